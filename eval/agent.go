@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Identity names what answered: part of every rollout key, because an answer
-// of another model or another version is another measurement.
+// Identity identifies the agent or model that answered. It is part of every rollout
+// key, because an answer of another model or version is another measurement.
 type Identity struct {
 	Backend   string `json:"backend"`           // "openai", "claude", …
 	Version   string `json:"version,omitempty"` // of the program that ran, if there is one
@@ -18,15 +18,15 @@ type Identity struct {
 	Simulated bool   `json:"simulated,omitempty"`
 }
 
-// A Variant is one text of a skill as it is offered to an agent.
+// A Variant is one text of a skill, as an agent gets it.
 type Variant struct {
 	Name string          // the skill's name
 	Doc  *skill.Document // nil for the no-skill arm
 	Dir  string          // folder that holds the skill's other files; "" if there are none
-	Rest string          // hash over those other files; part of the rollout key
+	Rest string          // hash of those other files; part of the rollout key
 }
 
-// SHA is the candidate's name: the SHA-256 of the whole SKILL.md, or NoSkill.
+// SHA identifies the candidate: the SHA-256 of the whole SKILL.md, or NoSkill.
 func (v Variant) SHA() string {
 	if v.Doc == nil {
 		return NoSkill
@@ -34,21 +34,21 @@ func (v Variant) SHA() string {
 	return v.Doc.Hash()
 }
 
-// A Task is what an agent is asked to do once.
+// A Task is one request to an agent.
 type Task struct {
 	Variant Variant
 	Case    *Case
-	// Prior is set on a work retry: what was answered before, and what was
-	// wrong with it. The workspace is the same.
+	// Prior is set on a work retry: the previous answer, and what was wrong with it.
+	// The workspace is the same.
 	Prior     *Prior
 	Workspace string // folder with the case's files; "" if the agent needs none
-	// Others are skills that are offered beside Variant: in a trigger case they
-	// compete for the call. They are installed as they are.
+	// Others are skills that the agent gets beside Variant: in a trigger case they
+	// compete for the call. They are installed unchanged.
 	Others []Offer
 	Seed   int64 // derived from the job key; passed to the model if its API takes one
 }
 
-// An Offer is an installed skill, as it is.
+// An Offer is an installed skill, unchanged.
 type Offer struct {
 	Name string
 	Dir  string // folder with its SKILL.md
@@ -61,7 +61,7 @@ type Prior struct {
 	Feedback []string
 }
 
-// An Attempt is what came of one Task.
+// An Attempt is the result of one Task.
 type Attempt struct {
 	Answer       string
 	Model        string // the model that answered, by the backend's own report; "" if it does not report one
@@ -70,38 +70,37 @@ type Attempt struct {
 	Usage        *Usage
 	CostUSD      *float64
 	Duration     time.Duration // reported by the agent; 0: measure from outside
-	Untimed      bool          // no duration means anything, a person answered: the latency stays unknown
+	Untimed      bool          // a person answered, so no duration is meaningful: the latency stays unknown
 	SkillInvoked *bool         // whether Variant's skill was loaded; nil if the backend does not report it
 	Skills       []string      // every skill that was loaded, in order of first use
 	Files        []string      // files of the workspace that were made, changed or removed; slash-separated, sorted
 	Turns        int           // the model's replies; 0: the backend does not report it
-	Audit        Audit         // "" if the backend reads nothing but its prompt
-	Tainted      string        // non-empty: the agent read what it must not, and what; the rollout is void
+	Audit        Audit         // "" if the backend reads only its prompt
+	Tainted      string        // non-empty: what the agent read though it must not; the rollout is void
 	InfraRetries int           // retries within the backend; never the candidate's fault
 }
 
-// An Audit says whether an attempt can have seen what it must not: another copy
-// of the skill, the case's answers, the owner's files.
+// An Audit is the finding whether an attempt can have read what it must not: another
+// copy of the skill, the case's answers, the owner's files.
 type Audit string
 
-// The verdicts of an audit.
+// The findings of an audit.
 const (
 	Clean        Audit = "clean"        // every access that the trace shows is allowed
 	Tainted      Audit = "tainted"      // one is not; the rollout is void
-	Inconclusive Audit = "inconclusive" // the trace does not show what its calls read, and no sandbox held them
+	Inconclusive Audit = "inconclusive" // the trace does not show what its calls read, and there was no sandbox
 )
 
-// An Agent runs tasks. Run must be safe for concurrent use. Its error means
-// that the infrastructure failed (*InfraError if the kind is known) or that
-// ctx ended; a failing agent is an Attempt with Failure set, and a nil error.
-// Usage and CostUSD of an Attempt that comes with an error are what the call took
-// all the same.
+// An Agent runs tasks. Run must be safe for concurrent use. Its error means that the
+// infrastructure failed (*InfraError if the kind is known) or that ctx ended; if the
+// agent failed, the error is nil and the Attempt has Failure set. An Attempt returned
+// with an error holds the Usage and CostUSD that the call took nevertheless.
 type Agent interface {
 	Identity() Identity
 	Run(ctx context.Context, t Task) (Attempt, error)
 }
 
-// A Model turns text into text: mutator, judge and miner speak to one. It must
+// A Model turns text into text: the mutator, the judge and the miner use one. It must
 // be safe for concurrent use; errors are as for Agent.
 type Model interface {
 	Identity() Identity
@@ -119,19 +118,20 @@ type Prompt struct {
 // A Completion is a Model's reply.
 type Completion struct {
 	Text string `json:"text"`
-	// Finish is "stop" for a whole reply, "length" for one that was cut off,
-	// else the backend's own term.
+	// Finish is "stop" for a complete reply, "length" for one that was cut off, else
+	// the backend's own term.
 	Finish  string   `json:"finish"`
 	Usage   *Usage   `json:"usage,omitempty"`
 	CostUSD *float64 `json:"cost_usd,omitempty"`
-	// Attempts are those of a rollout that was lost: see LostRecord. A reply has none.
+	// Attempts are those of a rollout that was lost: see LostRecord. It is 0 for a
+	// reply.
 	Attempts int `json:"attempts,omitempty"`
 }
 
-// A Grader scores one attempt. An error is as for Agent: the rollout becomes
-// missing, never 0.
+// A Grader scores one attempt. An error is as for Agent: the rollout becomes missing,
+// and is never scored 0.
 type Grader interface {
-	// Identity changes whenever a grade could: part of the rollout key.
+	// Identity changes whenever a grade could; it is part of the rollout key.
 	Identity() string
 	Grade(ctx context.Context, c *Case, a Attempt, workspace string) (Grade, error)
 }
@@ -146,7 +146,7 @@ type Grade struct {
 	Lost       // of the judge
 }
 
-// FailureKind sorts infrastructure failures by what can be done about them.
+// FailureKind classifies infrastructure failures by the reaction to them.
 type FailureKind string
 
 const (
@@ -155,14 +155,14 @@ const (
 	ServerError FailureKind = "server_error" // 5xx, malformed reply: retried
 	Auth        FailureKind = "auth"         // 401, 403: never retried, stops the run
 	BadRequest  FailureKind = "bad_request"  // 400, 404: never retried, stops the run
-	UsageLimit  FailureKind = "usage_limit"  // a subscription's limit: save, say when it resets, exit 3
-	Pending     FailureKind = "pending"      // asked for and not answered yet: the rest of the batch is asked for too
+	UsageLimit  FailureKind = "usage_limit"  // a subscription's limit: save, report when it resets, exit 3
+	Pending     FailureKind = "pending"      // requested and not answered yet: the rest of the batch is requested too
 )
 
 // An InfraError is a failure of the infrastructure, never of the candidate.
 type InfraError struct {
 	Kind       FailureKind
-	RetryAfter time.Duration // 0 if the server did not say
+	RetryAfter time.Duration // 0 if the server did not report it
 	ResetAt    time.Time     // of a usage limit, if known
 	Err        error
 }

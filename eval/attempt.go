@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// rollout runs and grades one job. The rollout is never nil and holds what was
-// spent so far. With a *gaveUp it is Missing and to be kept; with any other
-// error it is to be thrown away.
+// rollout runs and grades one job. The rollout is never nil and holds what was spent so
+// far. If the error is a *gaveUp, it is Missing and is kept; with any other error it is
+// to be discarded.
 func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) (*Rollout, error) {
 	out := &Rollout{
 		Key: p.name, Candidate: p.sha, CaseID: j.Case.ID, Trial: j.Trial, Arm: j.Arm,
@@ -26,15 +26,15 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 	if err != nil {
 		out.Status = Missing
 		out.Failure = err.Error()
-		// What the first attempt may have scored says nothing any more.
+		// The scores of the first attempt no longer apply.
 		out.Quality, out.Retries, out.Checks, out.Feedback = 0, 0, nil, nil
 	}
 	e.redact(out)
 	return out, err
 }
 
-// fill attempts the task, again after a failed attempt if work retries are
-// measured, and writes the outcome into out.
+// fill runs the task, again after a failed attempt if work retries are measured, and
+// writes the outcome into out.
 func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEntry) error {
 	if e.Workspaces != nil {
 		dir, done, err := e.Workspaces.Open(ctx, t.Case)
@@ -69,7 +69,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 		}
 		failure := a.Failure
 		if t.Case.IsTrigger() {
-			failure = "" // whether a skill was loaded needs no answer
+			failure = "" // which skill was loaded is known without an answer
 		}
 		feedback := feedbackOf(failure, g.Checks)
 		failed := failure != "" || anyFailed(g.Checks)
@@ -89,7 +89,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 		if !failed || n >= e.MaxRetries {
 			return nil
 		}
-		// It is sent: as clean as what is written.
+		// The prompt is redacted like everything that is stored.
 		t.Prior = &Prior{Answer: redact(e.Redactor, a.Answer)}
 		for _, f := range feedback {
 			t.Prior.Feedback = append(t.Prior.Feedback, redact(e.Redactor, f))
@@ -97,9 +97,9 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 	}
 }
 
-// attempt runs the agent, again while the infrastructure fails. begun is when
-// the call was made that ended: after queueing and failed calls. The attempt has
-// a Duration, the agent's own or the one measured here.
+// attempt runs the agent, again while the infrastructure fails. begun is the start of
+// the last call, after queueing and failed calls. The attempt has a Duration: the
+// agent's own or the one measured here.
 func (e *Evaluator) attempt(ctx context.Context, t Task, out *Rollout) (a Attempt, begun time.Time, err error) {
 	err = persist(ctx, e.Budget, e.InfraTries, &out.InfraRetries, &out.Lost, func() error {
 		a = Attempt{}
@@ -116,9 +116,9 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, out *Rollout) (a Attemp
 		if a.Duration <= 0 {
 			a.Duration = e.now().Sub(begun)
 		}
-		// Time that ran out while the model was answering is the candidate's
-		// fault: one that hangs must look bad, not missing. An agent that
-		// never got through says so with an InfraError.
+		// A time-out while the model was answering is the candidate's fault: a
+		// candidate that hangs must score badly, not be missing. An agent that never
+		// reached the model returns an InfraError.
 		if err != nil && ranOut && !errors.As(err, new(*InfraError)) {
 			a.Failure = fmt.Sprintf("no end of the answer within %v", e.WallClock)
 			return nil
@@ -134,11 +134,10 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, out *Rollout) (a Attemp
 	return a, begun, err
 }
 
-// maxModel is how much of a model's name is kept, in bytes: a server may say
-// anything.
+// maxModel is how much of a model's name is kept, in bytes: it comes from a server.
 const maxModel = 128
 
-// record writes what an attempt took into out: the first one's as the
+// record writes the usage of an attempt into out: the first attempt's for the
 // objectives, the others' for the budget.
 func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	out.Attempts++
@@ -167,11 +166,11 @@ func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	}
 }
 
-// grade asks the Grader, again while the infrastructure fails.
+// grade calls the Grader, again while the infrastructure fails.
 func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, kase *caseEntry) (g Grade, err error) {
 	limit := e.WallClock
 	if !kase.slow {
-		limit = 0 // nothing that could hang
+		limit = 0 // nothing that can hang
 	}
 	failed := 0 // not the agent's: not in InfraRetries
 	err = persist(ctx, e.Budget, e.InfraTries, &failed, &out.Lost, func() error {
@@ -190,7 +189,7 @@ func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, 
 	}
 	for i := range g.Checks {
 		switch k := &g.Checks[i]; {
-		case k.Missing && k.Type == Judge: // its evidence names it
+		case k.Missing && k.Type == Judge: // its evidence holds the reason
 			return g, &gaveUp{tries: 1, err: errors.New(k.Evidence)}
 		case k.Missing:
 			return g, &gaveUp{tries: 1, err: fmt.Errorf("%s check: %s", k.Type, k.Evidence)}
@@ -199,7 +198,7 @@ func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, 
 	return g, nil
 }
 
-// spendJudge adds what a grading took; a sum with an unknown part is unknown.
+// spendJudge adds the usage of one grading; a sum with an unknown part is unknown.
 func spendJudge(out *Rollout, g Grade) {
 	switch {
 	case g.JudgeCalls == 0:
@@ -212,8 +211,8 @@ func spendJudge(out *Rollout, g Grade) {
 	out.lose(Cost{g.LostUsage, g.LostUSD})
 }
 
-// feedbackOf is what the mutator, and a work retry, may read of a graded
-// attempt, each line once.
+// feedbackOf is what the mutator, and a work retry, may read about a graded attempt,
+// each line once.
 func feedbackOf(failure string, checks []CheckResult) []string {
 	var texts []string
 	if failure != "" {
@@ -236,9 +235,8 @@ func anyFailed(checks []CheckResult) bool {
 	return false
 }
 
-// reissued counts the tool calls of a trace that failed and were issued again:
-// a later call of the same tool, whatever its input, because what was wrong
-// with the first is mostly its input.
+// reissued counts the tool calls of a trace that failed and were issued again: a later
+// call of the same tool, whatever its input, because the error was mostly in the input.
 func reissued(trace []ToolCall) int {
 	n := 0
 	for i := range trace {
@@ -255,8 +253,8 @@ func reissued(trace []ToolCall) int {
 	return n
 }
 
-// redact takes out what must not be written, in place. The parts that a grader
-// or an agent may share between rollouts are copied first.
+// redact redacts all texts of out, in place. The parts that a grader or an agent may
+// share between rollouts are copied first.
 func (e *Evaluator) redact(out *Rollout) {
 	if e.Redactor == nil {
 		return

@@ -2,32 +2,32 @@ package eval
 
 import "math"
 
-// A bill is what one reservation came to in the end; for a rollout, the calls
-// of agent and judge together.
+// A bill is the actual cost of one reservation; for a rollout, of all calls of agent
+// and judge together.
 type bill struct {
 	rollouts  int64 // agent attempts that ended in an answer or a failure
 	simulated bool  // the agent or model
 	lines     [2]billLine
 }
 
-// A billLine is the calls of one spender on a bill.
+// A billLine is one spender's calls on a bill.
 type billLine struct {
 	by Spender
-	// calls are all calls, answered those that took something. The others
-	// failed in the infrastructure and are taken to have been free.
+	// calls are all calls, answered those that used tokens. The others failed in the
+	// infrastructure and are assumed to have been free.
 	calls, answered int64
 	counted, priced int64 // answered calls whose usage, whose cost is known
 	usage           Usage
 	usd             float64
 	most            peak    // of one call
-	prompt          int64   // tokens of a call's prompt, by an estimate; 0 is unknown
+	prompt          int64   // estimated tokens of a call's prompt; 0 is unknown
 	assumed         Assumed // of the calls that reported nothing: see Budget.assume
 }
 
-// add puts n answered calls on the line, which took c together.
+// add puts n answered calls on the line, which cost c together.
 func (l *billLine) add(n int64, c Cost) {
 	l.known(atLeast(c))
-	c = c.believable() // a record may be older than what is recorded now
+	c = c.believable() // an old record may hold values that are no longer recorded
 	l.calls += n
 	l.answered += n
 	if c.Usage != nil {
@@ -41,8 +41,8 @@ func (l *billLine) add(n int64, c Cost) {
 	l.most = l.most.or(peakOf(n, c))
 }
 
-// The most that one call is believed to have taken. No model's call comes near
-// it, and a million of them can be added up.
+// The most that one call is believed to have used. No model's call comes near it, and a
+// million of them can be added without overflow.
 const (
 	mostTokens = 1e12
 	mostUSD    = 1e9
@@ -57,8 +57,8 @@ func (u *Usage) negative() bool {
 	return min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0
 }
 
-// atLeast is what an impossible report of usage still shows; nothing
-// for any other.
+// atLeast is the lower bound that an impossible report of usage still gives; nothing
+// for any other report.
 func atLeast(c Cost) (rest Lost) {
 	if c.Usage != nil && c.Usage.negative() {
 		rest.lose(Cost{c.Usage.sane(), c.USD})
@@ -66,9 +66,9 @@ func atLeast(c Cost) (rest Lost) {
 	return rest
 }
 
-// believable is what a backend reported, as far as it makes sense: usage below
-// zero, or of no token at all, is unknown, and so are its price and a price that
-// is no amount of money. Nothing that a backend says may give money back.
+// believable is a backend's report without its impossible parts: usage below zero, or
+// of no token at all, is unknown, and so are its price and a price that is no amount of
+// money. No report may give money back.
 func believable(u *Usage, usd *float64) (*Usage, *float64) {
 	if u != nil {
 		if u.negative() {
@@ -76,7 +76,7 @@ func believable(u *Usage, usd *float64) (*Usage, *float64) {
 		}
 		if u = u.sane(); u.Total() == 0 {
 			u = nil
-			if usd != nil && *usd == 0 { // a price of nothing, for what was not counted
+			if usd != nil && *usd == 0 { // a price of 0 for usage that was not counted
 				usd = nil
 			}
 		}
@@ -92,13 +92,13 @@ func believable(u *Usage, usd *float64) (*Usage, *float64) {
 	return u, usd
 }
 
-// believable is c as far as it makes sense.
+// believable is c without its impossible parts.
 func (c Cost) believable() Cost {
 	c.Usage, c.USD = believable(c.Usage, c.USD)
 	return c
 }
 
-// takes is what the bill counts against the caps, once it is booked.
+// takes is what the bill counts against the caps once it is booked.
 func (t *bill) takes() (tokens int64, usd float64) {
 	for i := range t.lines {
 		l := &t.lines[i]
@@ -117,8 +117,8 @@ func oneCall(by Spender, c Cost) bill {
 	return b
 }
 
-// billOf is what r cost, read from its record: a live rollout and the same one
-// found by a resumed run come to the same.
+// billOf is the bill of r, read from its record: a rollout has the same bill when it
+// ends and when a resumed run finds it.
 func billOf(r *Rollout) bill {
 	b := bill{rollouts: int64(r.Attempts), simulated: r.Agent.Simulated, lines: [2]billLine{{by: ByAgent}, {by: ByJudge}}}
 	agent, judge := &b.lines[0], &b.lines[1]
@@ -136,7 +136,8 @@ func billOf(r *Rollout) bill {
 	return b
 }
 
-// book adds t to b and all above it, and learns from it. Callers hold the lock.
+// book adds t to b and to its parents, and updates their estimates. Callers hold the
+// lock.
 func (b *Budget) book(t *bill) {
 	b.assume(t)
 	for i := range t.lines {
@@ -173,8 +174,8 @@ func (b *Budget) book(t *bill) {
 
 const spenders = 4
 
-// index numbers the spenders. A name that is none of the four is a bug in the
-// calling code.
+// index numbers the spenders. A name that is none of the four is a bug in the calling
+// code.
 func (s Spender) index() int {
 	switch s {
 	case ByAgent:

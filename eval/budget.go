@@ -29,10 +29,9 @@ type Caps struct {
 	Duration time.Duration
 }
 
-// Spent is what has been settled so far. CostKnown is false once any call
-// reported no cost; CostUSD is then a lower bound, as the tokens are where
-// Uncounted calls reported no usage. What such calls are assumed to have taken
-// counts against the caps alone: see Budget.Assumed.
+// Spent is what has been settled so far. If any call reported no cost, CostKnown is
+// false and CostUSD a lower bound; likewise the tokens if Uncounted calls reported no
+// usage. Estimates for such calls count against the caps alone: see Budget.Assumed.
 type Spent struct {
 	Rollouts     int64   `json:"rollouts"` // agent attempts
 	AgentCalls   int64   `json:"agent_calls"`
@@ -45,18 +44,18 @@ type Spent struct {
 	CostKnown    bool    `json:"cost_known"`
 	WallMS       int64   `json:"wall_ms"`
 	Uncounted    int64   `json:"uncounted_calls,omitempty"`
-	// Simulated: a simulated agent or model answered some of the calls. These count, and
-	// its tokens; its dollars are no money and are not in CostUSD.
+	// Simulated: a simulated agent or model answered some of the calls. The calls and
+	// their tokens count; their dollars are no money and are not in CostUSD.
 	Simulated bool `json:"simulated,omitempty"`
 }
 
-// Cost is what one call took, or is expected to take. nil is unknown.
+// Cost is what one call used, or is expected to use. nil is unknown.
 type Cost struct {
 	Usage *Usage
 	USD   *float64
 }
 
-// BudgetError says which cap a reservation would have exceeded.
+// BudgetError names the cap that a reservation would have exceeded.
 type BudgetError struct{ Cap string }
 
 func (e *BudgetError) Error() string { return fmt.Sprintf("budget: --%s is used up", e.Cap) }
@@ -69,15 +68,15 @@ const (
 	capDuration = "max-duration"
 )
 
-// A Budget holds a run to its caps: every call reserves what it is expected to
-// take before it is made, and settles what it took. What is settled and what is
-// reserved never exceed a cap together, so a cap is exceeded by no more than
-// the calls in flight took beyond their estimates; the cap on rollouts, which
-// needs no estimate, never is. A call is expected to take as much as the largest of
-// its spender so far, or what its request allows its reply, and begins beside others
-// only if these may take twice as much: so what goes beyond a cap is mostly one
-// reply, of a rollout or of a prompt, that is larger than any before it. A call that answers and does not report what it took
-// counts as what is expected of it: see Warnings.
+// A Budget keeps a run within its caps: every call reserves what it is expected to use
+// before it is made, and settles what it used. Settled and reserved amounts together
+// never exceed a cap. So a cap is exceeded only by what the calls in flight used beyond
+// their estimates; the cap on rollouts, which needs no estimate, never is. The estimate
+// of a call is the largest call of its spender so far, or what its request allows for
+// the reply, and it begins beside others only if these may use twice their estimates.
+// So the excess over a cap is mostly one reply, of a rollout or to a prompt, that is
+// larger than any before it. A call that answers and does not report its usage counts
+// with its estimate: see Warnings.
 //
 // A Budget is safe for concurrent use. The zero Budget is not usable.
 type Budget struct {
@@ -89,12 +88,12 @@ type Budget struct {
 
 	mu    *sync.Mutex // the root's: one lock for the whole tree
 	spent Spent
-	// unpriced and spent.Uncounted count settled calls without a cost, without
+	// unpriced and spent.Uncounted count settled calls without a cost and without
 	// usage.
 	unpriced int64
-	assumed  Assumed // of those, beside spent
+	assumed  Assumed // estimates for those, in addition to spent
 	cutOff   cutOff
-	// overTokens and overUSD are what reservations took beyond what they held.
+	// overTokens and overUSD are what calls used beyond their reservations.
 	overTokens, overUSD overrun
 	// held is what the calls in flight have reserved.
 	held demand
@@ -102,16 +101,16 @@ type Budget struct {
 	inFlight int
 	// changed is closed when a reservation ends; nil while no call waits.
 	changed chan struct{}
-	// learned and booked are kept at the root. booked holds the keys of all
-	// rollouts and completions that are on the bill already: a run that finds
-	// its own records again must not pay for them twice.
+	// learned and booked are kept at the root. booked holds the keys of all rollouts
+	// and completions that are already booked: a run that finds its own records again
+	// must not pay for them twice.
 	learned  *[spenders]experience
 	underway *struct{ Underway }
 	booked   map[hash]struct{}
 }
 
-// prompts are the tokens of what an agent, and its judge, are asked, by an
-// estimate; 0 is unknown.
+// prompts are the estimated tokens of the prompts of an agent and of its judge; 0 is
+// unknown.
 type prompts struct{ ask, judge int64 }
 
 // NewBudget returns a budget that starts now. A nil clock is time.Now.
@@ -126,9 +125,9 @@ func NewBudget(caps Caps, now func() time.Time) *Budget {
 	}
 }
 
-// Sub returns a share of b with caps of its own. Its reservations must fit both,
-// and what it spends counts in b as well. To set something aside for later
-// (the gate), give what comes first a Sub whose caps leave it over.
+// Sub returns a share of b with caps of its own. Its reservations must fit both, and
+// its spending counts in b as well. To save an amount for later (the gate), give the
+// earlier work a Sub with correspondingly lower caps.
 func (b *Budget) Sub(caps Caps) *Budget {
 	return &Budget{
 		parent: b, caps: caps, now: b.now, begun: b.now(), mu: b.mu,
@@ -136,10 +135,10 @@ func (b *Budget) Sub(caps Caps) *Budget {
 	}
 }
 
-// Reserve sets aside what one call of by is expected to take; nil parts of est
-// are estimated from the settled calls of by (see experience). The error is a
-// *BudgetError: a cap is used up, or will be if the calls in flight take what
-// they reserved. Every reservation must be settled or released.
+// Reserve reserves the expected usage of one call of by; nil parts of est are estimated
+// from the settled calls of by (see experience). The error is a *BudgetError: a cap is
+// used up, or will be if the calls in flight use what they reserved. Every reservation
+// must be settled or released.
 func (b *Budget) Reserve(by Spender, est Cost) (*Reservation, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,16 +150,16 @@ func (b *Budget) Reserve(by Spender, est Cost) (*Reservation, error) {
 	return &Reservation{budget: b, by: by, demand: d}, nil
 }
 
-// Acquire is Reserve for a caller that would rather wait than be refused on
-// the estimates of calls in flight: while one of them could still turn out
-// cheaper, it waits. It fails with a *BudgetError once what is settled leaves
-// no room, or with ctx's error. The caller must hold no reservation, or two of
-// them could wait for each other.
+// Acquire is Reserve for a caller that would rather wait than be refused because of the
+// estimates of calls in flight: it waits while one of them could still be cheaper than
+// reserved. It fails with a *BudgetError once the settled amounts leave no room, or
+// with ctx's error. The caller must hold no reservation, or two of them could wait for
+// each other.
 func (b *Budget) Acquire(ctx context.Context, by Spender, est Cost) (*Reservation, error) {
 	return b.acquire(ctx, by, est, question{})
 }
 
-// acquire is Acquire for a call of which that is known.
+// acquire is Acquire for a call whose prompt and limits are known.
 func (b *Budget) acquire(ctx context.Context, by Spender, est Cost, q question) (*Reservation, error) {
 	for {
 		b.mu.Lock()
@@ -179,9 +178,9 @@ func (b *Budget) acquire(ctx context.Context, by Spender, est Cost, q question) 
 	}
 }
 
-// acquireRollout is Acquire for all calls of one rollout: attempts of the agent
-// and calls of the judge, at worst. They are reserved as one, so that a rollout
-// once begun is never left half measured. The demand is to be settled.
+// acquireRollout is Acquire for all calls of one rollout: attempts of the agent and
+// calls of the judge, at worst. They are reserved as one, so that a rollout that has
+// begun is never left half measured. The caller must settle the demand.
 func (b *Budget) acquireRollout(ctx context.Context, attempts, judges int, asked prompts) (demand, error) {
 	for {
 		b.mu.Lock()
@@ -197,8 +196,8 @@ func (b *Budget) acquireRollout(ctx context.Context, attempts, judges int, asked
 	}
 }
 
-// tryHold holds d if it fits. Else it returns what to wait for, or the
-// *BudgetError if waiting is no use. Callers hold the lock.
+// tryHold reserves d if it fits. If not, it returns what to wait for, or the
+// *BudgetError if waiting is pointless. Callers hold the lock.
 func (b *Budget) tryHold(d demand) (changed <-chan struct{}, err error) {
 	short, wait := b.fits(d)
 	switch {
@@ -222,13 +221,13 @@ func await(ctx context.Context, changed <-chan struct{}) error {
 	}
 }
 
-// fits returns the cap that d would exceed, "" if none; and, if the calls in
-// flight alone stand in the way, the budget whose reservations to wait for.
+// fits returns the cap that d would exceed, "" if none; and, if only the calls in
+// flight are in the way, the budget whose reservations to wait for.
 func (b *Budget) fits(d demand) (short string, wait *Budget) {
 	for ; b != nil; b = b.parent {
 		c := &b.caps
 		tokens, usd := b.used()
-		var settled, all bool // exceeded by what is settled; with what is held
+		var settled, all bool // settled: by the settled amounts alone; all: with the reserved ones
 		switch s, h := &b.spent, &b.held; {
 		case c.Duration > 0 && b.elapsed() >= c.Duration:
 			return capDuration, nil
@@ -251,7 +250,7 @@ func (b *Budget) fits(d demand) (short string, wait *Budget) {
 	return "", nil
 }
 
-// hold books d in b and all above it.
+// hold reserves d in b and in its parents.
 func (b *Budget) hold(d demand) {
 	for ; b != nil; b = b.parent {
 		b.held = b.held.plus(d)
@@ -259,8 +258,8 @@ func (b *Budget) hold(d demand) {
 	}
 }
 
-// settle gives d back and books what it came to. key, if there is one, is
-// what it is recorded under.
+// settle releases d and books its actual cost. key, if it is not nil, is the key of its
+// record.
 func (b *Budget) settle(d demand, took *bill, key *hash) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -275,7 +274,7 @@ func (b *Budget) settle(d demand, took *bill, key *hash) {
 		b.held = b.held.minus(d)
 		b.inFlight--
 		if b.inFlight == 0 {
-			b.held.usd, b.held.spareUSD = 0, 0 // sums of floats need not come back to 0
+			b.held.usd, b.held.spareUSD = 0, 0 // sums of floats need not return to exactly 0
 		}
 		if b.changed != nil {
 			close(b.changed)
@@ -284,7 +283,7 @@ func (b *Budget) settle(d demand, took *bill, key *hash) {
 	}
 }
 
-// A Reservation is room for a call that is about to be made.
+// A Reservation is the reserved budget of a call that is about to be made.
 type Reservation struct {
 	budget *Budget
 	by     Spender
@@ -295,11 +294,11 @@ type Reservation struct {
 	simulated bool // the model that answers
 }
 
-// Settle books what the call took and gives the reservation back. After the
-// first Settle or Release, further ones do nothing.
+// Settle books the actual cost and releases the reservation. After the first Settle or
+// Release, further ones do nothing.
 func (r *Reservation) Settle(actual Cost) { r.end(actual, nil) }
 
-// Release gives the reservation back: the call was not made, or never answered.
+// Release releases the reservation: the call was not made, or never answered.
 func (r *Reservation) Release() {
 	if !r.ended.Swap(true) {
 		r.budget.settle(r.demand, &bill{}, nil)
@@ -314,8 +313,8 @@ func (r *Reservation) end(actual Cost, key *hash) {
 	}
 }
 
-// Charge books one call that was made earlier and is known from its record: a
-// resumed run counts what it spent before it was interrupted.
+// Charge books a call that was made earlier and is known from its record: a resumed run
+// counts what it spent before it was interrupted.
 func (b *Budget) Charge(by Spender, took Cost) {
 	one := oneCall(by, took)
 	b.mu.Lock()
@@ -323,8 +322,8 @@ func (b *Budget) Charge(by Spender, took Cost) {
 	b.book(&one)
 }
 
-// chargeOnce charges what was recorded under key, unless this process has made
-// or charged the same call before.
+// chargeOnce charges what was recorded under key, unless this process has made or
+// charged the same call before.
 func (b *Budget) chargeOnce(key hash, took *bill) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -343,9 +342,9 @@ func (b *Budget) ChargeTime(d time.Duration) {
 	}
 }
 
-// late is the *BudgetError of a cap that leaves no room for trying again: on time
-// after wait, on tokens or dollars with what is lost already; or nil.
-// A nil Budget has no caps.
+// late returns the *BudgetError of a cap that leaves no room for another try: the cap
+// on time after wait, those on tokens and dollars with what is lost already; or nil. A
+// nil Budget has no caps.
 func (b *Budget) late(wait time.Duration, lost Lost) error {
 	if b == nil {
 		return nil
@@ -379,9 +378,9 @@ func (b *Budget) Spent() Spent {
 	return s
 }
 
-// Remaining returns what is left of every cap, b's own or one above it, with
-// nothing held back for calls in flight. A cap of zero is no cap and stays zero;
-// one that is used up is -1, so that the result is never mistaken for "no cap".
+// Remaining returns what is left of every cap, b's own or a parent's, without
+// subtracting reservations. A cap of zero is no cap and stays zero; one that is used up
+// is -1, so that the result is never mistaken for "no cap".
 func (b *Budget) Remaining() Caps {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -406,7 +405,7 @@ func left[T int64 | float64 | time.Duration](limit, used T) T {
 	return limit - used
 }
 
-// tighter is the smaller of two remainders, of which zero is none.
+// tighter is the smaller of two remainders; zero means no cap.
 func tighter[T int64 | float64 | time.Duration](x, y T) T {
 	if x == 0 || y == 0 {
 		return x + y
@@ -414,6 +413,6 @@ func tighter[T int64 | float64 | time.Duration](x, y T) T {
 	return min(x, y)
 }
 
-// IsAmount reports whether x can be an amount of money, or a rate: a finite number that is
-// not negative.
+// IsAmount reports whether x can be an amount of money, or a rate: finite and not
+// negative.
 func IsAmount(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }

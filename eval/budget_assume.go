@@ -2,17 +2,17 @@ package eval
 
 import "github.com/skill-evolve/evolve/mutate/skill"
 
-// A call that answers and reports no usage, or an impossible one, has cost
-// something all the same. What it took stays unknown (nil, and no part of what
-// is reported as spent), but against the caps it counts as much as is expected
-// of it: else a cap would not bound a backend that reports nothing.
+// A call that answers and reports no usage, or an impossible one, was not free. Its
+// usage stays unknown (nil, and no part of the reported spending), but its estimate
+// counts against the caps: otherwise a cap would not limit a backend that reports
+// nothing.
 
-// firstOutput is how many tokens a reply is expected to have before one of its
-// spender was counted.
+// firstOutput is the expected length of a reply, in tokens, before one of its spender
+// was counted.
 const firstOutput = 1_000
 
-// Assumed is what counts against caps beside what was reported: an estimate of what
-// silent calls took.
+// Assumed is what counts against caps in addition to reported usage: an estimate for
+// the calls that reported none.
 type Assumed struct {
 	Tokens int64   `json:"tokens"`
 	USD    float64 `json:"usd"`
@@ -21,31 +21,30 @@ type Assumed struct {
 // Add returns the sum of a and c.
 func (a Assumed) Add(c Assumed) Assumed { return Assumed{a.Tokens + c.Tokens, a.USD + c.USD} }
 
-// Assumed is what b counts against its caps beside what is Spent.
+// Assumed is what b counts against its caps in addition to Spent.
 func (b *Budget) Assumed() Assumed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.assumed
 }
 
-// SetPrice tells what by's tokens cost, for the calls that report no usage: if
-// it is not set, or p is nil, such a call is expected to cost what others of by
-// did, or $0.02.
+// SetPrice sets the price of by's tokens, for calls that report no cost. If it is not
+// set, or p is nil, such a call is expected to cost what others of by did, or $0.02.
 func (b *Budget) SetPrice(by Spender, p *Price) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.learned[by.index()].price = p
 }
 
-// used is what counts against b's caps: what was reported, and what is assumed of
-// the calls that reported nothing. Callers hold the lock.
+// used is what counts against b's caps: reported usage, and the estimates for calls
+// that reported nothing. Callers hold the lock.
 func (b *Budget) used() (tokens int64, usd float64) {
 	return b.spent.TokensIn + b.spent.TokensOut + b.assumed.Tokens, b.spent.CostUSD + b.assumed.USD
 }
 
-// silent is what one call with a prompt of that many tokens is assumed to have
-// taken: by its text and the replies seen so far, and no less than counted calls
-// of its spender took on average. prompt is 0 if it is not known.
+// silent is the assumed usage of one call with a prompt of that many tokens: the prompt
+// and an average reply so far, and no less than the average of counted calls of its
+// spender. prompt is 0 if it is not known.
 func (x *experience) silent(prompt int64) (u Usage, usd float64) {
 	u.Output = firstOutput
 	var mean int64
@@ -60,7 +59,7 @@ func (x *experience) silent(prompt int64) (u Usage, usd float64) {
 	return u, x.costs(u)
 }
 
-// costs is what u is assumed to have cost, if no cost was reported.
+// costs is the assumed cost of u, if no cost was reported.
 func (x *experience) costs(u Usage) float64 {
 	switch {
 	case x.price != nil:
@@ -71,8 +70,8 @@ func (x *experience) costs(u Usage) float64 {
 	return firstUSD
 }
 
-// assume works out what the calls of t that reported nothing are counted as. What is
-// known of them (Lost) is counted beside it.
+// assume computes the estimates for the calls of t that reported nothing. What is known
+// of them (Lost) is counted in addition.
 func (b *Budget) assume(t *bill) {
 	for i := range t.lines {
 		l := &t.lines[i]
@@ -83,7 +82,7 @@ func (b *Budget) assume(t *bill) {
 		x := &b.learned[l.by.index()]
 		u, usd := x.silent(l.prompt)
 		if counted := l.counted; counted > 0 && unpriced > uncounted {
-			// They reported what they took, and no price is known.
+			// They reported their usage, and no price is known.
 			told := Usage{l.usage.Input / counted, l.usage.CacheRead / counted, l.usage.CacheWrite / counted, l.usage.Output / counted, 0}
 			usd = x.costs(told)
 		}
@@ -91,14 +90,14 @@ func (b *Budget) assume(t *bill) {
 	}
 }
 
-// judgeOverhead is what a judge reads beside the request, in tokens: what it is
-// to do, the rubric and the answer.
+// judgeOverhead is what a judge reads beside the request, in tokens: its instructions,
+// the rubric and the answer.
 const judgeOverhead = firstOutput + 500
 
-// tokens estimates what of a prompt is billed as input.
+// tokens estimates the billed input of a prompt.
 func (p *Prompt) tokens() int64 { return int64(skill.Tokens(p.System) + skill.Tokens(p.User)) }
 
-// tokens estimates what of a request is billed as input, without the skill.
+// tokens estimates the billed input of a request, without the skill.
 func (c *Case) tokens() int64 {
 	n := skill.Tokens(c.Prompt)
 	for _, m := range c.Context {

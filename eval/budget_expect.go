@@ -2,7 +2,7 @@ package eval
 
 import "math"
 
-// An experience is what the settled calls of one spender took.
+// An experience is the usage of one spender's settled calls.
 type experience struct {
 	answered int64
 	counted  int64 // with known usage
@@ -12,10 +12,10 @@ type experience struct {
 	usd      float64
 	most     peak    // input and tokens beyond the prompts
 	assumed  Assumed // of the others
-	price    *Price  // nil if it is unknown
+	price    *Price  // nil if it is not known
 }
 
-// A peak is the most of each that any one call took.
+// A peak is the maximum, for each quantity, over single calls.
 type peak struct {
 	input, output, tokens int64
 	usd                   float64
@@ -25,14 +25,14 @@ func (p peak) or(q peak) peak {
 	return peak{max(p.input, q.input), max(p.output, q.output), max(p.tokens, q.tokens), max(p.usd, q.usd)}
 }
 
-// beyond is p without what the prompt explains.
+// beyond is p without the tokens of the prompt.
 func (p peak) beyond(prompt int64) peak {
 	p.input, p.tokens = max(0, p.input-prompt), max(0, p.tokens-prompt)
 	return p
 }
 
-// peakOf is what one of n calls took that took c together; of several that are only
-// known together, the mean.
+// peakOf estimates the largest single call among n calls that cost c in total: the
+// mean.
 func peakOf(n int64, c Cost) (p peak) {
 	each := func(sum int64) int64 { return (sum + n - 1) / n }
 	if c.Usage != nil {
@@ -45,44 +45,44 @@ func peakOf(n int64, c Cost) (p peak) {
 	return p
 }
 
-// Before the first call of a spender is settled, one call is expected to take
-// this much, or what is left of the cap if that is less: a first call is
-// always let through, and the next ones wait for what it teaches.
+// Before the first call of a spender is settled, one call is expected to use this much,
+// or what is left of the cap if that is less: a first call is always let through, and
+// the next ones wait for its result.
 const (
 	firstTokens = 4_000
 	firstUSD    = 0.02
 )
 
-// steady is how many calls of a spender have to be counted before the largest of
-// them says how large others may be. Of m calls in flight, m in n+1 are expected to
-// be larger than the largest of n before, if all are alike.
+// steady is how many calls of a spender have to be counted before the largest of them
+// is a good bound for others. If all calls are alike, a share of 1/(n+1) of new ones is
+// expected to be larger than the largest of n.
 const steady = 20
 
-// A demand is what a reservation asks of the caps.
+// A demand is the amount that a reservation needs within the caps.
 type demand struct {
 	rollouts int64
 	tokens   int64
 	usd      float64
-	// What the calls may take beyond that, if nothing bounds them. Nobody begins
-	// beside them who would leave less: so a cap is exceeded by what one reservation
-	// did not foresee, and not by what all of those in flight did not.
+	// What the calls may use beyond that, if nothing limits them. No call begins beside
+	// them if it would leave less room: so a cap is exceeded by the error of one
+	// reservation, and not by that of all calls in flight.
 	spareTokens int64
 	spareUSD    float64
 }
 
-// plus is d and e together.
+// plus is the sum of d and e.
 func (d demand) plus(e demand) demand {
 	return demand{d.rollouts + e.rollouts, d.tokens + e.tokens, d.usd + e.usd, d.spareTokens + e.spareTokens, d.spareUSD + e.spareUSD}
 }
 
-// minus is d without e.
+// minus is the difference of d and e.
 func (d demand) minus(e demand) demand {
 	return d.plus(demand{-e.rollouts, -e.tokens, -e.usd, -e.spareTokens, -e.spareUSD})
 }
 
 // A question is what is known of a call before it is made, in tokens; 0 is unknown.
 type question struct {
-	prompt int64 // by an estimate
+	prompt int64 // estimated
 	limit  int64 // of the reply's output, if the request sets one
 }
 
@@ -118,7 +118,7 @@ func (b *Budget) expectRollout(attempts, judges int, asked prompts) demand {
 	return b.limitGuess(demand{rollouts: int64(attempts)}, x)
 }
 
-// An outlook is what a call, or several, may take.
+// An outlook is the expected usage of one or several calls.
 type outlook struct {
 	tokens, usd               float64
 	spareTokens, spareUSD     float64 // see demand
@@ -131,9 +131,9 @@ func (x outlook) times(n int) outlook {
 	return x
 }
 
-// typical is what a call of by is expected to take at most, by the largest of those
-// that were settled and by what its prompt has and its reply may have; if none
-// of them was counted (or priced), what was assumed of them.
+// typical is the most that a call of by is expected to use, by the largest settled
+// calls, its prompt and the limit of its reply; if none of them was counted (or
+// priced), by the estimates for them.
 func (b *Budget) typical(by Spender, q question) (e outlook) {
 	x := &b.learned[by.index()]
 	first := outlook{tokens: firstTokens, usd: firstUSD}
@@ -167,7 +167,7 @@ func (b *Budget) typical(by Spender, q question) (e outlook) {
 			e.usd = max(e.usd, *x.price.USD(&u))
 		}
 	}
-	// It may be twice as much, and anything if little is known.
+	// It may be twice as much, and without limit if little is known.
 	e.spareUSD = e.usd
 	if x.priced < steady {
 		e.spareUSD = max(e.usd, first.usd-e.usd)

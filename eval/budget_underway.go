@@ -5,22 +5,22 @@ import (
 	"fmt"
 )
 
-// An Underway notes which calls are under way, for a process that is killed tells
-// nothing of them. It must be safe for concurrent use, and wait for no disk: a note has
-// to outlive the process, not the machine. Keys are those of a Recorder; what is
-// recorded under one needs no End.
+// An Underway records which calls are in flight, because a killed process cannot report
+// them. It must be safe for concurrent use and need not sync to disk: a note has to
+// survive the process, not the machine. Keys are those of a Recorder; a call that is
+// recorded under its key needs no End.
 type Underway interface {
 	Begin(key string, reserved Assumed) error
-	// End says that nothing is owed for the call any more but what is recorded.
+	// End reports that the call costs nothing beyond what is recorded.
 	End(key string)
 }
 
 // Note has all calls that pass through b, or a share of it, and are recorded noted
-// while they are under way. Call it before the first of them.
+// while they are in flight. Call it before the first of them.
 func (b *Budget) Note(u Underway) { b.underway.Underway = u }
 
-// Assume counts against the caps what was reserved for calls of an earlier process
-// that were under way when it ended: what they took is unknown.
+// Assume counts against the caps what an earlier process had reserved for calls that
+// were in flight when it ended: their usage is unknown.
 func (b *Budget) Assume(calls int64, reserved Assumed) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -31,7 +31,7 @@ func (b *Budget) Assume(calls int64, reserved Assumed) {
 	}
 }
 
-// cutOff is what Assume was given.
+// cutOff are the arguments of Assume.
 type cutOff struct {
 	calls    int64
 	reserved Assumed
@@ -53,8 +53,8 @@ func (b *Budget) begin(key string, d demand) error {
 	return nil
 }
 
-// end says that a call is not under way any more, and what it took is recorded. One
-// that was interrupted may have been answered all the same: its note stays.
+// end removes the note of a call whose usage is recorded. An interrupted call may have
+// been answered nevertheless, so its note is kept.
 func (b *Budget) end(ctx context.Context, key string) {
 	if b != nil && b.underway.Underway != nil && ctx.Err() == nil {
 		b.underway.End(key)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// An overrun is what calls took beyond what was reserved for them, of tokens or
-// of USD. A rollout with all its attempts and gradings is one call here.
+// An overrun is the usage of calls beyond their reservations, in tokens or in USD. A
+// rollout with all its attempts and gradings is one call here.
 type overrun struct {
 	calls          int64
 	sum            float64
@@ -27,8 +27,8 @@ func (o *overrun) add(took, expected float64) {
 	}
 }
 
-// warn says by how much the cap was exceeded, and how far calls were from what
-// was expected of them; "" if the cap held and the estimates were near.
+// warn describes by how much the cap was exceeded, and how far calls were from their
+// estimates; "" if the cap held and the estimates were close.
 func (o *overrun) warn(name string, limit, spent float64, unit func(float64) string, noun string) string {
 	over := spent > limit
 	if !over && !o.far {
@@ -47,9 +47,9 @@ func (o *overrun) warn(name string, limit, spent float64, unit func(float64) str
 
 func inTokens(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
 
-// FormatUSD is the one way in which dollars are written: with two decimals, and with
-// up to four below a tenth of a dollar; what four would round to nothing, by its first
-// digit.
+// FormatUSD formats all amounts of dollars: with two decimals, and with up to four
+// below a tenth of a dollar; an amount that four decimals would round to zero is
+// written by its first digit.
 func FormatUSD(v float64) string {
 	switch {
 	case v == 0:
@@ -66,8 +66,8 @@ func FormatUSD(v float64) string {
 	return "$" + strconv.FormatFloat(v, 'g', 1, 64)
 }
 
-// Warnings are sentences for the owner on what b's own caps could not hold. They
-// are part of the result of a run and must be shown.
+// Warnings are sentences for the owner about limits that b's own caps could not
+// enforce. They are part of the result of a run and must be shown.
 func (b *Budget) Warnings() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,7 +99,7 @@ func (b *Budget) Warnings() []string {
 	return ws
 }
 
-// silence says what a cap has counted for calls that reported nothing.
+// silence describes what a cap has counted for calls that reported nothing.
 func silence(calls int64, what, limit, counted string) string {
 	return fmt.Sprintf("%d calls reported no %s: --%s counted %s for them, which is an estimate; what they took is unknown", calls, what, limit, counted)
 }

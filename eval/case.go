@@ -2,10 +2,9 @@ package eval
 
 import "time"
 
-// A Case is one situation in which a skill is tried: what the user asked, what
-// the request cannot be understood without, and the checks that say how well it
-// was answered. One JSON object a line, the same shape in the store and in
-// `evolve cases import|export`.
+// A Case is one situation in which a skill is tried: the user's request, the context
+// without which it cannot be understood, and the checks that grade the answer. It is
+// one JSON object per line, in the store as in `evolve cases import|export`.
 type Case struct {
 	ID        string            `json:"id"`
 	Skill     string            `json:"skill"`
@@ -15,9 +14,9 @@ type Case struct {
 	Workspace *Workspace        `json:"workspace,omitempty"`
 	Checks    []Check           `json:"checks"`
 	Reference string            `json:"reference,omitempty"` // an accepted answer
-	// ShouldTrigger makes this a trigger case: the skill is offered beside
-	// others, not asked for, and all that is graded is whether the agent loaded
-	// it (true) or left it alone (false). nil is an ordinary case.
+	// ShouldTrigger makes this a trigger case: the skill is offered beside others, and
+	// the only criterion is whether the agent loaded it (true) or did not (false). nil
+	// is an ordinary case.
 	ShouldTrigger *bool `json:"should_trigger,omitempty"`
 	// Neighbour is the installed skill that should be loaded instead, if
 	// ShouldTrigger is false; "" if none is meant.
@@ -41,7 +40,7 @@ type Workspace struct {
 	Commit string `json:"commit,omitempty"`
 }
 
-// A Source says where a case was harvested from.
+// A Source is the origin of a harvested case.
 type Source struct {
 	Agent   string    `json:"agent"`
 	Session string    `json:"session,omitempty"`
@@ -51,11 +50,11 @@ type Source struct {
 	Time    time.Time `json:"time,omitzero"`
 }
 
-// Generated reports whether a model made the case up. Such a case trains and
-// validates; it is never held out, because no user ever asked for it.
+// Generated reports whether a model made the case up. Such a case is used for training
+// and validation; it is never held out, because it is no real user's request.
 func (c *Case) Generated() bool { return c.Source != nil && c.Source.Origin == "generated" }
 
-// A Split is the use that a case is put to. Empty means not assigned yet.
+// A Split is the use of a case. Empty means not assigned yet.
 type Split string
 
 // The three splits: train feeds the mutator, val the Pareto pool, and test is

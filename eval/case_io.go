@@ -12,13 +12,12 @@ import (
 	"strings"
 )
 
-// ReadCases reads cases as JSON Lines: one object a line, of any length, blank
-// lines skipped. Unknown fields, invalid cases and an id that occurs twice for
-// one skill are errors; each names the line ("cases.jsonl:3: …"; name is what r
-// was opened from). Nothing is returned with an error.
+// ReadCases reads cases as JSON Lines: one object per line, of any length; blank lines
+// are skipped. Unknown fields, invalid cases and an id that occurs twice for one skill
+// are errors; each names the line ("cases.jsonl:3: …"; name is what r was opened from).
+// Nothing is returned with an error.
 //
-// Eval files of other programs are another format; their import belongs beside
-// this function, not into it.
+// Eval files of other programs are another format, with functions of their own.
 func ReadCases(r io.Reader, name string) ([]Case, error) {
 	var cases []Case
 	seen := make(map[[2]string]int) // skill, id → line
@@ -50,8 +49,8 @@ func ReadCases(r io.Reader, name string) ([]Case, error) {
 	}
 }
 
-// DecodeCase reads one case from one JSON object and validates it. A trigger
-// case without checks gets the one that it means.
+// DecodeCase decodes one case from one JSON object and validates it. A trigger case
+// without checks gets the check that it implies.
 func DecodeCase(text []byte) (*Case, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		return nil, errors.New("decode case: an array, want JSON Lines (one object a line)")
@@ -91,8 +90,8 @@ func WriteCases(w io.Writer, cases []Case) error {
 	return nil
 }
 
-// unknownField looks for the first object key in text that t has no field for.
-// encoding/json says that there is one, but neither where nor what was meant.
+// unknownField searches for the first object key in text that t has no field for: the
+// error of encoding/json gives neither its place nor the nearest known name.
 func unknownField(text []byte, t reflect.Type, at string) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

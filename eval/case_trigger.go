@@ -8,13 +8,12 @@ import (
 	"github.com/skill-evolve/evolve/eval/check"
 )
 
-// IsTrigger reports whether the case asks only which skill an agent loads.
-// Quality means something else there: such cases are never mixed with others.
+// IsTrigger reports whether the case grades only which skill an agent loads. Its
+// quality has another meaning, so such cases are never mixed with others.
 func (c *Case) IsTrigger() bool { return c.ShouldTrigger != nil }
 
-// SeparateTriggers divides cases into ordinary ones and trigger cases, each in
-// their order. A tournament over answers takes the former, one over descriptions
-// the latter.
+// SeparateTriggers divides cases into ordinary ones and trigger cases, each in their
+// order. A tournament over answers uses the former, one over descriptions the latter.
 func SeparateTriggers(cases []Case) (ordinary, triggers []Case) {
 	for _, c := range cases {
 		if c.IsTrigger() {
@@ -26,8 +25,7 @@ func SeparateTriggers(cases []Case) (ordinary, triggers []Case) {
 	return ordinary, triggers
 }
 
-// checks are the checks that the case means: a trigger case needs none written
-// down.
+// checks are the checks of the case: a trigger case implies one if none is written.
 func (c *Case) checks() []Check {
 	if len(c.Checks) == 0 && c.IsTrigger() {
 		return []Check{{Type: Trigger}}
@@ -35,7 +33,7 @@ func (c *Case) checks() []Check {
 	return c.Checks
 }
 
-// validateTrigger holds what makes a trigger case against the rest of it.
+// validateTrigger checks the rest of a trigger case.
 func (c *Case) validateTrigger() error {
 	for i := range c.Checks {
 		k := &c.Checks[i]

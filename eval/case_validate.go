@@ -10,11 +10,10 @@ import (
 	"github.com/skill-evolve/evolve/eval/check"
 )
 
-// Validate reports the first thing that makes c unusable: no id, skill, prompt
-// or check, a check that lacks what its type needs or holds what it cannot use,
-// a pattern or schema that does not compile, a path that leaves the workspace, a
-// generated case that is held out or runs a program, a trigger case that asks
-// for anything but which skill is loaded.
+// Validate returns the first fault of c: no id, skill, prompt or check, a check that
+// lacks what its type needs or has what it cannot use, a pattern or schema that does
+// not compile, a path that leaves the workspace, a generated case that is held out or
+// runs a program, a trigger case that grades anything but which skill is loaded.
 func (c *Case) Validate() error {
 	if c.ID == "" {
 		return errors.New("validate case: no id")

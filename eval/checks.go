@@ -40,15 +40,14 @@ const (
 	PassMark = check.PassMark
 )
 
-// Checks grades an attempt by its case's checks. The zero value grades inert
-// checks other than judge. It is safe for concurrent use; set the fields before
-// the first use.
+// Checks grades an attempt by its case's checks. The zero value grades inert checks
+// other than judge. It is safe for concurrent use; set the fields before the first use.
 type Checks struct {
-	// Judge answers judge checks; without it a case that has some is refused.
-	// Give the Model itself, not a metered one: the Evaluator reserves and
-	// settles the judge's calls together with the rollout.
+	// Judge answers judge checks; without it a case that has some is refused. Give the
+	// Model itself, not a metered one: the Evaluator reserves and settles the judge's
+	// calls together with the rollout.
 	Judge Model
-	// Redactor is applied to what the judge is shown. nil changes nothing.
+	// Redactor is applied to the judge's prompt. nil changes nothing.
 	Redactor Redactor
 	// TrustExec allows command and exec checks, which Programs runs. Set it
 	// only for cases that the owner has read.
@@ -68,8 +67,8 @@ var (
 // checksVersion changes whenever a check's score could.
 const checksVersion = "checks/1"
 
-// Identity holds the checks' version and, if they are used, the judge with
-// its prompt and the time that programs have.
+// Identity holds the checks' version and, if they are used, the judge with its prompt
+// and the time limit of programs.
 func (g *Checks) Identity() string {
 	id := checksVersion
 	if g.TrustExec && g.Programs != nil {
@@ -80,7 +79,7 @@ func (g *Checks) Identity() string {
 	}
 	judge, err := json.Marshal(g.Judge.Identity())
 	if err != nil {
-		panic("eval: identity: " + err.Error()) // strings and a bool
+		panic("eval: identity: " + err.Error()) // strings and a bool can be marshalled
 	}
 	return id + " judge/" + check.JudgeVersion + " " + string(judge)
 }
@@ -108,9 +107,9 @@ func (g *Checks) CheckCase(c *Case) error {
 	return nil
 }
 
-// Grade scores every check. An attempt that failed or answered nothing scores 0
-// on all of them, and no judge is asked. A trigger case is graded all the same: it
-// asks only which skill was loaded.
+// Grade scores every check. A failed or empty attempt scores 0 on all of them, and no
+// judge is called. A trigger case is graded nevertheless: its only criterion is which
+// skill was loaded.
 func (g *Checks) Grade(ctx context.Context, c *Case, a Attempt, workspace string) (Grade, error) {
 	if err := g.CheckCase(c); err != nil {
 		return Grade{}, err
@@ -141,8 +140,8 @@ func (g *Checks) Grade(ctx context.Context, c *Case, a Attempt, workspace string
 	return out, nil
 }
 
-// subject is what checks see of an attempt. bill collects the judge's calls, answered
-// or not.
+// subject is the part of an attempt that checks use. bill collects the judge's calls,
+// answered or not.
 func (g *Checks) subject(c *Case, a *Attempt, workspace string, bill *Grade) *check.Subject {
 	return &check.Subject{
 		Skill: c.Skill, Prompt: c.Prompt, Reference: c.Reference, ShouldTrigger: c.ShouldTrigger, Neighbour: c.Neighbour,

@@ -16,18 +16,17 @@ type Job struct {
 	Variant Variant
 	Case    *Case
 	Trial   int
-	// Arm is "" for the search, whose rollouts may be reused by any later run
-	// with the same key. The gate names its trial here, so that nothing it
-	// measures ever comes from the cache of another.
+	// Arm is "" for the search, whose rollouts any later run may reuse under the same
+	// key. The gate uses its trial's name, so that its measurements are never taken
+	// from another's cache.
 	Arm string
 }
 
-// A Recorder keeps rollouts and completions under their keys as they end. It
-// must be safe for concurrent use.
+// A Recorder stores rollouts and completions under their keys as they end. It must be
+// safe for concurrent use.
 type Recorder interface {
-	// Rollout returns the recorded rollout, or nil if there is none. fresh is
-	// true if this run paid for it (a resumed run), false if an earlier
-	// run did.
+	// Rollout returns the recorded rollout, or nil if there is none. fresh is true if
+	// this run paid for it (a resumed run), false if an earlier run did.
 	Rollout(ctx context.Context, key string) (r *Rollout, fresh bool, err error)
 	SaveRollout(ctx context.Context, r *Rollout) error
 	// Completion returns the recorded reply of this run, or nil.
@@ -35,8 +34,8 @@ type Recorder interface {
 	SaveCompletion(ctx context.Context, key string, by Spender, c *Completion) error
 }
 
-// A Redactor takes secrets and personal data out of a text before it is written
-// or sent, and counts them. It must be safe for concurrent use.
+// A Redactor removes secrets and personal data from a text before it is stored or sent,
+// and counts them. It must be safe for concurrent use.
 type Redactor interface {
 	Redact(text string) (clean string, found int)
 }
@@ -50,22 +49,21 @@ func redact(r Redactor, text string) string {
 	return clean
 }
 
-// A CaseChecker is a Grader that can tell before anything is spent that it will
-// not grade a case.
+// A CaseChecker is a Grader that can reject a case before anything is spent.
 type CaseChecker interface {
 	CheckCase(c *Case) error
 }
 
 // Workspaces makes the folders that agents work in.
 type Workspaces interface {
-	// Open returns a folder that holds the case's files and belongs to one
-	// rollout alone; done removes it. An error is infrastructure.
+	// Open returns a folder with the case's files for one rollout; done removes it. An
+	// error is an infrastructure failure.
 	Open(ctx context.Context, c *Case) (dir string, done func(), err error)
 }
 
-// An Evaluator turns jobs into graded rollouts. Set the fields before the first
-// Run and leave them; Run may then be called concurrently. A Case must not
-// change between two Runs, but for its Split, Cluster and Source.
+// An Evaluator turns jobs into graded rollouts. Set the fields before the first Run and
+// do not change them; Run may then be called concurrently. A Case must not change
+// between two Runs, except for its Split, Cluster and Source.
 type Evaluator struct {
 	Agent      Agent
 	Grader     Grader
@@ -75,27 +73,26 @@ type Evaluator struct {
 	Workspaces Workspaces // nil: tasks have no workspace
 	Others     []Offer    // offered beside the variant in trigger cases
 
-	// Concurrency is how many rollouts are under way at once, over all Runs of
-	// this Evaluator. 0 means 1.
+	// Concurrency is how many rollouts run at once, over all Runs of this Evaluator. 0
+	// means 1.
 	Concurrency int
 	// Limiter, if set, is waited for before every call of the agent.
 	Limiter *rate.Limiter
-	// WallClock limits one attempt of the agent, and one grading; 0 is no
-	// limit. An agent that runs into it has failed (quality 0); a judge that
-	// does was not reachable.
+	// WallClock limits one attempt of the agent, and one grading; 0 is no limit. An
+	// agent that exceeds it has failed (quality 0); a judge that exceeds it counts as
+	// unreachable.
 	WallClock time.Duration
-	// MaxRetries is how often a failed attempt is followed by another that
-	// knows its answer and what was wrong with it. 0: retries are inferred
-	// from the first attempt (see Rollout.Retries). All 1 + MaxRetries attempts
-	// are reserved before the first, so that a cap never leaves a rollout half
-	// measured.
+	// MaxRetries is how often a failed attempt is followed by another that gets its
+	// answer and what was wrong with it. 0: retries are inferred from the first attempt
+	// (see Rollout.Retries). All 1 + MaxRetries attempts are reserved before the first,
+	// so that a cap never leaves a rollout half measured.
 	MaxRetries int
 	// InfraTries is how often a call is made before the infrastructure's
 	// failure is accepted and the rollout is missing. 0 means 5.
 	InfraTries int
-	// MaxMissing is the share of a Run's jobs that may be missing; with more,
-	// and at least three, Run stops. 0 means 0.2. Runs too small for that (the
-	// gate's pairs) stop after ten missing rollouts in a row.
+	// MaxMissing is the share of a Run's jobs that may be missing; with more, and at
+	// least three, Run stops. 0 means 0.2. Runs too small for that (the gate's pairs)
+	// stop after ten missing rollouts in a row.
 	MaxMissing float64
 
 	Now func() time.Time // nil: time.Now
@@ -104,19 +101,19 @@ type Evaluator struct {
 	OnRollout func(*Rollout)
 
 	once  sync.Once
-	slots chan struct{} // Concurrency of them
+	slots chan struct{} // of capacity Concurrency
 	mu    sync.Mutex
 	cases map[*Case]*caseEntry
 	tell  sync.Mutex   // serialises OnRollout
 	row   atomic.Int32 // missing rollouts in a row
 }
 
-// A caseEntry is what an Evaluator works out once per case.
+// A caseEntry is what an Evaluator computes once per case.
 type caseEntry struct {
 	hash   hash
 	judges int   // judge checks: calls to reserve per attempt
-	prompt int64 // tokens of what is asked, by an estimate
-	slow   bool  // grading leaves the process
+	prompt int64 // estimated tokens of the request
+	slow   bool  // grading may take long: a program or a model is called
 }
 
 func (e *Evaluator) init() {
@@ -133,8 +130,8 @@ func (e *Evaluator) now() time.Time {
 	return time.Now()
 }
 
-// timer is begun, which e.now told, for a timer: it knows the real time only,
-// and zero means now.
+// timer converts begun, a time by e.now, for a timer, which uses the real clock; zero
+// means now.
 func (e *Evaluator) timer(begun time.Time) time.Time {
 	if e.Now != nil {
 		return time.Time{}
@@ -161,8 +158,7 @@ func (e *Evaluator) setting() Setting {
 // Key is the key that Run records j's rollout under.
 func (e *Evaluator) Key(j Job) string { return j.Key(e.setting()) }
 
-// entry returns what is known of c; the first call validates it. Callers hold
-// e.mu.
+// entry returns the caseEntry of c; the first call validates c. Callers hold e.mu.
 func (e *Evaluator) entry(c *Case) (*caseEntry, error) {
 	if k := e.cases[c]; k != nil {
 		return k, nil
@@ -190,8 +186,8 @@ func (e *Evaluator) entry(c *Case) (*caseEntry, error) {
 	return k, nil
 }
 
-// A TooManyMissingError ends a Run whose infrastructure fails too often for its
-// other rollouts to mean anything.
+// A TooManyMissingError ends a Run whose infrastructure fails too often for the
+// remaining rollouts to be meaningful.
 type TooManyMissingError struct {
 	Missing, Jobs int
 	Err           error // the last cause

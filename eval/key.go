@@ -18,26 +18,24 @@ type Setting struct {
 	Agent      Identity
 	Grader     string // Grader.Identity
 	MaxRetries int
-	// Others are what competes with the variant in trigger cases, by name and
+	// Others are the skills that compete with the variant in trigger cases, by name and
 	// SHA-256; "" for none.
 	Others string `json:",omitempty"`
-	// WallClock belongs to the key because it decides which answers were
-	// never finished.
+	// WallClock is part of the key because it decides which answers are cut short.
 	WallClock time.Duration
 }
 
-// Key names the measurement that j asks for: the SHA-256 in hex over everything
-// that can change an answer or its grade. That is the candidate, the rest of
-// the skill's folder, the case (without split, cluster and source, which no
-// agent sees), agent, grader, work retries, wall clock, trial and arm. The case
-// must be valid.
+// Key identifies the measurement of j: the SHA-256 in hex over everything that can
+// change an answer or its grade. That is the candidate, the rest of the skill's folder,
+// the case (without split, cluster and source, which no agent sees), agent, grader,
+// work retries, wall clock, trial and arm. The case must be valid.
 func (j Job) Key(s Setting) string {
 	k := jobKey(variantHash(s.hash(), j.Variant), caseHash(j.Case), j.Trial, j.Arm)
 	return hex.EncodeToString(k[:])
 }
 
-// Keys are made in three steps, so that an Evaluator hashes a setting once, a
-// text once per Run and a case once at all, and a job costs one short hash.
+// Keys are made in three steps, so that an Evaluator hashes a setting once, a text once
+// per Run and each case once, and a job costs one short hash.
 type hash = [sha256.Size]byte
 
 func (s Setting) hash() hash {
@@ -49,7 +47,7 @@ func variantHash(setting hash, v Variant) hash {
 	return hashJSON(hex.EncodeToString(setting[:]), []string{v.Name, v.SHA(), v.Rest})
 }
 
-// caseHash covers what an agent or a grader can see of a case.
+// caseHash covers everything of a case that an agent or a grader can see.
 func caseHash(c *Case) hash {
 	seen := *c
 	seen.Split, seen.Cluster, seen.Source = "", "", nil
@@ -77,8 +75,8 @@ func hashJSON(domain string, v any) hash {
 	return sha256.Sum256(append([]byte(domain+"\n"), text...))
 }
 
-// seedOf derives a model's seed from a key. 31 bits: some APIs and clients
-// take no more.
+// seedOf derives a model's seed from a key. It has 31 bits: some APIs and clients
+// accept no more.
 func seedOf(k hash) int64 {
 	return int64(binary.BigEndian.Uint32(k[:]) >> 1)
 }

@@ -1,15 +1,15 @@
 package eval
 
-// Lost is what calls are known to have taken that is in no sum: those that
-// failed in the infrastructure after they had begun, and those whose sum with
-// others is unknown because another reported nothing. It belongs to the budget, and
-// to no objective. The zero value is nothing.
+// Lost is known usage that is in no sum: that of calls that failed in the
+// infrastructure after they had begun, and of calls whose sum with others is unknown
+// because another reported nothing. It counts for the budget, and for no objective. The
+// zero value is nothing.
 type Lost struct {
 	LostUsage *Usage   `json:"lost_usage,omitempty"`
 	LostUSD   *float64 `json:"lost_usd,omitempty"`
 }
 
-// lose adds what is known of c.
+// lose adds the known parts of c.
 func (l *Lost) lose(c Cost) {
 	c = c.believable()
 	if c.Usage != nil && c.Usage.Total() > 0 {
@@ -28,8 +28,8 @@ func (l *Lost) lose(c Cost) {
 	}
 }
 
-// sum adds c to usage and usd. A sum with an unknown part is unknown;
-// what is known of it is lost.
+// sum adds c to usage and usd. A sum with an unknown part is unknown; its known part is
+// added to l.
 func (l *Lost) sum(usage **Usage, usd **float64, c Cost) {
 	if *usage == nil || c.Usage == nil {
 		l.lose(Cost{Usage: *usage})
@@ -49,7 +49,7 @@ func (l *Lost) sum(usage **Usage, usd **float64, c Cost) {
 	}
 }
 
-// known adds what was lost to a line that its calls are on already.
+// known adds lost to a line whose calls are counted already.
 func (l *billLine) known(lost Lost) {
 	c := Cost{lost.LostUsage, lost.LostUSD}.believable()
 	if c.Usage != nil {
@@ -60,7 +60,7 @@ func (l *billLine) known(lost Lost) {
 	}
 }
 
-// chargeFailed books calls that failed after they had taken something.
+// chargeFailed books calls that failed after they had used tokens.
 func (b *Budget) chargeFailed(by Spender, calls int, lost Lost) {
 	if b == nil || calls == 0 {
 		return

@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// A rollout that a cap ended, and a call that failed after it had begun, are thrown
-// away; what they are known to have taken must be kept, or a run that is resumed
-// would have room for it once more. It is kept as a reply that says nothing, one for
-// each time.
+// A rollout that a cap ended, and a call that failed after it had begun, are discarded.
+// Their known usage must be kept, or a resumed run could spend it again. It is stored
+// as an empty reply, one for each time.
 
-// lostKey names the nth record of what was lost under a rollout's key, or a call's.
+// lostKey is the key of the nth record of what was lost under a rollout's, or a call's,
+// key.
 func lostKey(key string, n int) hash {
 	return hashJSON("lost/1", struct {
 		Key string
@@ -21,28 +21,28 @@ func lostKey(key string, n int) hash {
 	}{key, n})
 }
 
-// saveLost records what out is known to have taken, and is not to be kept for.
+// saveLost records the known usage of out, which is not kept itself.
 func (e *Evaluator) saveLost(ctx context.Context, out *Rollout) error {
 	if e.Budget == nil || e.Recorder == nil {
 		return nil
 	}
 	key, err := keepLost(ctx, e.Recorder, ByAgent, out.Key, lostIn(out), out.Attempts)
 	if err == nil && key != nil {
-		e.Budget.note(*key) // it is on the bill of this run already
+		e.Budget.note(*key) // it is already booked for this run
 	}
 	return err
 }
 
-// LostRecord is what has to be kept of r, and under which name, once its record is
-// removed so that a resumed run tries it again: what was paid stays on the bill, and
-// its attempts are made. nil is nothing. Keep it in the moment that r's record goes,
-// or what it took counts twice, or never.
+// LostRecord is the record, and its name, that has to replace that of r if r is removed
+// so that a resumed run tries it again: it keeps what was paid, and the number of
+// attempts. nil is nothing. Write it in the same transaction, or the usage counts
+// twice, or never.
 func LostRecord(ctx context.Context, from Recorder, r *Rollout) (name string, c *Completion, err error) {
 	_, name, c, err = lostRecord(ctx, from, r.Key, lostIn(r), r.Attempts)
 	return name, c, err
 }
 
-// lostIn is what is known of all calls of a rollout.
+// lostIn is the known usage of all calls of a rollout.
 func lostIn(r *Rollout) (sum Lost) {
 	took := billOf(r)
 	for i := range took.lines {
@@ -52,10 +52,10 @@ func lostIn(r *Rollout) (sum Lost) {
 	return sum
 }
 
-// keepLost records what calls under a key were lost, beside what was before. The name
-// that it is recorded under is nil if nothing is known.
+// keepLost adds a record of what calls under a key lost. The key of the record is nil
+// if nothing is known.
 func keepLost(ctx context.Context, to Recorder, by Spender, of string, lost Lost, attempts int) (*hash, error) {
-	ctx = context.WithoutCancel(ctx) // it is paid for: an interruption must not lose it now
+	ctx = context.WithoutCancel(ctx) // it is paid for, so it is stored even if the run was interrupted
 	key, name, c, err := lostRecord(ctx, to, of, lost, attempts)
 	if err != nil || c == nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (b *Budget) recallLost(ctx context.Context, from Recorder, by Spender, of s
 	return nil
 }
 
-// recordedBill is what a call came to, read from its record.
+// recordedBill is the bill of a call, read from its record.
 func recordedBill(by Spender, c *Completion) bill {
 	if c.Finish != lostFinish {
 		return oneCall(by, Cost{c.Usage, c.CostUSD})
@@ -104,15 +104,15 @@ func recordedBill(by Spender, c *Completion) bill {
 	n := int64(max(0, c.Attempts))
 	took := bill{rollouts: n, lines: [2]billLine{{by: by, calls: max(1, n)}}}
 	if c.Usage == nil && c.CostUSD == nil {
-		took.lines[0].answered = n // and nothing told
+		took.lines[0].answered = n // and they reported nothing
 	}
 	took.lines[0].known(Lost{c.Usage, c.CostUSD})
 	return took
 }
 
 // ChargeRecorded books calls of by that a run made earlier, by the names under which
-// its Recorder keeps their replies: each once, and none that this process has made or
-// met already. One that a resumed run meets again on its way is not booked twice.
+// its Recorder keeps their replies: each once, and none that this process has already
+// made or booked. A call that the resumed run meets again is not booked twice.
 func (b *Budget) ChargeRecorded(by Spender, replies map[string]Completion) error {
 	for _, name := range slices.Sorted(maps.Keys(replies)) {
 		var key hash

@@ -10,12 +10,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Metered is a Model whose every call passes through a Budget, is made again
-// while the infrastructure fails, and is recorded, so that a resumed run reads
-// the same reply and pays nothing for it. Mutator and miner are used through
-// one; a judge is not (see Checks.Judge).
+// Metered is a Model whose every call passes through a Budget, is made again while the
+// infrastructure fails, and is recorded, so that a resumed run reads the same reply and
+// pays nothing for it. Mutator and miner use one; a judge does not (see Checks.Judge).
 //
-// Prompts are redacted before they are sent, replies before they are kept or
+// Prompts are redacted before they are sent, and replies before they are stored or
 // returned: a model may make up what looks like a secret, or repeat its key.
 type Metered struct {
 	Model    Model
@@ -26,7 +25,7 @@ type Metered struct {
 	// Scope keeps records of different runs apart, if a Recorder does not.
 	Scope      string
 	Limiter    *rate.Limiter // nil: no limit
-	WallClock  time.Duration // for one call; 0 is no limit. Running into it is infrastructure
+	WallClock  time.Duration // for one call; 0 is no limit. Exceeding it is an infrastructure failure
 	InfraTries int           // 0 means 5
 }
 
@@ -35,9 +34,9 @@ var _ Model = (*Metered)(nil)
 // Identity is the wrapped model's.
 func (m *Metered) Identity() Identity { return m.Model.Identity() }
 
-// Complete returns the recorded reply to p, or asks for one. Errors are a
-// *BudgetError, the *InfraError that remained after the last try, ctx's, or the
-// Recorder's. One of kind Pending comes at once, and nothing is charged for it.
+// Complete returns the recorded reply to p, or calls the model. Errors are a
+// *BudgetError, the *InfraError of the last try, ctx's, or the Recorder's. One of kind
+// Pending is returned at once, and nothing is charged for it.
 func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
 	p.System, p.User = redact(m.Redactor, p.System), redact(m.Redactor, p.User)
 	key := m.key(p)
@@ -65,7 +64,7 @@ func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
 		return Completion{}, err
 	}
 	if m.Recorder != nil {
-		// It is paid for: an interruption must not lose it now.
+		// The call is paid for, so its reply is stored even if the run was interrupted.
 		if err := m.Recorder.SaveCompletion(context.WithoutCancel(ctx), name, m.By, &c); err != nil {
 			return Completion{}, fmt.Errorf("save completion: %w", err)
 		}
@@ -83,8 +82,8 @@ func (m *Metered) key(p Prompt) hash {
 	}{m.Scope, m.By, m.Model.Identity(), p})
 }
 
-// keepLost records what one call took that failed. It is on the bill of this process
-// with the last try.
+// keepLost records the usage of one failed call. This process books it with the last
+// try.
 func (m *Metered) keepLost(ctx context.Context, of hash, lost Lost) error {
 	if m.Recorder == nil || m.Budget == nil {
 		return nil
@@ -126,7 +125,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 	var lost Lost
 	told := 0
 	defer func() { m.Budget.chargeFailed(m.By, told, lost) }()
-	var failed int // not kept if they took nothing
+	var failed int // not stored if they used nothing
 	err = persist(ctx, m.Budget, m.InfraTries, &failed, &lost, func() error {
 		if m.Limiter != nil {
 			if err := m.Limiter.Wait(ctx); err != nil {

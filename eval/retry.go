@@ -10,11 +10,11 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// longestPause is how long a server may ask us to wait; one that asks for more
-// is taken to be gone.
+// longestPause is the longest pause that a server may ask for; one that asks for more
+// is taken to be unavailable.
 const longestPause = 10 * time.Minute
 
-// gaveUp says that the infrastructure failed as often as it was allowed to.
+// gaveUp reports that the infrastructure failed as often as it may.
 type gaveUp struct {
 	tries int
 	err   error
@@ -29,7 +29,7 @@ func (e *gaveUp) Error() string {
 
 func (e *gaveUp) Unwrap() error { return e.err }
 
-// hopeless reports whether trying again cannot help, now or for any other call.
+// hopeless reports whether another try would fail too, now or for any other call.
 func hopeless(err error) bool {
 	var infra *InfraError
 	if !errors.As(err, &infra) {
@@ -42,9 +42,9 @@ func hopeless(err error) bool {
 	return false
 }
 
-// IsPending reports whether err says that a request was put somewhere and waits
-// for its answer (an *InfraError of kind Pending). It is no failure: the same
-// call, made again later, finds the answer.
+// IsPending reports whether err means that a request waits for its answer (an
+// *InfraError of kind Pending). It is no failure: the same call, made later, finds the
+// answer.
 func IsPending(err error) bool {
 	var infra *InfraError
 	return errors.As(err, &infra) && infra.Kind == Pending
@@ -56,14 +56,13 @@ type fatal struct{ error }
 
 func (e fatal) Unwrap() error { return e.error }
 
-// persist makes a call until it succeeds, with exponential pauses and jitter
-// between tries, or as long as the server asked. failed counts the calls that
-// failed. The error is a *gaveUp after the last try, ctx's if ctx ended, or
-// the call's own if trying again is hopeless, or its answer is pending. No
-// call is made again once the time that b allows is over, or what calls took
-// before they failed (lost, which is not on b's bill yet) uses up a cap: the error
-// then is a *BudgetError. A call that panics is a bug, and not made again: a
-// *PanicError.
+// persist makes a call until it succeeds. Between tries it pauses exponentially longer,
+// with jitter, or as long as the server asked. failed counts the failed calls. The
+// error is a *gaveUp after the last try, ctx's if ctx ended, or the call's own if
+// another try is hopeless or its answer is pending. If the time that b allows is over,
+// or the usage of the failed calls (lost, which b has not booked yet) uses up a cap, no
+// call is made again and the error is a *BudgetError. A call that panics is a bug, and
+// is not made again: the error is a *PanicError.
 func persist(ctx context.Context, b *Budget, tries int, failed *int, lost *Lost, call func() error) error {
 	if tries <= 0 {
 		tries = 5
@@ -101,8 +100,8 @@ func persist(ctx context.Context, b *Budget, tries int, failed *int, lost *Lost,
 		}
 		wait := pause.NextBackOff()
 		if asked > 0 {
-			// What the server asks for is a lower bound, and believed the
-			// first time; the jitter keeps waiting calls from coming back as one.
+			// The pause that the server asks for is a lower bound; the jitter keeps
+			// waiting calls from returning all at once.
 			asked += rand.N(asked/10 + 1)
 			if n == 1 {
 				wait = asked

@@ -21,12 +21,12 @@ func (u Usage) Add(v Usage) Usage {
 		u.Output + v.Output, u.Reasoning + v.Reasoning}
 }
 
-// Status says what a rollout is worth.
+// Status is whether a rollout counts.
 type Status string
 
 const (
-	// Done: the agent answered (or failed) and was graded. A failing agent is
-	// data: quality 0 with its trace.
+	// Done: the agent answered (or failed) and was graded. A failing agent is data:
+	// quality 0 with its trace.
 	Done Status = "done"
 	// Missing: the infrastructure failed. Never counted as a score.
 	Missing Status = "missing"
@@ -44,10 +44,10 @@ type Rollout struct {
 	Status    Status `json:"status"`
 
 	Quality float64 `json:"quality"` // first attempt, weighted mean of the checks, [0,1]
-	// Retries is how often the user would have to ask again. Without work
-	// retries it is inferred from the first attempt: 1 if a check failed,
-	// plus the tool calls that failed and were issued again. With them it is
-	// measured: the attempts that failed, at most 1 + Evaluator.MaxRetries.
+	// Retries is how often the user would have to ask again. Without work retries it is
+	// inferred from the first attempt: 1 if a check failed, plus the tool calls that
+	// failed and were issued again. With them it is measured: the attempts that failed,
+	// at most 1 + Evaluator.MaxRetries.
 	Retries float64 `json:"retries"`
 	// LatencyMS is the agent's own duration if reported, else wall time
 	// without queueing and infrastructure retries. nil is unknown.
@@ -63,29 +63,28 @@ type Rollout struct {
 
 	SkillInvoked *bool    `json:"skill_invoked,omitempty"` // of the first attempt; nil if the backend does not report it
 	Skills       []string `json:"skills,omitempty"`        // every skill that it loaded
-	Files        []string `json:"files,omitempty"`         // that it made, changed or removed in the workspace
+	Files        []string `json:"files,omitempty"`         // created, changed or removed in the workspace
 	Turns        int      `json:"turns,omitempty"`         // the model's replies; 0 is unknown
-	Audit        Audit    `json:"audit,omitempty"`         // the worst of all attempts
+	Audit        Audit    `json:"audit,omitempty"`         // the worst one of all attempts
 
-	// Model is the one that gave the first answer, by the backend's own report:
-	// behind the name that was asked for there may be another one every month.
-	// "" is unknown.
+	// Model is the model of the first answer, as the backend reported it: one name may
+	// stand for another model every month. "" is unknown.
 	Model    string `json:"model,omitempty"`
 	Attempts int    `json:"attempts"` // agent attempts that ended in an answer or a failure, work retries included
-	// InfraRetries counts the agent's calls that failed in the infrastructure.
-	// They are taken to have been free but for what LostUsage holds, and are never
-	// counted in Retries.
+	// InfraRetries counts the agent's calls that failed in the infrastructure. Except
+	// for LostUsage they are assumed to have been free, and are never counted in
+	// Retries.
 	InfraRetries int       `json:"infra_retries,omitempty"`
 	Agent        Identity  `json:"agent"`
 	Started      time.Time `json:"started,omitzero"`
 
-	// RetryUsage and RetryUSD are what the attempts after the first took
-	// together; nil when there were none, or unknown. They belong to the
-	// budget, not to the objectives.
+	// RetryUsage and RetryUSD are the usage and cost of all attempts after the first;
+	// nil if there were none, or if unknown. They count for the budget, not for the
+	// objectives.
 	RetryUsage *Usage   `json:"retry_usage,omitempty"`
 	RetryUSD   *float64 `json:"retry_usd,omitempty"`
 
-	// Judge spending that grading this rollout caused.
+	// The judge's usage for grading this rollout.
 	JudgeCalls int      `json:"judge_calls,omitempty"`
 	JudgeUsage *Usage   `json:"judge_usage,omitempty"`
 	JudgeUSD   *float64 `json:"judge_usd,omitempty"`

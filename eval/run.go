@@ -12,27 +12,27 @@ import (
 	"github.com/sourcegraph/conc/pool"
 )
 
-// Run returns one graded rollout per job, in the order of jobs. A rollout that
-// the Recorder has is not run again: one that this run paid for is charged to
-// the Budget once more, as a resumed run must count it, one of an earlier run
-// is free. Jobs with equal keys share one rollout.
+// Run returns one graded rollout per job, in the order of jobs. A rollout that the
+// Recorder has is not run again: one that this run paid for is charged to the Budget
+// once more, as a resumed run must count it, one of an earlier run is free. Jobs with
+// equal keys share one rollout.
 //
 // A rollout is saved as it ends; a missing one only when the Run as a whole is
-// accepted, so that a run stopped by its infrastructure tries it again when it
-// is resumed.
+// accepted, so that a run stopped by its infrastructure tries it again when it is
+// resumed.
 //
 // With an error the slice still holds what ended, nil for the rest:
 //   - a *BudgetError: a cap is used up;
-//   - an *InfraError of kind Auth, BadRequest or UsageLimit: no call would fare
-//     better. What was under way has ended and is saved;
-//   - an *InfraError of kind Pending: requests wait for their answers.
-//     All other jobs were asked for first, as far as a cap on rollouts could
-//     let them count. Of what is pending nothing is recorded or charged, but
-//     for a judge's calls; the same Run again takes the answers;
+//   - an *InfraError of kind Auth, BadRequest or UsageLimit: every other call would
+//     fail too. Jobs that had begun have ended and are saved;
+//   - an *InfraError of kind Pending: requests wait for their answers. All other jobs
+//     were requested first, as far as a cap on rollouts could let them count. Nothing
+//     of a pending job is recorded or charged, except its judge's calls; the same Run
+//     again uses the answers;
 //   - a *TooManyMissingError;
-//   - ctx's error: what was under way is lost, and not saved.
+//   - ctx's error: jobs that had begun are lost, and not saved.
 //
-// Anything else comes from the Recorder, or from an invalid case.
+// Any other error is the Recorder's, or comes from an invalid case.
 func (e *Evaluator) Run(ctx context.Context, jobs []Job) ([]*Rollout, error) {
 	if e.Agent == nil || e.Grader == nil {
 		return nil, errors.New("evaluate: no agent, or no grader")
@@ -73,42 +73,42 @@ type run struct {
 	jobs    []Job
 	plans   []plan // parallel to jobs
 	twins   []int  // job → first job with the same key; nil if all differ
-	todo    []int  // jobs that no record answers
+	todo    []int  // jobs without a record
 	out     []*Rollout
 
-	// asked counts the jobs that were begun and not settled, and those of them
-	// that are pending, which stay in it; waits counts the pending ones alone.
+	// asked counts the jobs that were begun and not settled, and those of them that are
+	// pending, which stay in it; waits counts the pending ones alone.
 	asked, waits atomic.Int64
 
 	mu      sync.Mutex
 	next    int // into todo
 	missing int
-	pending error // of the first job that is
+	pending error // of the first pending job
 	stop    error // why no further job is begun
 }
 
-// A plan is what has to be known of a job before it is run.
+// A plan is what a run computes for a job before running it.
 type plan struct {
 	key  hash
 	name string // key in hex
 	sha  string // the candidate
 	kase *caseEntry
-	body int64 // tokens of the candidate, by an estimate
+	body int64 // estimated tokens of the candidate
 }
 
-// asked is how much the agent and its judge are asked to read.
+// asked estimates the prompts of the agent and its judge.
 func (p *plan) asked() prompts {
 	return prompts{ask: p.body + p.kase.prompt, judge: p.kase.prompt + judgeOverhead}
 }
 
-// bill is what out cost.
+// bill is the bill of out.
 func (p *plan) bill(out *Rollout) bill {
 	took, asked := billOf(out), p.asked()
 	took.lines[0].prompt, took.lines[1].prompt = asked.ask, asked.judge
 	return took
 }
 
-// prepare validates the cases and works out all keys. Nothing is spent yet.
+// prepare validates the cases and computes all keys. Nothing is spent yet.
 func (r *run) prepare() error {
 	r.plans = make([]plan, len(r.jobs))
 	setting := r.setting.hash()
@@ -160,7 +160,7 @@ func (r *run) prepare() error {
 	return nil
 }
 
-// recall takes what the Recorder has and lists the rest in todo.
+// recall takes the rollouts that the Recorder has and lists the other jobs in todo.
 func (r *run) recall(ctx context.Context) error {
 	r.todo = make([]int, 0, len(r.jobs))
 	for i := range r.jobs {
@@ -175,7 +175,7 @@ func (r *run) recall(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("evaluate: look up rollout: %w", err)
 			}
-			// A failure is never taken over from another run.
+			// A failure in another run is never reused.
 			if found != nil && (fresh || found.Status == Done) {
 				if fresh && r.e.Budget != nil {
 					took := r.plans[i].bill(found)
@@ -191,8 +191,8 @@ func (r *run) recall(ctx context.Context) error {
 	return nil
 }
 
-// work does jobs until none is left or the run stops. It keeps one of the
-// Evaluator's slots for as long.
+// work runs jobs until none is left or the run stops. It occupies one of the
+// Evaluator's slots.
 func (r *run) work(ctx context.Context) {
 	select {
 	case r.e.slots <- struct{}{}:
@@ -209,7 +209,7 @@ func (r *run) work(ctx context.Context) {
 		out, err := r.e.rollout(ctx, &r.jobs[i], &r.plans[i], &r.setting.Agent)
 		r.settle(i, reserved, out, err)
 		if err == nil && out.Status != Missing && r.e.Recorder != nil {
-			// It is paid for: an interruption must not lose it now.
+			// The rollout is paid for, so it is stored even if the run was interrupted.
 			if serr := r.e.Recorder.SaveRollout(context.WithoutCancel(ctx), out); serr != nil {
 				err = fmt.Errorf("evaluate: save rollout: %w", serr)
 			} else {
@@ -222,14 +222,14 @@ func (r *run) work(ctx context.Context) {
 				err = errors.Join(err, serr)
 			}
 		case hopeless(err) && out.Attempts == 0 && lostIn(out) == (Lost{}):
-			r.e.Budget.end(ctx, out.Key) // refused: it took nothing
+			r.e.Budget.end(ctx, out.Key) // refused: nothing was spent
 		}
 		r.take(i, out, err)
 	}
 }
 
-// pull hands out the next job with what is reserved for it. Jobs are begun
-// strictly in order, so that a cap always cuts off the last ones.
+// pull returns the next job with its reservation. Jobs are begun strictly in order, so
+// that a cap always cuts off the last ones.
 func (r *run) pull(ctx context.Context) (i int, reserved demand, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -264,21 +264,21 @@ func (r *run) pull(ctx context.Context) (i int, reserved demand, ok bool) {
 	return i, reserved, true
 }
 
-// overasked reports whether one more job could no longer count once all that is
-// pending is answered. Pending jobs hold nothing of the budget, and no one is to
-// answer what the cap on rollouts then cuts off.
+// overasked reports whether one more job could no longer count once all pending ones
+// are answered. Pending jobs reserve nothing of the budget, and nobody should have to
+// answer a request that the cap on rollouts then cuts off.
 func (r *run) overasked(attempts int) bool {
 	left := r.e.Budget.Remaining().Rollouts
 	return left != 0 && r.waits.Load() > 0 && r.asked.Load()+int64(attempts) > left
 }
 
-// settle gives back what was reserved for job i and books what it took. A
-// pending job took what its judge did: its own attempts come again, and count
-// then. It is counted as pending first, so that overasked sees it in time.
+// settle releases the reservation of job i and books its usage. Of a pending job only
+// the judge's usage is booked: its own attempts will be made again, and count then. The
+// job is counted as pending first, so that overasked sees it in time.
 func (r *run) settle(i int, reserved demand, out *Rollout, err error) {
 	key := &r.plans[i].key
 	if IsPending(err) {
-		r.e.Budget.end(context.Background(), r.plans[i].name) // it stays, and is asked for again
+		r.e.Budget.end(context.Background(), r.plans[i].name) // the note stays, and the request will be made again
 		r.waits.Add(1)
 		out.Attempts, out.InfraRetries = 0, 0
 		key = nil
@@ -295,8 +295,8 @@ func (r *run) settle(i int, reserved demand, out *Rollout, err error) {
 	r.e.Budget.settle(reserved, &took, key)
 }
 
-// take books the end of job i: a rollout, an answer that is pending, or an error
-// that ends the run.
+// take handles the end of job i: a rollout, a pending answer, or an error that ends the
+// run.
 func (r *run) take(i int, out *Rollout, err error) {
 	if IsPending(err) {
 		r.mu.Lock()
@@ -335,8 +335,8 @@ func (r *run) take(i int, out *Rollout, err error) {
 	}
 }
 
-// waitForAnswers ends a run that has pending jobs. A cap that is used up comes
-// second: what is pending may still be answered within it.
+// waitForAnswers ends a run that has pending jobs. It takes precedence over a used-up
+// cap: the pending jobs may still be answered within it.
 func (r *run) waitForAnswers() {
 	if r.pending == nil || r.stop != nil && !errors.As(r.stop, new(*BudgetError)) {
 		return
@@ -347,7 +347,7 @@ func (r *run) waitForAnswers() {
 // missingInRow is how many rollouts in a row, over all Runs, may be missing.
 const missingInRow = 10
 
-// halt keeps further jobs from being begun; the first reason is the run's.
+// halt prevents further jobs; the first reason is the run's error.
 func (r *run) halt(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -379,7 +379,7 @@ func (r *run) saveMissing(ctx context.Context) error {
 	return nil
 }
 
-// lose keeps what a rollout took that is thrown away, and nothing else of it.
+// lose keeps the known usage of a discarded rollout, and nothing else of it.
 func (r *run) lose(ctx context.Context, out *Rollout) error {
 	if err := r.e.saveLost(ctx, out); err != nil {
 		return fmt.Errorf("evaluate: save what a rollout lost: %w", err)
@@ -388,7 +388,7 @@ func (r *run) lose(ctx context.Context, out *Rollout) error {
 	return nil
 }
 
-// loseMissing does that with the missing rollouts of a run that is not accepted.
+// loseMissing does that for the missing rollouts of a run that is not accepted.
 func (r *run) loseMissing(ctx context.Context) error {
 	for _, i := range r.todo {
 		if out := r.out[i]; r.missing > 0 && out != nil && out.Status == Missing {

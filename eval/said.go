@@ -15,8 +15,8 @@ func Inert(text string) string { return plain.Inert(text) }
 // saidMark precedes the person's words in the feedback of a mined check.
 const saidMark = "user said: "
 
-// Saying is the feedback of a mined check: what is missing, if anybody put it in
-// words, and what the person said.
+// Saying is the feedback of a mined check: what is missing, if it was put into words,
+// and what the person wrote.
 func Saying(missing, said string) string {
 	if missing == "" {
 		return saidMark + said
@@ -24,8 +24,8 @@ func Saying(missing, said string) string {
 	return missing + " (" + saidMark + said + ")"
 }
 
-// Said is what the person said of the answer that a mined case was made of, ""
-// if no check quotes it.
+// Said is what the person wrote about the answer that a mined case was made of, "" if
+// no check quotes it.
 func (c *Case) Said() string {
 	for _, k := range c.Checks {
 		at := strings.LastIndex(k.Feedback, saidMark) // a model may have written the mark, too

@@ -9,10 +9,9 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// A PanicError is a panic of code that was called with somebody else's data: a
-// bug, which ends what was under way and nothing else. Its text says where it
-// was, and not what was said, which may hold a secret: code that shows Value or
-// Stack has to redact them.
+// A PanicError is a panic of code that processes data from outside: a bug, which ends
+// the current operation and nothing else. Its text gives the place, but not the panic's
+// value, which may hold a secret: code that shows Value or Stack has to redact them.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -23,24 +22,23 @@ func (e *PanicError) Error() string {
 	return "a bug in evolve: panic in " + e.where
 }
 
-// Shielded calls f and returns its error, or a *PanicError if f panics. In a
-// goroutine of its own a panic would end the process, with its value on stderr
-// and nothing saved. Every such goroutine that reads data calls what it does
-// through here.
+// Shielded calls f and returns its error, or a *PanicError if f panics. In a goroutine
+// of its own a panic would end the process, with its value on stderr and nothing saved.
+// So every goroutine that reads data runs its work through Shielded.
 func Shielded(f func() error) (err error) {
 	p := panics.Try(func() { err = f() })
 	if p == nil {
 		return err
 	}
-	// One that was handed on from another goroutine is reported as it was there.
+	// A panic passed on from another goroutine is reported with its original place.
 	for inner, ok := p.Value.(*panics.Recovered); ok; inner, ok = p.Value.(*panics.Recovered) {
 		p = inner
 	}
 	return &PanicError{Value: p.Value, Stack: p.Stack, where: place(p.Callers)}
 }
 
-// place names the function that panicked: the first that is neither the
-// runtime's nor that of the library which recovered it.
+// place names the function that panicked: the first that belongs neither to the runtime
+// nor to the library that recovered the panic.
 func place(callers []uintptr) string {
 	frames := runtime.CallersFrames(callers)
 	for {

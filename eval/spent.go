@@ -1,9 +1,9 @@
 package eval
 
-// FreeSimulated is what simulated calls cost, in a forecast and afterwards.
+// FreeSimulated is the cost of simulated calls, as forecasts and results show it.
 const FreeSimulated = "free (simulated)"
 
-// Plus adds up two bills. An empty one knows its cost: it is nothing.
+// Plus adds up two bills. The cost of an empty one is known: it is zero.
 func (s Spent) Plus(t Spent) Spent {
 	return Spent{
 		Rollouts: s.Rollouts + t.Rollouts, AgentCalls: s.AgentCalls + t.AgentCalls, MutatorCalls: s.MutatorCalls + t.MutatorCalls,
@@ -39,8 +39,8 @@ func (s Spent) Dollars() string {
 	return "cost unknown"
 }
 
-// Paid is what an amount that r's agent reported comes to in money: nothing for a
-// simulated agent. Its dollars measure the cost objective, and are not paid.
+// Paid is the money paid for an amount that r's agent reported: nothing for a simulated
+// agent, whose dollars only measure the cost objective.
 func (r *Rollout) Paid(usd *float64) *float64 {
 	if usd == nil || !r.Agent.Simulated {
 		return usd

@@ -14,26 +14,26 @@ var quotas = []struct {
 	percent int
 }{{Train, 40}, {Val, 30}, {Test, 30}}
 
-// AssignSplits gives every case without a split one, in place. Cases of one
-// cluster are not independent, so they all go to the same split: to the one
-// that their cluster has already, else to the one whose number of cases is
-// furthest below its quota (train 40 %, val 30 %, test 30 % of the skill's
-// cases). A case without a cluster is its own. Larger clusters are placed
-// first, because a late one could not be balanced any more; the SHA-256 of the
-// cluster's name breaks ties. The result does not depend on the order of cases.
+// AssignSplits gives every case without a split one, in place. Cases of one cluster are
+// not independent, so they all go to the same split: to the one that their cluster has
+// already, else to the one whose number of cases is furthest below its quota (train 40
+// %, val 30 %, test 30 % of the skill's cases). A case without a cluster is its own.
+// Larger clusters are placed first, because a late one could no longer be balanced; the
+// SHA-256 of the cluster's name breaks ties. The result does not depend on the order of
+// cases.
 //
-// A cluster whose cases were put into different splits by hand keeps them;
-// what is unassigned in it goes to the first of train, val, test that it has,
-// so that a doubtful case never reaches the held-out ones.
+// A cluster whose cases were put into different splits by hand keeps them; its
+// unassigned cases go to the first of train, val, test that it has, so that a doubtful
+// case is never held out.
 //
-// A generated case is never held out, and neither is its cluster: both go to
-// train or val, four to three. Generated cases are counted apart, or they would
-// push the real ones out of train and val. If a cluster is held out already,
-// what joins it together with a generated case stays unassigned: it would teach
-// the search what the gate asks.
+// A generated case is never held out, and neither is its cluster: both go to train or
+// val, four to three. Generated cases are counted separately, or they would push the
+// real ones out of train and val. If a cluster is held out already, a case that joins
+// it together with a generated case stays unassigned: it would teach the search what
+// the gate asks.
 //
-// Trigger cases are split among themselves: they measure something else, for
-// another tournament.
+// Trigger cases are split among themselves: they measure something else, for another
+// tournament.
 func AssignSplits(cases []Case) {
 	type group struct {
 		skill   string
@@ -63,8 +63,8 @@ type tally struct {
 	of    map[Split]int
 }
 
-// shortest returns the split that lacks most of its share of t, the hash breaking
-// ties; the held-out one only if it may be.
+// shortest returns the split that lacks most of its share of t, the hash breaking ties;
+// it returns the held-out split only if heldOut is true.
 func (t *tally) shortest(hash byte, heldOut bool) Split {
 	sum := 0
 	for _, q := range quotas {

@@ -11,9 +11,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// DecodeStrict reads text, one JSON object and nothing else, into the struct
-// that v points to. A field that v does not have is an error that names the
-// nearest one that it has: what people and programs hand in is never guessed at.
+// DecodeStrict decodes text, one JSON object and nothing else, into the struct that v
+// points to. An unknown field is an error that names the nearest known one, because
+// input from people and programs is never guessed at.
 func DecodeStrict(text []byte, v any) error {
 	switch first := bytes.TrimSpace(text); {
 	case len(first) == 0:
@@ -38,8 +38,8 @@ func DecodeStrict(text []byte, v any) error {
 	return nil
 }
 
-// didYouMean is the tail of an error message: ` (did you mean "x"?)`, or the
-// whole list if nothing is near.
+// didYouMean is the end of an error message: ` (did you mean "x"?)`, or the whole list
+// if nothing is near.
 func didYouMean(got string, words []string) string {
 	if w := skill.Nearest(got, words); w != "" {
 		return ` (did you mean "` + w + `"?)`

@@ -2,12 +2,12 @@ package eval
 
 import "slices"
 
-// Summarise aggregates rollouts to the four objectives; missing and void ones, and
-// nil entries, are left out, N counts the rest. It is the one way in which outcomes
-// become the figure of a text: each case counts once, whatever number of trials it
-// has, because trials are repeated if texts differ. All are means, but for latency,
-// whose median one hanging call does not move. An objective that any rollout does not
-// know is nil: a mean over the others would compare candidates on different cases.
+// Summarise aggregates rollouts to the four objectives; missing and void ones, and nil
+// entries, are left out, and N counts the rest. All figures of a text are computed this
+// way: each case counts once, whatever its number of trials, because trials are
+// repeated if texts differ. All are means, except for latency, whose median is robust
+// against one hanging call. An objective that any rollout lacks is nil: a mean over the
+// others would compare candidates on different cases.
 func Summarise(rollouts []*Rollout) Metrics {
 	return SummariseBy(rollouts, func(r *Rollout) string { return r.CaseID })
 }

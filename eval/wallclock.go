@@ -10,10 +10,9 @@ import (
 // errWallClock is the cause of a context that a wall clock ended.
 var errWallClock = errors.New("wall clock")
 
-// A wallClock is a context that ends at a time. Unlike context.WithDeadline it
-// starts no timer before somebody waits for its end: an agent that answers
-// within this process never does, and the timer would be the larger part of
-// such a rollout.
+// A wallClock is a context that ends at a time. Unlike context.WithDeadline it starts
+// no timer before its end is waited for: an agent that answers within this process
+// never waits for it, and the timer would be the larger part of such a rollout.
 type wallClock struct {
 	context.Context // the parent
 	end             time.Time
@@ -47,7 +46,7 @@ func (w *wallClock) stop() {
 	}
 }
 
-// ranOut reports whether somebody was told that the time is over.
+// ranOut reports whether a caller has seen that the time is over.
 func (w *wallClock) ranOut() bool {
 	t := w.started()
 	return t != nil && context.Cause(t) == errWallClock
@@ -72,8 +71,8 @@ func (w *wallClock) Err() error {
 	return w.start().Err()
 }
 
-// Value finds the timed context if there is one, which lets contexts that
-// are derived from w hang on to it without a goroutine of their own.
+// Value searches the timed context if there is one, so that contexts derived from w
+// need no goroutine of their own.
 func (w *wallClock) Value(key any) any {
 	if t := w.started(); t != nil {
 		return t.Value(key)
@@ -81,8 +80,9 @@ func (w *wallClock) Value(key any) any {
 	return w.Context.Value(key)
 }
 
-// withWallClock calls f with a context that ends after limit, counted from
-// begun, or from now if that is zero; no limit is 0. ranOut reports that the limit, and not ctx, ended it.
+// withWallClock calls f with a context that ends after limit, counted from begun, or
+// from now if that is zero; a limit of 0 is none. ranOut reports that the limit, and
+// not ctx, ended it.
 func withWallClock(ctx context.Context, begun time.Time, limit time.Duration, f func(context.Context) error) (ranOut bool, err error) {
 	if limit <= 0 {
 		return false, f(ctx)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A Check is one criterion of a case. Which fields it needs depends on Type;
-// Validate tells.
+// A Check is one criterion of a case. Which fields it needs depends on Type; see
+// Validate.
 type Check struct {
 	Type string `json:"type"`
 	// Value is the text (contains, not_contains, equals, file_contains), the
@@ -27,8 +27,8 @@ type Check struct {
 	Command []string        `json:"command,omitempty"`
 	// Weight is relative to the case's other checks; 0 or absent means 1.
 	Weight float64 `json:"weight,omitempty"`
-	// Feedback is what the mutator may read when the check fails. If it is
-	// empty the mutator is shown the literal value instead.
+	// Feedback is what the mutator may read if the check fails. If it is empty, the
+	// mutator is shown the literal value instead.
 	Feedback string `json:"feedback,omitempty"`
 }
 
@@ -39,8 +39,8 @@ type Result struct {
 	Weight   float64 `json:"weight"`
 	Feedback string  `json:"feedback,omitempty"` // for the mutator; empty when the score is 1
 	Evidence string  `json:"evidence,omitempty"` // for the owner: a judge's quote, a program's output
-	// Missing: the judge or the program could not be reached; the whole
-	// rollout is then missing.
+	// Missing: the judge or the program could not be reached; then the whole rollout is
+	// missing.
 	Missing bool `json:"missing,omitempty"`
 }
 
@@ -54,41 +54,41 @@ func (r *Result) Passed() bool { return r.Score >= PassMark }
 // A Type is a kind of check.
 type Type interface {
 	Spec() Spec
-	// Validate reports what is wrong with a check that has the fields of Spec and no
+	// Validate returns the first fault of a check that has the fields of Spec and no
 	// others.
 	Validate(k *Check) error
-	// Grade scores the check. An error means that the infrastructure failed; a check
-	// that cannot be decided is a Result that is Missing.
+	// Grade scores the check. An error means that the infrastructure failed; if the
+	// check cannot be decided, the Result is Missing.
 	Grade(ctx context.Context, k *Check, s *Subject) (Result, error)
 	// Explain is the feedback of a failed check for which the owner wrote none.
 	Explain(k *Check) string
 }
 
-// A Spec is what evolve has to know of a type.
+// A Spec describes a type.
 type Spec struct {
 	Name   string
-	Fields []string // those that a check needs; it may have no others but weight and feedback
+	Fields []string // required; a check may have no others but weight and feedback
 	Runs   bool     // runs a program: for cases that the owner has read
-	Asks   bool     // asks a model
+	Asks   bool     // calls a model
 	Files  bool     // reads what the agent left in the workspace
 	Cases  Cases    // in which it may be
 	// Example is the check as a model may write it, and Means its meaning; "" if it
 	// cannot be graded by the answer alone.
 	Example, Means string
-	Text           string // what Value, Max, Schema or Rubric is called in a form
+	Text           string // label of Value, Max, Schema or Rubric in a form
 }
 
 // Cases are the kinds of cases that may have a check of a type.
 type Cases uint8
 
-// Most types grade answers, and trigger cases do not have any.
+// Most types grade answers, which trigger cases do not have.
 const (
 	AnswerCases Cases = iota
 	AllCases
 	TriggerCases
 )
 
-// A Subject is what is graded, and what grading needs.
+// A Subject is an answer to be graded, with everything that grading needs.
 type Subject struct {
 	Skill, Prompt, Reference string // of the case
 	ShouldTrigger            *bool
@@ -105,7 +105,7 @@ type Subject struct {
 	Programs ProgramRunner
 	Limit    time.Duration // of one program
 	Ask      func(ctx context.Context, p Prompt) (Reply, error)
-	Redact   func(text string) string // of what Ask is shown
+	Redact   func(text string) string // for Ask's prompt
 }
 
 // A ToolCall is one tool use in an agent's trace.
@@ -143,7 +143,7 @@ func Names(keep func(s Spec) bool) (names []string) {
 	return names
 }
 
-// Examples are the checks that a model may write, a line each.
+// Examples are the checks that a model may write, one per line.
 func Examples() string {
 	var b strings.Builder
 	for _, s := range Specs() {
@@ -154,7 +154,7 @@ func Examples() string {
 	return b.String()
 }
 
-// Spec is that of the check's type; of an unknown type it has the name alone.
+// Spec is that of the check's type; for an unknown type it has only the name.
 func (k *Check) Spec() Spec {
 	if t, ok := find(k.Type); ok {
 		return t.Spec()
@@ -166,7 +166,7 @@ func (k *Check) Spec() Spec {
 // cases never hold such a check.
 func (k *Check) Executing() bool { return k.Spec().Runs }
 
-// Asks reports whether grading the check asks a model.
+// Asks reports whether grading the check calls a model.
 func (k *Check) Asks() bool { return k.Spec().Asks }
 
 // Relative is the check's weight with the default in place.
@@ -183,8 +183,8 @@ func (k *Check) Known() bool {
 	return ok
 }
 
-// Validate reports the first thing that makes the check unusable: a field that its
-// type lacks or cannot use, or a value that cannot be.
+// Validate returns the first fault of the check: a field that its type lacks or cannot
+// use, or an invalid value.
 func (k *Check) Validate() error {
 	t, ok := find(k.Type)
 	if !ok {
@@ -227,8 +227,8 @@ func (k *Check) Grade(ctx context.Context, s *Subject) (Result, error) {
 	return t.Grade(ctx, k, s)
 }
 
-// Blame is what the mutator may read when the check fails: what the case's
-// owner wrote for it, else what the check looks for, literally.
+// Blame is what the mutator may read if the check fails: the feedback that the case's
+// owner wrote, else what the check looks for, literally.
 func (k *Check) Blame() string {
 	if k.Feedback != "" {
 		return k.Feedback

@@ -12,10 +12,10 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// maxChecked is the largest file that is looked into, in bytes.
+// maxChecked is the largest file that is searched, in bytes.
 const maxChecked = 64 << 20
 
-// A file type looks at Path below the workspace.
+// A file type checks Path below the workspace.
 type file struct {
 	spec  Spec
 	fails string // Explain, with %q for Path and Value
@@ -37,8 +37,8 @@ func (t file) Explain(k *Check) string {
 	return fmt.Sprintf(t.fails, k.Path, k.Value)
 }
 
-// Grade does not follow symbolic links that lead out of the workspace: an agent wrote
-// what is there.
+// Grade does not follow symbolic links that lead out of the workspace: an agent may
+// have made them.
 func (t file) Grade(_ context.Context, k *Check, s *Subject) (Result, error) {
 	text, err := t.read(k.Path, s.Workspace)
 	switch {
@@ -71,9 +71,9 @@ func (t file) read(path, workspace string) ([]byte, error) {
 	return bounded.ReadFileIn(root, path, maxChecked)
 }
 
-// ValidPath accepts slash-separated paths that stay inside a workspace on every
-// system. A case must not plant a repository either: git runs what its
-// configuration names.
+// ValidPath accepts slash-separated paths that stay inside a workspace on every system.
+// It also refuses paths into a repository: git runs programs that its configuration
+// names.
 func ValidPath(path string) error {
 	if !fs.ValidPath(path) || path == "." || strings.ContainsAny(path, "\\:\x00") {
 		return fmt.Errorf("path %q does not stay inside the workspace", path)

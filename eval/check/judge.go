@@ -33,19 +33,19 @@ func shortHash(text string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// A Prompt is what a judge is asked.
+// A Prompt is a request to a judge.
 type Prompt struct {
 	System, User string
 	Seed         int64
 }
 
-// A Reply is what a judge answers.
+// A Reply is a judge's reply.
 type Reply struct {
 	Text string
-	Cut  bool // it does not end
+	Cut  bool // it was cut off
 }
 
-// A verdict is what a judge's reply holds.
+// A verdict is the parsed content of a judge's reply.
 type verdict struct {
 	Score  float64
 	Reason string
@@ -62,9 +62,8 @@ func (judge) Validate(*Check) error { return nil }
 
 func (judge) Explain(k *Check) string { return k.Rubric }
 
-// Grade asks the model what it thinks of the answer, and once more if the reply
-// cannot be read. An answer that stays unreadable is a missing check, not an error and
-// not a 0.
+// Grade asks the model about the answer, and once more if the reply cannot be read. If
+// the second cannot be read either, the check is missing: not an error and not a 0.
 func (judge) Grade(ctx context.Context, k *Check, s *Subject) (Result, error) {
 	again := ""
 	for try := range 2 {
@@ -72,7 +71,7 @@ func (judge) Grade(ctx context.Context, k *Check, s *Subject) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		// A model that obeys its seed would only repeat itself.
+		// With the same seed a model would only repeat itself.
 		p.Seed += int64(try)
 		reply, err := s.Ask(ctx, p)
 		if err != nil {
@@ -95,11 +94,11 @@ func (judge) Grade(ctx context.Context, k *Check, s *Subject) (Result, error) {
 	return Result{Missing: true, Evidence: "the judge's reply could not be read: " + again}, nil
 }
 
-// maxReason is how much of a judge's reason is kept, in runes: it was asked for
-// one short sentence, and what it says is shown to the mutator.
+// maxReason is how much of a judge's reason is kept, in runes: it was asked for one
+// short sentence, which is shown to the mutator.
 const maxReason = 500
 
-// sentence is text on one line, without what a reader does not see.
+// sentence is text on one line, without invisible characters.
 func sentence(text string) string {
 	text = strings.Join(strings.Fields(plain.Inert(text)), " ")
 	if r := []rune(text); len(r) > maxReason {
@@ -113,9 +112,9 @@ func promptOf(k *Check, s *Subject, again string) (Prompt, error) {
 		Prompt: s.Redact(s.Prompt), Reference: s.Redact(s.Reference),
 		Answer: s.Redact(s.Answer), Rubric: s.Redact(k.Rubric), Again: again,
 	}
-	// All of it is quoted line by line. The mark, which depends on all that it
-	// encloses, keeps a text from looking like the end of its own quotation even
-	// so, and the prompt is the same for the same answer.
+	// All of it is quoted line by line. In addition, the mark depends on all that it
+	// encloses, so that no text can look like the end of its own quotation, and the
+	// prompt is the same for the same answer.
 	data.Mark = shortHash(strings.Join([]string{data.Prompt, data.Reference, data.Answer, data.Rubric}, "\x00"))
 	var system, user bytes.Buffer
 	if err := judgePrompt().ExecuteTemplate(&system, "system", data); err != nil {
@@ -128,8 +127,8 @@ func promptOf(k *Check, s *Subject, again string) (Prompt, error) {
 	return Prompt{System: system.String(), User: user.String(), Seed: int64(binary.BigEndian.Uint32(seed[:]) >> 1)}, nil
 }
 
-// readVerdict reads a judge's reply: one JSON object, in a code fence or not,
-// whole, with a score in [0,1].
+// readVerdict parses a judge's reply: one complete JSON object, in a code fence or not,
+// with a score in [0,1].
 func readVerdict(reply Reply) (verdict, error) {
 	if reply.Cut {
 		return verdict{}, errors.New("it was cut off")

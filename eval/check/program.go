@@ -10,28 +10,27 @@ import (
 	"time"
 )
 
-// outputCap is how much of a program's output is kept as evidence; errors are at the
-// end.
+// outputCap is how much of a program's output is kept as evidence: its end, where
+// errors are.
 const outputCap = 8 << 10
 
-// A ProgramRunner runs the programs of command and exec checks, in a sandbox
-// wherever there is one: a case's program was written by somebody else, and runs
-// in a folder that an agent has filled. It must be safe for concurrent use.
+// A ProgramRunner runs the programs of command and exec checks, in a sandbox if there
+// is one: others may have written a case's program, and it runs in a folder that an
+// agent has filled. It must be safe for concurrent use.
 type ProgramRunner interface {
-	// Identity says how programs are run: in a sandbox one may print something
+	// Identity identifies how programs are run: in a sandbox one may print something
 	// else than outside.
 	Identity() string
-	// RunProgram runs argv in dir, or anywhere but in the owner's folders if
-	// dir is "". An exit code other than 0 is no error, and neither is what a
-	// program prints before it is ended by a signal: the code is then -1 or above
-	// 128. The error is ctx's, context.DeadlineExceeded if the program did
-	// not end within limit, or tells why it could not be run. The output may be
-	// cut to its end.
+	// RunProgram runs argv in dir or, if dir is "", anywhere but in the owner's
+	// folders. An exit code other than 0 is no error, and neither is a signal that
+	// ended the program: the code is then -1 or above 128. The error is ctx's,
+	// context.DeadlineExceeded if the program did not end within limit, or the reason
+	// why it could not be run. Long output may be cut to its end.
 	RunProgram(ctx context.Context, dir string, argv []string, stdin []byte, limit time.Duration) (stdout, stderr []byte, exit int, err error)
 }
 
-// command scores 1 if the command exits with 0. A command that does not
-// end in time has found something that hangs: 0 as well.
+// command scores 1 if the command exits with 0. A command that does not end in time
+// scores 0, because it has found something that hangs.
 type command struct{}
 
 func (command) Spec() Spec {
@@ -61,9 +60,8 @@ func (command) Grade(ctx context.Context, k *Check, s *Subject) (Result, error) 
 	return Result{Feedback: k.Blame(), Evidence: why + "\n" + ending(append(out, diag...))}, nil
 }
 
-// execute gives the program the case and the attempt on stdin, and reads its
-// opinion. A program that fails, hangs or prints anything else has no opinion: the
-// check is missing.
+// execute passes the case and the attempt to the program on stdin, and reads its score.
+// If the program fails, hangs or prints anything else, the check is missing.
 type execute struct{}
 
 func (execute) Spec() Spec {

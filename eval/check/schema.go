@@ -45,8 +45,8 @@ func (jsonSchema) Explain(k *Check) string {
 
 var schemas sync.Map // source → *jsonschema.Schema
 
-// compile compiles a JSON Schema that refers to nothing else: a reference to a file
-// or an address is an error, because a case must not make us read either.
+// compile compiles a JSON Schema without external references: a reference to a file or
+// an address is an error, because a case must not make evolve read either.
 func compile(text json.RawMessage) (*jsonschema.Schema, error) {
 	if s, ok := schemas.Load(string(text)); ok {
 		return s.(*jsonschema.Schema), nil
@@ -69,7 +69,7 @@ func compile(text json.RawMessage) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// unfence takes the one code fence off that encloses the whole text.
+// unfence removes the code fence that encloses the whole text.
 func unfence(text string) string {
 	text = strings.TrimSpace(text)
 	inner, open := strings.CutPrefix(text, "```")

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// loaded reports whether a skill was loaded, and whether that is known:
-// by the backend's report, else by a call of the Skill tool in the trace.
+// loaded reports whether a skill was loaded, and whether that is known: by the
+// backend's report, else by a call of the Skill tool in the trace.
 func (s *Subject) loaded(name string, own bool) (is, known bool) {
 	if own && s.SkillInvoked != nil {
 		return *s.SkillInvoked, true
@@ -43,8 +43,8 @@ func (t skillInvoked) Spec() Spec {
 
 func (skillInvoked) Validate(*Check) error { return nil }
 
-// Grade believes that a skill was not loaded only of a backend that reports it; that it
-// was loaded needs no more than a trace.
+// Grade needs the backend's report to conclude that a skill was not loaded; that it was
+// loaded may also be seen in a trace.
 func (t skillInvoked) Grade(_ context.Context, k *Check, s *Subject) (Result, error) {
 	is, known := s.loaded(k.Value, k.Value == s.Skill)
 	if !known && t.name == SkillNotInvoked {
@@ -64,8 +64,8 @@ func (t skillInvoked) Explain(k *Check) string {
 	return fmt.Sprintf("The skill %q was used, and must not be.", k.Value)
 }
 
-// trigger passes if the case's skill was loaded or left alone as it should
-// be, and the neighbour, if one is named, was loaded.
+// trigger passes if the case's skill was loaded, or not, as the case wants, and the
+// neighbour, if one is named, was loaded.
 type trigger struct{}
 
 func (trigger) Spec() Spec { return Spec{Name: Trigger, Cases: TriggerCases} }
@@ -100,7 +100,7 @@ func (trigger) Grade(_ context.Context, k *Check, s *Subject) (Result, error) {
 
 func (trigger) Explain(*Check) string { return "The wrong skill was loaded, or none." }
 
-// misfire describes to the mutator what happened to a request, in the user's own words
+// misfire describes the outcome of a request to the mutator, in the user's own words
 // and with the names of skills, which are on the owner's disk anyway.
 func (s *Subject) misfire(is bool) string {
 	request := strings.TrimSpace(s.Prompt)

@@ -20,8 +20,8 @@ var types = []Type{
 	execute{},
 }
 
-// The names of the types. All are inert, they read what was recorded, but Command and
-// Exec, which run a program.
+// The names of the types. All are inert, because they only read what was recorded,
+// except Command and Exec, which run a program.
 const (
 	Contains        = "contains"          // the answer contains Value, letter case included
 	NotContains     = "not_contains"      // it does not
@@ -33,7 +33,7 @@ const (
 	ToolCalled      = "tool_called"       // the trace has a call of the tool Value
 	SkillInvoked    = "skill_invoked"     // the agent loaded the skill Value
 	SkillNotInvoked = "skill_not_invoked" // it did not
-	Trigger         = "trigger"           // it loaded the case's skill or left it alone, as ShouldTrigger says, and loaded Neighbour
+	Trigger         = "trigger"           // it loaded the case's skill or did not, as ShouldTrigger demands, and loaded Neighbour
 	FileExists      = "file_exists"       // Path is a file in the workspace
 	FileContains    = "file_contains"     // and contains Value, letter case included
 	Judge           = "judge"             // a model's opinion of the answer against Rubric

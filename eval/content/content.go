@@ -14,14 +14,13 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Alike is the share of common runs of words (Jaccard) from which on what two
-// cases ask counts as one.
+// Alike is the share of common runs of words (Jaccard) from which two cases count as
+// asking the same.
 const Alike = .8
 
-// Of is what a case asks, whatever it is called: its context and its prompt,
-// as words in lower case without the punctuation around them, then the words of
-// its files, and apart from that whether it is a trigger case, which is asked for
-// something else. "" if it asks nothing.
+// Of is the content of a case, whatever its name: its context and its prompt, as words
+// in lower case without the punctuation around them, then the words of its files, and
+// whether it is a trigger case, which asks for something else. "" if it asks nothing.
 func Of(c *eval.Case) string {
 	words := asked(c)
 	if len(words) == 0 {
@@ -36,9 +35,9 @@ func Of(c *eval.Case) string {
 	return b.String()
 }
 
-// Print names what a case asks, "#" and an HMAC-SHA-256 of its content in hex: two
-// cases that ask the same have the same print, and without the key it cannot be tried
-// what it is the print of. "" if the case asks nothing.
+// Print is a fingerprint of what a case asks, "#" and an HMAC-SHA-256 of its content in
+// hex: two cases that ask the same have the same print, and without the key nobody can
+// test a guess of the content. "" if the case asks nothing.
 func Print(key []byte, c *eval.Case) string {
 	text := Of(c)
 	if text == "" {
@@ -54,8 +53,8 @@ func PrintOf(key []byte, of, text string) string {
 	return "#" + hex.EncodeToString(h.Sum(nil))
 }
 
-// asked are the words of context and prompt: "commit" after two different
-// conversations is two requests.
+// asked are the words of context and prompt: "commit" after two different conversations
+// is two requests.
 func asked(c *eval.Case) []string {
 	var words []string
 	for _, m := range c.Context {
@@ -69,7 +68,7 @@ func asked(c *eval.Case) []string {
 		}
 	}
 	if len(plain) == 0 {
-		return words // nothing but punctuation says something, too
+		return words // a prompt of punctuation alone has a meaning, too
 	}
 	return plain
 }
@@ -88,17 +87,16 @@ func filesOf(c *eval.Case) string {
 	return b.String()
 }
 
-// Repeats tells pair of every two cases (i < j, j not below from) that ask nearly
-// the same: Alike of the runs of three words in context and prompt. Two cases that
-// each bring files ask the same only if the files are: one request about two
-// tables is two requests. Cases of two skills, and a trigger case and another one,
-// never do. same says that two cases are known to belong together: they are not
-// compared. nil: nothing is known.
+// Repeats calls pair for every two cases (i < j, j not below from) that ask nearly the
+// same: Alike of the runs of three words in context and prompt. Two cases that each
+// bring files ask the same only if the files are equal: one request about two tables is
+// two requests. Cases of two skills never ask the same, nor do a trigger case and an
+// ordinary one. same reports that two cases are known to belong together; these are not
+// compared. It may be nil.
 //
-// Of n runs, in one order for all cases (rare ones first), the first
-// n−⌈Alike·n⌉+1 share one with every set that is alike. That spares the comparison
-// of every two (Bayardo et al., "Scaling up all pairs similarity search", WWW
-// 2007).
+// Of n runs, in one order for all cases (rare ones first), the first n−⌈Alike·n⌉+1
+// share one with every set that is alike. That avoids comparing every two (Bayardo et
+// al., "Scaling up all pairs similarity search", WWW 2007).
 func Repeats(cases []eval.Case, from int, same func(i, j int) bool, pair func(i, j int)) {
 	seed := maphash.MakeSeed()
 	sets := make([][]uint64, len(cases))
@@ -132,8 +130,8 @@ func Repeats(cases []eval.Case, from int, same func(i, j int) bool, pair func(i,
 	}
 }
 
-// runs are the hashes of the runs of three words of what a case asks, in order,
-// each once. The skill and the kind of case go into each.
+// runs are the hashes of the runs of three words of what a case asks, in order, each
+// once. Each includes the skill and the kind of case.
 func runs(seed maphash.Seed, c *eval.Case) []uint64 {
 	words := asked(c)
 	if len(words) == 0 {
@@ -169,7 +167,7 @@ func rarest(set []uint64, freq map[uint64]int) []uint64 {
 	return keys[:len(keys)-int(math.Ceil(Alike*float64(len(keys))))+1]
 }
 
-// jaccard is the share of what two ordered sets have in common.
+// jaccard is the share of common elements of two ordered sets.
 func jaccard(a, b []uint64) float64 {
 	both := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {

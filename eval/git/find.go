@@ -13,9 +13,9 @@ import (
 
 var errNone = errors.New("not a git repository (or any of the parent directories)")
 
-// find returns dir without links, the repository that it is or lies in, as git finds
-// it, and where dir is in its working tree. A repository that belongs to a third user is
-// refused: anybody may make /tmp/.git.
+// find returns dir without links, the repository that it is or is in, as git finds it,
+// and the place of dir in its working tree. A repository that belongs to a third user
+// is refused, because anybody can make /tmp/.git.
 func find(dir string) (start, gitDir, prefix string, err error) {
 	if dir, err = filepath.Abs(dir); err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -60,8 +60,8 @@ func find(dir string) (start, gitDir, prefix string, err error) {
 	}
 }
 
-// isRepository reports whether dir looks like a repository, or like the part of
-// one that a worktree has.
+// isRepository reports whether dir looks like a repository, or like the part of one
+// that a worktree has.
 func isRepository(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false
@@ -76,7 +76,7 @@ func isRepository(dir string) bool {
 	return true
 }
 
-// commonDir is where a repository keeps what its worktrees share.
+// commonDir is the folder that a repository's worktrees share.
 func commonDir(gitDir string) (string, error) {
 	common, err := follow(filepath.Join(gitDir, "commondir"), "")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,8 +85,8 @@ func commonDir(gitDir string) (string, error) {
 	return common, err
 }
 
-// follow reads a file that holds prefix and a path, which may be relative to the
-// file's folder.
+// follow reads a file that holds prefix and a path, which may be relative to the file's
+// folder.
 func follow(file, prefix string) (string, error) {
 	text, err := readSmall(file)
 	if err != nil {
@@ -102,11 +102,11 @@ func follow(file, prefix string) (string, error) {
 	return to, nil
 }
 
-// A format is what has to be known of a repository to read it.
+// A format is what evolve has to know about a repository to read it.
 type format struct{ objects, refs string }
 
-// readFormat reads the format from the configuration: its [extensions], and
-// nothing else. A value that is not known here is an error.
+// readFormat reads the format from the configuration: its [extensions], and nothing
+// else. An unknown value is an error.
 func readFormat(common string) (format, error) {
 	f := format{objects: "sha1", refs: "files"}
 	file := filepath.Join(common, "config")
@@ -142,8 +142,8 @@ func readFormat(common string) (format, error) {
 	return f, nil
 }
 
-// config is the configuration that git works with. Packed files of more than 1 MiB
-// are read in parts, unless they are stored as differences from others.
+// config is the configuration for git. Packed files of more than 1 MiB are read in
+// parts, unless they are stored as differences from others.
 func (f format) config() string {
 	version, extensions := 0, ""
 	if f.objects != "sha1" { // an older git does not know the key, even with that value

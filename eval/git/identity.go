@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Identities returns the addresses that the user's own git configuration gives him,
-// and that of the system and of the files which they include, under whatever condition:
-// a person may have one address for each employer; and those of the variables
-// GIT_COMMITTER_EMAIL and EMAIL. GIT_AUTHOR_EMAIL is not among them: in a hook it may be
-// the author of a commit that is being picked. No repository's configuration is read. It
-// is empty if there is none, or if it cannot be read.
+// Identities returns the user's addresses: those in their own git configuration, in the
+// system's, and in the files which these include, under whatever condition (a person
+// may have one address for each employer); and those in the variables
+// GIT_COMMITTER_EMAIL and EMAIL. GIT_AUTHOR_EMAIL is not used: in a hook it may be the
+// author of a commit that is being picked. No repository's configuration is read. The
+// result is empty if there is no address, or if it cannot be read.
 func Identities(ctx context.Context) []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -34,7 +34,7 @@ func Identities(ctx context.Context) []string {
 	if os.Getenv("GIT_CONFIG_NOSYSTEM") == "" {
 		files = append(files, cmp.Or(os.Getenv("GIT_CONFIG_SYSTEM"), "/etc/gitconfig"))
 	}
-	r := &Repository{own: home, program: program, limits: defaults} // what it would read of a repository is in no home
+	r := &Repository{own: home, program: program, limits: defaults} // the files of a repository that git would read are in no home
 	var found []string
 	add := func(email string) {
 		if email = Address(email); email != "" {
@@ -70,8 +70,8 @@ func Identities(ctx context.Context) []string {
 // maxIncludes is how many files of the user's configuration are read.
 const maxIncludes = 50
 
-// Address is an address as it is compared: in lower case, and without what git leaves
-// out at both ends of one.
+// Address normalises an address for comparison: in lower case, and without the
+// characters that git drops at both ends of one.
 func Address(email string) string {
 	return strings.ToLower(strings.TrimFunc(email, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`.,:;<>"\'`, r) }))
 }

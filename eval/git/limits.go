@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// limits bound what git may take for a repository, which can ask for a great deal:
-// a tree of 6 MB can unpack to 6 GB, and a file system can stop answering.
+// limits bound what git may use for a repository, because one can demand a lot: a tree
+// of 6 MB can unpack to 6 GB, and a file system can stop answering.
 type limits struct {
 	alloc  int64         // bytes that git may allocate at once (GIT_ALLOC_LIMIT)
 	data   uint64        // bytes of memory of one git, on systems that can limit it
@@ -17,22 +17,22 @@ type limits struct {
 	total  time.Duration // that one Objects waits for git
 }
 
-// defaults let git put together any file of a recorded workspace, of which all have at
-// most 512 MiB: one that is stored as a difference is in memory with what it differs from.
+// defaults let git build any file of a recorded workspace, whose files have at most 512
+// MiB together: a file stored as a difference is in memory together with its base.
 var defaults = limits{alloc: 528 << 20, data: 3 << 29, output: 32 << 20, answer: time.Minute, total: 30 * time.Minute}
 
-// ErrSlow is a git, or a file system, that does not answer in time.
+// ErrSlow means that git, or a file system, did not answer in time.
 var ErrSlow = errors.New("no answer in time")
 
-// ErrOutput is a git that prints more than Output returns.
+// ErrOutput means that git printed more than Output returns.
 var ErrOutput = errors.New("it prints more than is read of it")
 
-// grace is how long a git that was killed may take to end. One that waits for a
-// file system may not end at all; it is not waited for any longer.
+// grace is how long a killed git may take to end. One that waits for a file system may
+// not end at all; then it is no longer waited for.
 const grace = 5 * time.Second
 
-// within returns what f returns, or ErrSlow if that takes longer than limit: ctx of
-// f ends then. If f does not return even so, drop gets what it returns later.
+// within returns what f returns, or ErrSlow if that takes longer than limit; then f's
+// ctx ends. If f returns later nevertheless, drop gets its result.
 func within[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error), drop func(T)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (%v)", ErrSlow, limit))
 	type result struct {

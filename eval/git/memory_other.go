@@ -2,5 +2,5 @@
 
 package git
 
-// limitMemory does nothing here: a process's limits can be set by itself alone.
+// limitMemory does nothing here: only a process itself can set its limits.
 func limitMemory(int, uint64) {}

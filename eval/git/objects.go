@@ -17,26 +17,26 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// ErrMissing is an object that is not in the repository, as in a partial clone.
+// ErrMissing means that an object is not in the repository, as in a partial clone.
 var ErrMissing = errors.New("the object is missing")
 
-// ErrTree is a tree object that is none.
+// ErrTree means that a tree object is malformed.
 var ErrTree = errors.New("malformed tree")
 
-// ErrLarge is an object that is larger than any that a person makes.
+// ErrLarge means that an object is larger than any that a person makes.
 var ErrLarge = errors.New("the object is too large")
 
 const (
 	maxTree = 16 << 20 // bytes of the largest tree object that is read: some 300,000 names
 	maxHead = 1 << 20  // bytes of a commit that are read to find its author
-	// maxSkip is what is read of an object that the caller left unread, in bytes;
-	// beyond it a new git is cheaper, and a small object can unpack to terabytes.
+	// maxSkip is how much of an object that the caller left unread is skipped, in
+	// bytes; beyond it a new git is cheaper, as a small object can unpack to terabytes.
 	maxSkip = 4 << 20
 )
 
-// Objects reads objects through one `git cat-file --batch`, which knows no
-// filters and no attributes. A corrupt object ends that process; the next object
-// starts another. It is for one goroutine.
+// Objects reads objects through one `git cat-file --batch`, which applies no filters
+// and no attributes. A corrupt object ends that process; the next object starts
+// another. It is for one goroutine.
 type Objects struct {
 	repo *Repository
 	ctx  context.Context
@@ -46,10 +46,10 @@ type Objects struct {
 	in     io.WriteCloser
 	out    *bufio.Reader
 	stderr *capped
-	left   int64 // bytes of the open object that were not read, its line feed included
+	left   int64 // unread bytes of the open object, with its line feed
 
 	waited time.Duration // for git, in all
-	slow   error         // git did not answer: it is asked nothing more
+	slow   error         // git did not answer: no more requests are sent
 }
 
 // Objects returns a reader of r's objects. Close it before r.
@@ -74,7 +74,7 @@ func (o *Objects) Commit(id string) (string, error) {
 	return full, err
 }
 
-// Author returns the address of a commit's author, as Address has it.
+// Author returns the address of a commit's author, normalised by Address.
 func (o *Objects) Author(id string) (email string, err error) {
 	if _, _, err := o.open(id+"^{commit}", "commit"); err != nil {
 		return "", err
@@ -103,15 +103,15 @@ type Entry struct {
 	ID   string
 }
 
-// Tree reads a tree by its id, or by a commit's id and "^{tree}". With an error,
-// the entries before it.
+// Tree reads a tree by its id, or by a commit's id and "^{tree}". If there is an error,
+// it returns the entries before it.
 func (o *Objects) Tree(id string) ([]Entry, error) {
 	left := int64(maxTree)
 	return o.TreeWithin(id, &left)
 }
 
-// TreeWithin is Tree, and takes the tree's size off left. A tree that is larger than
-// what is left is ErrLarge.
+// TreeWithin is Tree, and subtracts the tree's size from left. If the tree is larger
+// than left, the error is ErrLarge.
 func (o *Objects) TreeWithin(id string, left *int64) (entries []Entry, err error) {
 	full, size, err := o.open(id, "tree")
 	if err != nil {
@@ -130,7 +130,7 @@ func (o *Objects) TreeWithin(id string, left *int64) (entries []Entry, err error
 	return parseTree(data, len(full)/2)
 }
 
-// parseTree takes a tree object apart. Its ids have size bytes each.
+// parseTree parses a tree object. Its ids have size bytes each.
 func parseTree(data []byte, size int) (entries []Entry, err error) {
 	for len(data) > 0 { // mode, blank, name, NUL, id
 		head, rest, ok := bytes.Cut(data, []byte{0})
@@ -144,7 +144,7 @@ func parseTree(data []byte, size int) (entries []Entry, err error) {
 	return entries, nil
 }
 
-// open asks for an object, whose content is then what is read next.
+// open requests an object, whose content is read next.
 func (o *Objects) open(name, kind string) (id string, size int64, err error) {
 	if o.slow != nil {
 		return "", 0, o.slow
@@ -215,8 +215,8 @@ func (o *Objects) start() error {
 	return nil
 }
 
-// wait runs f, which waits for git, and ends git if that takes too long. With an
-// error git has ended.
+// wait runs f, which waits for git, and ends git if that takes too long. If there is an
+// error, git has ended.
 func (o *Objects) wait(f func() error) error {
 	limit := min(o.repo.limits.answer, o.repo.limits.total-o.waited)
 	end, slow := o.end, fmt.Errorf("git cat-file: %w", ErrSlow)
@@ -233,7 +233,7 @@ func (o *Objects) wait(f func() error) error {
 	return nil
 }
 
-// died ends the process and says why it could not answer.
+// died ends the process and returns why it could not answer.
 func (o *Objects) died(err error) error {
 	stderr := o.stderr
 	o.Close()
@@ -260,7 +260,7 @@ func (o *Objects) Close() {
 		patience = grace
 	}
 	ended := make(chan error, 1)
-	go func(cmd *exec.Cmd) { ended <- cmd.Wait() }(o.cmd) // its complaint is in stderr
+	go func(cmd *exec.Cmd) { ended <- cmd.Wait() }(o.cmd) // its error message is in stderr
 	late := time.NewTimer(patience)
 	select {
 	case <-ended:
@@ -272,7 +272,7 @@ func (o *Objects) Close() {
 	o.cmd, o.left = nil, 0
 }
 
-// content is what the object holds that was opened last.
+// content is the content of the object that was opened last.
 type content struct{ *Objects }
 
 func (o content) Read(p []byte) (n int, err error) {

@@ -4,5 +4,5 @@ package git
 
 import "io/fs"
 
-// ours cannot tell here whose a file is.
+// ours cannot determine a file's owner here.
 func ours(fs.FileInfo, fs.FileInfo) bool { return true }

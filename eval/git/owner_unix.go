@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ours reports whether a repository belongs to this user, to root, or to the
-// owner of the folder in which it was looked for.
+// ours reports whether a repository belongs to this user, to root, or to the owner of
+// the folder from which it was found.
 func ours(repository, folder fs.FileInfo) bool {
 	r, known := repository.Sys().(*syscall.Stat_t)
 	f, also := folder.Sys().(*syscall.Stat_t)

@@ -1,9 +1,9 @@
-// Package git reads git repositories of unknown origin: a session's folder
-// may be an unpacked archive, or one whose .git/config an agent has changed.
-// Such a configuration can name programs for git to run (filters, hooks, a
-// file system monitor, the transport of a promisor remote), so git never reads
-// it: it works in a private folder with a configuration of evolve's own, which
-// only links to the repository's objects and refs. Nothing is ever fetched.
+// Package git reads git repositories of unknown origin: a session's folder may be an
+// unpacked archive, or one whose .git/config an agent has changed. Such a configuration
+// can name programs for git to run (filters, hooks, a file system monitor, the
+// transport of a promisor remote), so git never reads it: it works in a private folder
+// with a configuration of evolve's own, which only links to the repository's objects
+// and refs. Nothing is ever fetched.
 //
 // Every call of git in evolve goes through this package.
 package git
@@ -26,23 +26,23 @@ type Repository struct {
 	// Prefix is the folder that was opened, slash-separated and relative to the
 	// top of the working tree; "" is the top, and the inside of a repository.
 	Prefix string
-	// Dirs are where the repository is: the folder that was opened, without links,
+	// Dirs are the folders of the repository: the one that was opened, without links,
 	// its git directory, and the one that this shares with other worktrees.
 	Dirs []string
 
 	limits  limits
 	own     string // the GIT_DIR that git works in
 	program string
-	notes   string // what an error of git's may be due to
+	notes   string // possible causes of git's errors
 }
 
-// linked are the parts of a repository that git may read. None of them can name
-// a program: refs/, packed-refs and reftable/ hold names and object ids, shallow
-// lists commits whose parents are absent. objects/info/alternates may lead to
-// any other folder of objects; of those, git reads only what is asked for by id.
+// linked are the parts of a repository that git may read. None of them can name a
+// program: refs/, packed-refs and reftable/ hold names and object ids, shallow lists
+// commits whose parents are absent. objects/info/alternates may lead to any other
+// folder of objects; of those, git reads only what is asked for by id.
 var linked = []string{"objects", "refs", "packed-refs", "reftable", "shallow"}
 
-// Open opens the repository that dir is, or lies in.
+// Open opens the repository that dir is, or is in.
 func Open(ctx context.Context, dir string) (*Repository, error) {
 	return within(ctx, defaults.answer, func(context.Context) (*Repository, error) { return open(dir) }, func(r *Repository) {
 		if r != nil {
@@ -85,7 +85,7 @@ func open(dir string) (*Repository, error) {
 		theirs := filepath.Join(common, name)
 		info, no := os.Stat(theirs)
 		switch {
-		case err != nil || no != nil: // what is not there need not be
+		case err != nil || no != nil: // these parts are optional
 		case info.IsDir():
 			if err = onlyFiles(theirs); err == nil {
 				err = os.Symlink(theirs, filepath.Join(own, name))
@@ -102,14 +102,14 @@ func open(dir string) (*Repository, error) {
 	return r, nil
 }
 
-// onlyFiles is an error if anything below dir is neither a file nor a folder: git would
-// open a pipe, as a ref or an object, and wait for who writes into it.
+// onlyFiles returns an error if anything below dir is neither a file nor a folder: git
+// would open a pipe, as a ref or an object, and wait for a writer.
 func onlyFiles(dir string) error {
 	return filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		mode := fs.FileMode(0)
 		switch {
 		case err != nil:
-			return nil // git will say what it cannot read
+			return nil // git will report what it cannot read
 		case d.Type()&fs.ModeSymlink != 0:
 			if info, err := os.Stat(at); err == nil {
 				mode = info.Mode().Type()
@@ -127,9 +127,9 @@ func onlyFiles(dir string) error {
 // Close removes what Open made.
 func (r *Repository) Close() error { return os.RemoveAll(r.own) }
 
-// Output runs git and returns what it prints. An error holds the first line of
-// git's complaint, or is ctx's, ErrSlow or ErrOutput; with the last, the output is
-// what was printed up to the limit.
+// Output runs git and returns what it prints. The error holds the first line of git's
+// error message, or is ctx's, ErrSlow or ErrOutput; with the last, the output is what
+// was printed up to the limit.
 func (r *Repository) Output(ctx context.Context, args ...string) ([]byte, error) {
 	out, err := within(ctx, r.limits.answer, func(ctx context.Context) ([]byte, error) {
 		cmd := r.command(ctx, args...)
@@ -164,17 +164,16 @@ func (r *Repository) start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// maxComplaint is what is kept of git's complaints, in bytes.
+// maxComplaint is how much of git's error messages is kept, in bytes.
 const maxComplaint = 4 << 10
 
-// complaint is the first line of what git complained of.
+// complaint is the first line of git's error message.
 func complaint(stderr *capped) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(stderr.bytes)), "\n")
 	return errors.New(line)
 }
 
-// command prepares git with nothing of the caller's: not its variables, its
-// configuration, its folder.
+// command prepares git without the caller's variables, configuration and folder.
 func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, r.program, args...)
 	cmd.WaitDelay = grace
@@ -196,7 +195,7 @@ func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// absolutePath is PATH without what depends on the current folder, which may be
+// absolutePath is PATH without entries that depend on the current folder, which may be
 // the repository.
 func absolutePath() (dirs []string) {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {

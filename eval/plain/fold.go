@@ -6,14 +6,13 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// label matches what stands before a line's text: blanks, and words where two
-// blanks or more follow them ("  verdict      promote: …", "ok       data folder  …").
+// label matches what precedes a line's text: blanks, and words that are followed by two
+// blanks or more ("  verdict      promote: …", "ok       data folder  …").
 var label = lazyregexp.New(`^ *(?:\S+(?: \S+)* {2,})*`)
 
-// Fold is text whose lines take at most width columns if they can: they are
-// folded between words, what follows stands below the line's text. A name, a path
-// or `what is to be typed` is never cut, so it can be copied. A width of 0 or less
-// folds nothing.
+// Fold is text whose lines take at most width columns if possible: they are folded
+// between words, and continue below the line's text. A name, a path or `what is to be
+// typed` is never cut, so it can be copied. A width of 0 or less folds nothing.
 func Fold(text string, width int) string {
 	if width <= 0 {
 		return text
@@ -62,7 +61,7 @@ func fold(line string, width int) string {
 	return b.String()
 }
 
-// tokens are the words of a line; what stands between backquotes is one.
+// tokens are the words of a line; text between backquotes is one.
 func tokens(line string) (out []string) {
 	quoted := false
 	for _, word := range strings.Fields(line) {
@@ -74,7 +73,7 @@ func tokens(line string) (out []string) {
 		quoted = quoted != (strings.Count(word, "`")%2 == 1)
 	}
 	if quoted {
-		return strings.Fields(line) // a quote that never ends is none
+		return strings.Fields(line) // a quote without an end is none
 	}
 	return out
 }

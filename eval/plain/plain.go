@@ -11,16 +11,16 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// escape matches a terminal's control sequences: CSI, the string sequences (OSC,
-// DCS, SOS, PM, APC) with what they hold, and the two-byte ones. A sequence that
-// never ends swallows no more than its line.
+// escape matches a terminal's control sequences: CSI, the string sequences (OSC, DCS,
+// SOS, PM, APC) with their content, and the two-byte ones. A sequence without an end
+// matches no more than its line.
 var escape = lazyregexp.New("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]|" +
 	"(?:\x1b[\\]PX^_]|[\u0090\u0098\u009d\u009e\u009f])[^\x07\x1b\u009c\n]*(?:\x07|\x1b\\\\|\u009c)?|" +
 	"\x1b[ -/]*[0-~]")
 
-// Text is s without what a terminal would obey: escape sequences, control
-// characters but line feed and tab, and marks that reorder text. Bytes that are
-// not UTF-8 become U+FFFD.
+// Text is s without what a terminal would obey: escape sequences, control characters
+// except line feed and tab, and marks that reorder text. Bytes that are not UTF-8
+// become U+FFFD.
 func Text(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -48,8 +48,8 @@ func Excerpt(s string, n int) string {
 	return strings.TrimRight(string(r[:min(len(r), n-1)]), " ") + "…"
 }
 
-// Head is the beginning of s of at most n bytes: of a text that is far longer than
-// what is shown of it, the rest is not worth reading.
+// Head is the beginning of s, at most n bytes. It saves processing a text that is far
+// longer than what is shown of it.
 func Head(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -60,8 +60,7 @@ func Head(s string, n int) string {
 	return s[:n]
 }
 
-// Short is the name of a text as it is shown: the first twelve digits of its
-// SHA-256.
+// Short is the name of a text as people see it: the first twelve digits of its SHA-256.
 func Short(sha string) string {
 	if len(sha) > 12 {
 		return sha[:12]
@@ -69,7 +68,7 @@ func Short(sha string) string {
 	return sha
 }
 
-// Counted is a number of things in words: "1 case", "2 cases".
+// Counted is a count with its noun: "1 case", "2 cases".
 func Counted[T int | int64](n T, thing string) string {
 	if n == 1 {
 		return "1 " + thing

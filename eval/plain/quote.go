@@ -7,21 +7,19 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// Quote marks text as somebody's words for a prompt: every line of what Inert
-// leaves of it behind "> ". Whatever stands in it (a closing fence, a heading or
-// a tag like our own, a role, an order) stands behind the mark, so it cannot
-// pass for a part of the prompt. Prompts say once that what is behind the mark
-// is data, and name whose words each quotation holds.
+// Quote quotes text for a prompt: every line of Inert(text) after "> ". Whatever is in
+// it (a closing fence, a heading or a tag like ours, a role, an order) comes after the
+// mark, so it cannot pass for a part of the prompt. Prompts state once that what
+// follows the mark is data, and name the origin of each quotation.
 func Quote(text string) string {
 	return "> " + strings.ReplaceAll(strings.TrimSpace(Inert(text)), "\n", "\n> ")
 }
 
-// Inert returns text as a reader sees it: with plain line feeds for whatever
-// begins a new line, and without the characters that show something else than
-// they say: terminal sequences, control characters, marks of direction, joiners
-// and other characters without a width, tags. The tokens that stand for kernel
-// text in a mutator's prompt are taken apart, so that no quotation holds one.
-// Inert(Inert(s)) == Inert(s).
+// Inert returns text as a reader sees it: with plain line feeds for whatever begins a
+// new line, and without characters that look different from what they are: terminal
+// sequences, control characters, direction marks, joiners and other zero-width
+// characters, tags. The tokens that replace kernel text in a mutator's prompt are
+// broken up, so that no quotation holds one. Inert(Inert(s)) == Inert(s).
 func Inert(text string) string {
 	if isInert(text) {
 		return text
@@ -41,8 +39,8 @@ func Inert(text string) string {
 	return kernelToken.ReplaceAllString(text, "‹‹$1")
 }
 
-// isInert reports whether text is of signs alone that show, of lines and tabs, with
-// nothing that looks like a token: nearly all texts are.
+// isInert reports whether text consists of visible signs, line feeds and tabs, with
+// nothing that looks like a token, as nearly all texts do.
 func isInert(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' || c > '~') && c != '\n' && c != '\t' || c == '<' && i > 0 && text[i-1] == '<' {
@@ -56,6 +54,6 @@ var (
 	breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 	// The tokens of skill.Document.View.
 	kernelToken = lazyregexp.New(`(?i)<<(\s*KERNEL)`)
-	// Letters and marks that take room or none, and show nothing.
+	// Letters and marks that show nothing, with or without a width.
 	blank = map[rune]bool{0x034f: true, 0x115f: true, 0x1160: true, 0x17b4: true, 0x17b5: true, 0x3164: true, 0xffa0: true, 0x2800: true}
 )

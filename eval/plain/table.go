@@ -7,11 +7,11 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// widths counts the columns of a text as terminals do today: ambiguous ones ("…",
-// "×") are narrow, whatever the locale, and an emoji made of several is one.
+// widths counts columns as terminals do: ambiguous characters ("…", "×") are narrow,
+// whatever the locale, and an emoji made of several is one.
 var widths = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// Width is how many columns s takes on a terminal. It must be plain: see Plain.
+// Width is how many columns s takes on a terminal. It must be plain: see Text.
 func Width(s string) int { return widths.StringWidth(s) }
 
 // Fit is s cut to at most w columns, with "…" if something was cut.
@@ -22,19 +22,17 @@ func Fit(s string, w int) string {
 	return widths.Truncate(s, w, "…")
 }
 
-// A Table aligns cells in columns by their width on a terminal. What is written
-// to it is lines of cells separated by tabs, as for a text/tabwriter, which
-// counts runes and so shifts what stands behind a Chinese word. The zero value
-// is not usable.
+// A Table aligns cells in columns by their width on a terminal. Its input is lines of
+// cells separated by tabs, as for a text/tabwriter, which counts runes and so misaligns
+// what follows a Chinese word. The zero value is not usable.
 type Table struct {
 	out io.Writer
 	buf strings.Builder
-	// Width is how many columns there are, 0 for no limit. Lines that are longer
-	// get one blank between columns, and then a shorter last cell if enough of
-	// it is left to be read.
+	// Width is the number of columns, 0 for no limit. Longer lines get one blank
+	// between columns, and then a shorter last cell if enough of it stays readable.
 	Width int
-	// Paint, if set, decorates a cell after it was padded: it must add nothing
-	// that takes columns. Row 0 is the first line.
+	// Paint, if set, decorates a cell after it was padded: it must add nothing that
+	// takes columns. Row 0 is the first line.
 	Paint func(row, column int, cell string) string
 }
 
@@ -42,14 +40,14 @@ type Table struct {
 // columns.
 func NewTable(w io.Writer) *Table { return &Table{out: w} }
 
-// leastCell is how many columns of a last cell are worth showing.
+// leastCell is the least number of columns of a last cell that are worth showing.
 const leastCell = 12
 
 // Write keeps p; it never fails.
 func (t *Table) Write(p []byte) (int, error) { return t.buf.Write(p) }
 
-// Flush writes the lines, without blanks at their ends, and empties the table. A
-// last line without an end is given one.
+// Flush writes the lines, without blanks at their ends, and empties the table. An
+// unfinished last line is ended.
 func (t *Table) Flush() error {
 	text := strings.TrimSuffix(t.buf.String(), "\n")
 	t.buf.Reset()
@@ -64,7 +62,7 @@ func (t *Table) Flush() error {
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			if i < len(cells)-1 { // what stands last pushes nothing
+			if i < len(cells)-1 { // the last cell needs no padding
 				width[i] = max(width[i], Width(cell))
 			}
 		}
@@ -102,8 +100,7 @@ func lastCell(cells []string) int {
 	return last
 }
 
-// fit shortens last cells so that lines fit, and returns what stands between
-// columns.
+// fit shortens last cells so that lines fit, and returns the gap between columns.
 func (t *Table) fit(rows [][]string, width []int) (gap string) {
 	before := func(last int, gap string) (n int) {
 		for _, w := range width[:last] {

@@ -6,17 +6,16 @@ import (
 	"fmt"
 )
 
-// A Kind says what somebody can do about an error. The program's exit code follows
-// from it.
+// A Kind is what can be done about an error. The program's exit code follows from it.
 type Kind uint8
 
 const (
-	Failed      Kind = iota // something did not work; see the cause for what
-	Input                   // what was typed or written is wrong
-	NotFound                // what was named is not there
-	Refused                 // safety forbids it: kernel, firewall, an edit meanwhile
+	Failed      Kind = iota // something did not work; the cause has the details
+	Input                   // the input is wrong
+	NotFound                // something named does not exist
+	Refused                 // safety forbids it: kernel, firewall, a conflicting edit
 	Stopped                 // a cap, a usage limit or the owner ended it early
-	Busy                    // another process is at work on the same thing
+	Busy                    // another process is working on the same thing
 	Interrupted             // the owner interrupted it
 )
 

@@ -1,12 +1,11 @@
-// Package scratch knows which folders in the system's folder for temporary
-// files are this data folder's own. A process that makes them writes their paths
-// into a ledger below the data folder and holds a lock on it while it lives;
-// what stands in a ledger that no process holds was left behind by a process that
-// was killed. A name alone proves nothing: anybody may make evolve-case-study.
+// Package scratch records which folders in the system's folder for temporary files
+// belong to this data folder. A process that makes them writes their paths into a
+// ledger below the data folder and holds a lock on it while it lives; the folders in a
+// ledger that no process holds were left behind by a killed process. A name alone
+// proves nothing: anybody may make evolve-case-study.
 //
-// The ledger is in the data folder, and not a marker in each folder, because an
-// agent works in such a folder: it would see the marker, could remove it, or
-// write one.
+// The ledger is in the data folder, and not a marker in each folder, because an agent
+// works in such a folder: it would see the marker, could remove it, or write one.
 package scratch
 
 import (
@@ -31,11 +30,11 @@ const (
 	guardFile = ".lock" // held while a ledger is made, and while others are read
 )
 
-// ownName is what MkdirTemp and CreateTemp make of the names that evolve gives.
+// ownName matches what MkdirTemp and CreateTemp make of evolve's prefixes.
 var ownName = lazyregexp.New(`^evolve-(?:(?:replay|case|guard|git|look)-[0-9]+|case-[0-9]+\.tar)$`)
 
-// Own reports whether path has a name that evolve gives to what is temporary.
-// That it is evolve's it does not say.
+// Own reports whether path has a name that evolve gives to temporary folders. That does
+// not prove that it is evolve's.
 func Own(path string) bool { return ownName.MatchString(filepath.Base(path)) }
 
 // A Ledger lists what one process makes. It is safe for concurrent use.
@@ -50,13 +49,12 @@ type Ledger struct {
 
 var (
 	mu   sync.Mutex
-	open []*Ledger // the last one counts
+	open []*Ledger // the last one is used
 )
 
-// Keep makes what this process makes from now on stand in a ledger of the data
-// folder home, until the ledger is closed. Nothing is written before there is
-// something to list. If several are kept at a time, the latest
-// one counts.
+// Keep opens a ledger of the data folder home, in which everything is listed that this
+// process makes until the ledger is closed. Nothing is written before there is
+// something to list. If several are open, the latest is used.
 func Keep(home string) *Ledger {
 	mu.Lock()
 	defer mu.Unlock()
@@ -74,9 +72,8 @@ func kept() *Ledger {
 	return open[len(open)-1]
 }
 
-// Dir is os.MkdirTemp for a folder that is removed again before this process
-// ends. prefix is "evolve-case-", "evolve-replay-", "evolve-guard-" or
-// "evolve-git-".
+// Dir is os.MkdirTemp for a folder that is removed again before this process ends.
+// prefix is "evolve-case-", "evolve-replay-", "evolve-guard-" or "evolve-git-".
 func Dir(parent, prefix string) (string, error) {
 	dir, err := os.MkdirTemp(parent, prefix)
 	if err == nil {
@@ -97,8 +94,8 @@ func File(parent, pattern string) (*os.File, error) {
 	return f, nil
 }
 
-// note lists what was just made, and removes it if that fails: nobody would
-// ever find it.
+// note lists a new folder or file, and removes it if that fails: otherwise it would
+// never be found again.
 func note(path string) error {
 	l := kept()
 	if l == nil {
@@ -129,7 +126,7 @@ func (l *Ledger) add(path string) error {
 	return nil
 }
 
-// open makes the ledger and takes its lock, while no sweep looks.
+// open makes the ledger and takes its lock, while no sweep runs.
 func (l *Ledger) open() error {
 	dir := filepath.Join(l.home, Folder)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -152,8 +149,8 @@ func (l *Ledger) open() error {
 	return nil
 }
 
-// Close ends the ledger. It stays, for a sweep to find, if something that it
-// lists is still there.
+// Close ends the ledger. If something that it lists still exists, the ledger is kept
+// for a sweep to find.
 func (l *Ledger) Close() error {
 	if l == nil {
 		return nil
@@ -175,10 +172,9 @@ func (l *Ledger) Close() error {
 	return errors.Join(err, l.lock.Close())
 }
 
-// Sweep removes, by remove, what killed processes of the data folder home left
-// behind, and returns what is gone and what could not be removed. What a process
-// that lives has listed is not touched, however old it is, and neither is
-// anything that no ledger lists.
+// Sweep removes, with remove, what killed processes of the data folder home left
+// behind, and returns what is gone and what could not be removed. It keeps what a
+// living process has listed, however old it is, and everything that no ledger lists.
 func Sweep(home string, remove func(path string) error) (removed, left []string, err error) {
 	dir := filepath.Join(home, Folder)
 	entries, err := os.ReadDir(dir)
@@ -203,8 +199,8 @@ func Sweep(home string, remove func(path string) error) (removed, left []string,
 	return removed, left, err
 }
 
-// Listed returns what the ledgers of the data folder home list and is still there:
-// what processes that live are using, and what a sweep could not remove.
+// Listed returns what the ledgers of the data folder home list and what still exists:
+// what living processes use, and what a sweep could not remove.
 func Listed(home string) (paths []string) {
 	dir := filepath.Join(home, Folder)
 	entries, _ := os.ReadDir(dir)
@@ -219,8 +215,8 @@ func Listed(home string) (paths []string) {
 	return paths
 }
 
-// sweep removes what one ledger lists, and the ledger when nothing of it is left;
-// nothing if its process lives.
+// sweep removes what one ledger lists, and the ledger if nothing is left; it does
+// nothing if the ledger's process lives.
 func sweep(name string, remove func(path string) error) (removed, left []string, err error) {
 	lock := flock.New(name, flock.SetFlag(os.O_RDWR))
 	free, err := lock.TryLock()
@@ -248,8 +244,8 @@ func sweep(name string, remove func(path string) error) (removed, left []string,
 	return removed, left, err
 }
 
-// there are the paths of paths that can be ours and still exist. A link in the
-// place of a folder is not ours.
+// there are those of paths that have a name of evolve's and still exist. A link in
+// place of a folder does not count.
 func there(paths []string) (out []string) {
 	for _, path := range paths {
 		if !filepath.IsAbs(path) || !Own(path) {

@@ -14,12 +14,12 @@ import (
 
 const (
 	maxLine  = 16 << 10 // bytes: the parser recurses
-	maxDepth = 8        // command lines inside of command lines
+	maxDepth = 8        // nested command lines
 )
 
-// A Command is one simple command, or what only redirects: `{ …; } > file`.
+// A Command is one simple command, or a group that only redirects: `{ …; } > file`.
 type Command struct {
-	Assigns   []Word // NAME=value, in front of the words
+	Assigns   []Word // NAME=value, before the words
 	Words     []Word // the program and its arguments
 	Redirects []Redirect
 	// Dir is the folder in which the command runs: absolute, below ~, or relative to
@@ -36,7 +36,7 @@ type Redirect struct {
 // A Word is one argument as the program gets it, without quotes and escapes.
 type Word struct {
 	// Text ends before the first byte that the shell computes: a variable, the output
-	// of a command, a glob, a brace expansion. A leading ~ stays as it is.
+	// of a command, a glob, a brace expansion. A leading ~ is kept.
 	Text  string
 	Whole bool // nothing in the word is computed
 }
@@ -52,8 +52,9 @@ func (c *Command) Name() string {
 // Commands lists the commands of a line in bash's syntax, in the order in which they
 // are written, whether or not they would run: both branches of a condition, the body of
 // a loop once, the commands in $(…), and after `bash -c` or `eval` those in its
-// argument. Nothing is run and no variable is followed. The error says why the list may
-// lack some: what cannot be parsed, a nested line that is computed, more than 16 KiB.
+// argument. Nothing is run and no variable is expanded. The error is why the list may
+// be incomplete: what cannot be parsed, a nested line that is computed, more than 16
+// KiB.
 func Commands(line string) ([]Command, error) {
 	r := &reader{dir: Word{Whole: true}}
 	r.line(line, 1)
@@ -91,7 +92,7 @@ func (r *reader) line(line string, depth int) {
 	}
 }
 
-// walk reads a node and what is below it. A subshell gives its folder back.
+// walk reads a node and its children. A subshell's cd does not affect what follows it.
 func (r *reader) walk(n syntax.Node, depth int) {
 	var stack []syntax.Node
 	var dirs []Word
@@ -161,7 +162,7 @@ func (r *reader) cd(args []Word) {
 	case i < 0:
 		r.dir = Word{"~", true}
 	case args[i].Text == "-":
-		r.dir.Whole = false // where it came from
+		r.dir.Whole = false // its beginning is unknown
 	case path.IsAbs(args[i].Text) || strings.HasPrefix(args[i].Text, "~"):
 		r.dir = args[i]
 	default:
@@ -169,7 +170,7 @@ func (r *reader) cd(args []Word) {
 	}
 }
 
-// nested reads the words of a command line inside of the line.
+// nested reads the words of a nested command line.
 func (r *reader) nested(words []Word, depth int) {
 	texts := make([]string, len(words))
 	for i, w := range words {
@@ -183,8 +184,8 @@ func (r *reader) nested(words []Word, depth int) {
 
 var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "fish"}
 
-// dashC is the script of `bash -c script` in words that may begin with `sudo`,
-// `timeout 5` and the like.
+// dashC is the script of `bash -c script` in words that may begin with `sudo`, `timeout
+// 5` and the like.
 func dashC(words []Word) []Word {
 	for i, w := range words {
 		if !w.Whole || !slices.Contains(shells, path.Base(w.Text)) {
@@ -228,7 +229,7 @@ func word(w *syntax.Word) Word {
 	return Word{b.String(), whole}
 }
 
-// parts writes what is known, and reports whether that is all.
+// parts writes what is known, and reports whether that is complete.
 func parts(b *strings.Builder, list []syntax.WordPart, quoted bool) bool {
 	for _, p := range list {
 		switch p := p.(type) {

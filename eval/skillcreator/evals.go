@@ -18,19 +18,18 @@ import (
 	"github.com/skill-evolve/evolve/eval/check"
 )
 
-// ErrTriggerSet means that a file is a trigger set ([{query, should_trigger}]):
-// it asks whether an agent picks the skill. ReadTriggers reads it.
+// ErrTriggerSet means that a file is a trigger set ([{query, should_trigger}]), which
+// tests whether an agent loads the skill. ReadTriggers reads it.
 var ErrTriggerSet = errors.New("a trigger set")
 
-// maxEvalFile bounds a file that an eval names, in bytes: it is kept inside the
-// case.
+// maxEvalFile limits a file that an eval names, in bytes: it is kept inside the case.
 const maxEvalFile = 1 << 20
 
 // A foreignEval is one entry of skill-creator's evals.json, both dialects.
 type foreignEval struct {
 	ID             json.RawMessage   `json:"id"` // a number or a string
 	Prompt         string            `json:"prompt"`
-	ExpectedOutput string            `json:"expected_output"` // what the result should be, in words
+	ExpectedOutput string            `json:"expected_output"` // a description of the expected result
 	Files          []string          `json:"files"`
 	Expectations   []json.RawMessage `json:"expectations"` // strings, or objects with a text
 	Assertions     []json.RawMessage `json:"assertions"`   // the other dialect's name for them
@@ -59,16 +58,15 @@ func triggers(raw json.RawMessage) bool {
 
 // ReadEvals reads skill-creator's evals.json: {skill_name, evals: [{id, prompt,
 // expected_output, files, expectations}]}, or assertions for expectations. Each
-// expectation becomes a check of its own for the judge; if there are none the
-// expected output does. It never becomes the case's reference: it describes an
-// answer, and a reference is one. The files that an eval names are read from dir, the
-// folder of the file, and stand in the case from then on; in skill-creator's own
-// layout, whose paths begin with that folder's name, too. A nil dir has no
-// files.
+// expectation becomes a check of its own for the judge; if there are none, the expected
+// output becomes one. It never becomes the case's reference, because it describes an
+// answer and is none. The files that an eval names are read from dir, the folder of the
+// file, and copied into the case; paths may also begin with that folder's name, as in
+// skill-creator's own layout. A nil dir has no files.
 //
-// Nothing is executed and nothing is read outside dir. Fields that mean nothing
-// to a case are listed in ignored. An error names the eval; for a trigger set it
-// wraps ErrTriggerSet. Nothing is returned with an error.
+// Nothing is executed and nothing is read outside dir. Fields without a meaning for a
+// case are listed in ignored. An error names the eval; for a trigger set it wraps
+// ErrTriggerSet. Nothing is returned with an error.
 func ReadEvals(text []byte, name string, dir fs.FS, folder string) (cases []eval.Case, ignored []string, err error) {
 	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\ufeff"))
 	if triggers(text) {

@@ -16,19 +16,19 @@ import (
 
 // A foreignTrigger is one entry of a trigger set.
 type foreignTrigger struct {
-	ID            json.RawMessage `json:"id"` // a number or a string; mostly there is none
+	ID            json.RawMessage `json:"id"` // a number or a string; mostly absent
 	Query         string          `json:"query"`
 	ShouldTrigger *bool           `json:"should_trigger"`
 	Neighbour     string          `json:"neighbour"`
 }
 
-// ReadTriggers reads a trigger set as trigger cases: [{query, should_trigger}],
-// bare or as the evals of an object, which may name the skill_name. A bare set
-// says nothing of whose it is: skill does, and if both do they must agree.
+// ReadTriggers reads a trigger set as trigger cases: [{query, should_trigger}], bare or
+// as the evals of an object, which may contain the skill_name. A bare set does not name
+// its skill: skill does, and if both do they must agree.
 //
-// A query without an id gets one that it keeps when it moves within the file.
-// Fields that mean nothing to a case are listed in ignored. An error names the
-// entry; nothing is returned with one.
+// A query without an id gets one that does not depend on its place in the file. Fields
+// without a meaning for a case are listed in ignored. An error names the entry; nothing
+// is returned with one.
 func ReadTriggers(text []byte, name, skill string) (cases []eval.Case, ignored []string, err error) {
 	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\ufeff"))
 	fail := func(format string, args ...any) ([]eval.Case, []string, error) {

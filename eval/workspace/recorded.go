@@ -14,21 +14,19 @@ import (
 	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
-// Recorded opens folders that hold the tree in which a case's request
-// was made, with the case's Files on top. A case without a Workspace gets its
-// Files alone. Nothing is fetched and nothing of the repository runs. Files have
-// the bytes that were committed, whatever .gitattributes say: no filter, no line
-// ending and no $Id$ is converted, files of LFS stay pointers, and what
-// export-ignore names is there. Submodules stay empty. There is no .git in the
-// folder.
+// Recorded opens folders with the tree in which a case's request was made, and the
+// case's Files on top. A case without a Workspace gets only its Files. Nothing is
+// fetched and nothing of the repository runs. Files have the bytes that were committed,
+// whatever .gitattributes says: no filter, no line ending and no $Id$ is converted,
+// files of LFS stay pointers, and files marked export-ignore are included. Submodules
+// stay empty. There is no .git in the folder.
 //
-// A commit's tree is packed once and unpacked for each attempt, so that one
-// attempt cannot change another's. Set the fields before the first Open; it is
-// safe for concurrent use. Close it when the run is over.
+// A commit's tree is packed once and unpacked for each attempt, so that one attempt
+// cannot change another's. Set the fields before the first Open; it is safe for
+// concurrent use. Close it when the run is over.
 type Recorded struct {
 	Parent string // "" is the system's folder for temporary files
-	// Base is what a relative Workspace.Repo begins with; "" is the current
-	// folder.
+	// Base is the folder of a relative Workspace.Repo; "" is the current folder.
 	Base     string
 	MaxBytes int64 // of one tree, unpacked; 0 is 512 MiB
 
@@ -38,11 +36,10 @@ type Recorded struct {
 
 var _ eval.Workspaces = (*Recorded)(nil)
 
-// An UnreplayableError is a case whose recorded tree cannot be brought back: the
-// repository is gone, does not know the commit, or is too large. It is the
-// case's own fault: such a case is to be left out, and listed, when jobs are
-// prepared (see Check). A job that is begun all the same is missing with this
-// reason, and does not stop the run.
+// An UnreplayableError is a case whose recorded tree cannot be restored: the repository
+// is gone, lacks the commit, or is too large. It is the case's own fault: such a case
+// is left out, and listed, when jobs are prepared (see Check). A job that is begun
+// nevertheless is missing with this reason, and does not stop the run.
 type UnreplayableError struct {
 	Case   string // its id
 	Repo   string
@@ -63,9 +60,9 @@ type pack struct {
 	err  error  // why it cannot be
 }
 
-// Check says whether the case's tree can be brought back, before anything is
-// spent: an *UnreplayableError if it cannot, or ctx's error. It packs the
-// tree, for Open to unpack.
+// Check tests whether the case's tree can be restored, before anything is spent: the
+// error is an *UnreplayableError if it cannot, or ctx's. It packs the tree, for Open to
+// unpack.
 func (w *Recorded) Check(ctx context.Context, c *eval.Case) error {
 	if c.Workspace == nil {
 		return nil
@@ -74,8 +71,8 @@ func (w *Recorded) Check(ctx context.Context, c *eval.Case) error {
 	return err
 }
 
-// Open brings back the case's tree in a new folder that only this user can read.
-// The error is an *UnreplayableError, ctx's, or of this machine's files.
+// Open restores the case's tree in a new folder that only this user can read. The error
+// is an *UnreplayableError, ctx's, or one of this machine's file system.
 func (w *Recorded) Open(ctx context.Context, c *eval.Case) (dir string, done func(), err error) {
 	file := ""
 	if c.Workspace != nil {
@@ -128,7 +125,7 @@ func (w *Recorded) pack(ctx context.Context, c *eval.Case) (string, error) {
 	if p.file == "" && p.err == nil {
 		file, err := w.archive(ctx, at)
 		if ctx.Err() != nil {
-			return "", ctx.Err() // says nothing about the tree
+			return "", ctx.Err() // not a fault of the tree
 		}
 		p.file, p.err = file, err
 	}
@@ -138,8 +135,8 @@ func (w *Recorded) pack(ctx context.Context, c *eval.Case) (string, error) {
 	return p.file, nil
 }
 
-// archive packs one tree. Repo may be a folder within a repository: then it is
-// that folder's part of the tree, as the session saw it.
+// archive packs one tree. If Repo is a folder within a repository, it packs that
+// folder's part of the tree, as the session saw it.
 func (w *Recorded) archive(ctx context.Context, at eval.Workspace) (file string, err error) {
 	commit := strings.ToLower(at.Commit)
 	if len(commit) < 7 || strings.Trim(commit, "0123456789abcdef") != "" {

@@ -18,13 +18,13 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// Bounds of a recorded tree. Trees that share subtrees can pretend to any number
-// of files, at any depth.
+// Limits of a recorded tree. Trees that share subtrees can pretend to any number of
+// files, at any depth.
 const (
 	maxEntries = 200_000
-	maxFolders = 256  // within each other
+	maxFolders = 256  // depth of nesting
 	maxName    = 255  // bytes of a file's name, which is what file systems hold
-	maxLink    = 4095 // bytes of what a link leads to
+	maxLink    = 4095 // bytes of a link's target
 )
 
 // A treeReader reads a repository's objects, as *git.Objects does.
@@ -33,8 +33,8 @@ type treeReader interface {
 	Blob(id string) (*git.Blob, error)
 }
 
-// A packer writes a tree as a tar file, without what no attempt may have:
-// repositories, links that lead out of the tree.
+// A packer writes a tree as a tar file, without what no attempt may have: repositories,
+// links that lead out of the tree.
 type packer struct {
 	objects treeReader
 	out     *tar.Writer
@@ -154,9 +154,8 @@ func (p *packer) link(id, name string) error {
 	return nil
 }
 
-// dotGit reports whether some file system takes name for .git: NTFS ignores
-// blanks and dots at its end and has a short name for it, HFS+ ignores
-// characters that are not seen.
+// dotGit reports whether some file system takes name for .git: NTFS ignores blanks and
+// dots at its end and has a short name for it, HFS+ ignores invisible characters.
 func dotGit(name string) bool {
 	name, _, _ = strings.Cut(name, ":") // NTFS: a stream of the file
 	name = strings.TrimRight(strings.Map(func(r rune) rune {
@@ -168,8 +167,8 @@ func dotGit(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
 }
 
-// unpack writes a packed tree below dir. Links are made last, so that nothing
-// is written through one; a chain of them that leads out after all is cut.
+// unpack writes a packed tree below dir. Links are made last, so that nothing is
+// written through one; a chain of them that leads out nevertheless is removed.
 func unpack(ctx context.Context, dir, file string) error {
 	f, err := os.Open(file)
 	if err != nil {

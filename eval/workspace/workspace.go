@@ -16,7 +16,7 @@ func openFolder(parent string, fill func(dir string) error) (dir string, done fu
 	if dir, err = scratch.Dir(parent, "evolve-case-"); err != nil {
 		return "", nil, err
 	}
-	// What stays behind all the same is no reason to lose the rollout.
+	// What cannot be removed is no reason to lose the rollout.
 	done = func() { _ = Remove(dir) }
 	if err := fill(dir); err != nil {
 		done()
@@ -43,8 +43,8 @@ func Write(dir string, files map[string]string) error {
 	return nil
 }
 
-// Remove removes dir and all below it, also if an agent took away the
-// right to write. It follows no symlink. A dir that is not there is removed.
+// Remove removes dir and everything below it, even if an agent has removed the right to
+// write. It follows no symlink. A dir that does not exist is no error.
 func Remove(dir string) error {
 	if dir == "" || os.RemoveAll(dir) == nil {
 		return nil
@@ -67,8 +67,8 @@ func Remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// unlock gives this user all rights to the folders below dir. What fails here
-// shows when it is removed.
+// unlock gives this user all rights to the folders below dir. If that fails, removing
+// them will report it.
 func unlock(root *os.Root, dir string) {
 	_ = root.Chmod(dir, 0o700)
 	entries, _ := fs.ReadDir(root.FS(), dir)
