@@ -10,27 +10,27 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// loads is what a transcript knows of the ways in which skills come into force.
+// loads is what a transcript shows of the skills that were loaded.
 type loads struct {
 	listed map[string]bool               // names of skills that the session may use
-	places map[int]place                 // where the prompts of turns stand
-	reads  map[string]harvest.Invocation // looks into a SKILL.md without a result yet, by the call's id
+	places map[int]place                 // lines of the prompts of turns
+	reads  map[string]harvest.Invocation // readings of a SKILL.md without a result yet, by the call's id
 	edits  map[int][]string              // folders of the SKILL.md that a turn wrote to
 
 	pending, planned []plan
-	// inForce are the skills that this version of the program names as being so.
+	// inForce are the skills that this version of the program reports as loaded.
 	inForce map[string]bool
 	current string // message id
 	before  int    // invocations before that message
 }
 
-// A place is where a prompt stands: its line and the id of the entry.
+// A place is a prompt's line and the id of its entry.
 type place struct {
 	line  int
 	entry string
 }
 
-// A plan is a "$name" in a text of the agent's.
+// A plan is a "$name" in a text by the agent.
 type plan struct {
 	turn  int
 	name  string
@@ -40,20 +40,20 @@ type plan struct {
 
 const (
 	maxListed  = 4096 // names of skills in one session
-	maxPlanned = 64   // plans that are looked at in one turn
+	maxPlanned = 64   // plans that are examined in one turn
 )
 
 func newLoads() loads {
 	return loads{listed: map[string]bool{}, inForce: map[string]bool{}, places: map[int]place{}, reads: map[string]harvest.Invocation{}, edits: map[int][]string{}}
 }
 
-// turn forgets what ends with a turn.
+// turn resets what belongs to one turn.
 func (l *loads) turn() {
 	clear(l.reads)
 	l.pending, l.before, l.current = nil, 0, ""
 }
 
-// message notes the beginning of a message, when there were so many invocations.
+// message records the beginning of a message and the number of invocations before it.
 func (l *loads) message(id, attribution string, invocations int) {
 	if attribution != "" && len(l.inForce) < maxListed {
 		l.inForce[strings.Clone(harvest.SkillName(attribution))] = true
@@ -71,8 +71,8 @@ func (l *loads) add(names ...string) {
 	}
 }
 
-// list takes the names from an attachment of the program's. Older versions have
-// the text alone that the agent is shown: a line "- name: description" each.
+// list reads the names from an attachment by the program. In older versions it holds
+// only the text for the agent: a line "- name: description" each.
 func (l *loads) list(attachment []byte) {
 	a := gjson.ParseBytes(attachment)
 	if names := a.Get("names"); names.IsArray() {
@@ -90,7 +90,7 @@ func (l *loads) list(attachment []byte) {
 	}
 }
 
-// lists reports whether name is that of a skill, with or without its namespace.
+// lists reports whether name is a listed skill, with or without its namespace.
 func (l *loads) lists(name string) bool {
 	if l.listed[name] {
 		return true
@@ -106,7 +106,7 @@ func (l *loads) lists(name string) bool {
 // plain is a skill's name without its namespace.
 func plain(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
-// invoke notes a use in the last turn.
+// invoke records a use in the last turn.
 func (t *transcript) invoke(v harvest.Invocation) {
 	t.s.Last()
 	v.Turn, v.Explicit = len(t.s.Turns)-1, true
@@ -114,8 +114,8 @@ func (t *transcript) invoke(v harvest.Invocation) {
 	t.s.Invocations = append(t.s.Invocations, v)
 }
 
-// load notes that the agent called a skill. What the user typed, and a look into
-// its SKILL.md, are the same use.
+// load records that the agent called a skill. If the user typed it too, or the agent
+// read its SKILL.md, that is the same use.
 func (t *transcript) load(n int, rec *record, id, skill string) {
 	v := harvest.Invocation{ID: "claude-skill-" + id, Skill: skill, Signal: harvest.SkillToolUse,
 		ToolUseID: id, EntryID: rec.uuid, Line: n, Time: rec.at}
@@ -148,9 +148,9 @@ func (t *transcript) load(n int, rec *record, id, skill string) {
 	t.invoke(v)
 }
 
-// same reports whether the agent's call of skill is the use old of the same
-// turn. A typed command may have another name than the skill that it loads: it
-// is one use with the first call, unless the command is a skill itself.
+// same reports whether the agent's call of skill is the use old of the same turn. A
+// typed command may have another name than the skill that it loads: it is one use with
+// the first call, unless the command is itself the name of a skill.
 func (t *transcript) same(old *harvest.Invocation, skill string, first bool, rec *record) bool {
 	switch old.Signal {
 	case harvest.SkillFileRead:
@@ -164,9 +164,9 @@ func (t *transcript) same(old *harvest.Invocation, skill string, first bool, rec
 	return false
 }
 
-// parent is the skill whose text made the agent call another one: the one that
-// the program says was in force, or else the last that this turn has loaded
-// before the message with the call.
+// parent is the skill whose text made the agent call another one: the one that the
+// program reports as loaded, else the last that this turn loaded before the message
+// with the call.
 func (t *transcript) parent(rec *record, skill string) string {
 	if len(t.loads.inForce) > 0 {
 		if name := t.s.Skill(rec.attribution); name != skill {
@@ -182,7 +182,7 @@ func (t *transcript) parent(rec *record, skill string) string {
 	return ""
 }
 
-// body notes which text of a skill was in force.
+// body records which text of a skill was loaded.
 func (t *transcript) body(toolUseID, text string) {
 	if !strings.HasPrefix(text, bodyMark) {
 		return
@@ -214,8 +214,8 @@ func (t *transcript) body(toolUseID, text string) {
 	}
 }
 
-// rename gives the use of a typed command the name of the skill that it loaded,
-// if that is another one's.
+// rename gives the use of a typed command the name of the skill that it loaded, if the
+// names differ.
 func (t *transcript) rename(v *harvest.Invocation) {
 	name, _, ok := harvest.SkillFile(v.Dir + "/SKILL.md")
 	if !ok || len(name) > harvest.MaxName || name == plain(v.Skill) || t.loads.lists(v.Skill) {

@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// plan keeps the "$name" of a text that the agent wrote before its next call.
+// plan keeps each "$name" of a text that the agent wrote before its next call.
 func (l *loads) plan(turn, n int, rec *record, text string) {
 	if strings.IndexByte(text, '$') < 0 {
 		return
@@ -27,15 +27,15 @@ func (l *loads) plan(turn, n int, rec *record, text string) {
 	}
 }
 
-// settle makes plans of what was said: a call follows. What no call follows is
-// the answer, and talks to the user.
+// settle turns these into plans, because a call follows. A text that no call follows is
+// the answer, addressed to the user.
 func (l *loads) settle() {
 	l.planned = append(l.planned, l.pending...)
 	l.pending = nil
 }
 
-// look notes a look into a SKILL.md among the skills, and a change of one: who
-// works on a skill does not use it.
+// look records a reading of a skill's SKILL.md, and a change of it: editing a skill is
+// not using it.
 func (t *transcript) look(n int, rec *record, b *block) {
 	switch b.name {
 	case "Read", "Edit", "MultiEdit", "Write":
@@ -58,7 +58,7 @@ func (t *transcript) look(n int, rec *record, b *block) {
 	}
 }
 
-// looked takes the result of a look: one that failed showed nothing.
+// looked handles the result of a reading: if it failed, the agent saw nothing.
 func (t *transcript) looked(id string, failed bool) {
 	v, ok := t.loads.reads[id]
 	if !ok {
@@ -70,10 +70,10 @@ func (t *transcript) looked(id string, failed bool) {
 	}
 }
 
-// mentions notes the skills that a "$name" asks for, at the end: a session lists
-// its skills after the first prompt. Only a name that it lists counts, and only
-// one that asks for one skill alone, as skill.Resolve has it. In the plans of
-// the agent it is no more than a sign that the skill was to be used.
+// mentions records the skills that a "$name" asks for. It runs at the end, because a
+// session lists its skills after the first prompt. Only a listed name counts, and only
+// one that resolves to a single skill (skill.Resolve). In the agent's plans it shows
+// only that the skill was to be used.
 func (t *transcript) mentions() {
 	t.s.Invocations = slices.DeleteFunc(t.s.Invocations, func(v harvest.Invocation) bool {
 		return v.Signal == harvest.SkillFileRead && slices.Contains(t.loads.edits[v.Turn], v.Dir)
@@ -107,8 +107,8 @@ func (t *transcript) mentions() {
 	}
 }
 
-// mention notes v, unless its turn has a use of the skill. A look into SKILL.md
-// is what the user's mention made the agent do.
+// mention records v, unless its turn has a use of the skill already. If the agent read
+// SKILL.md, the user's mention made it do so.
 func (t *transcript) mention(v harvest.Invocation) {
 	v.Signal, v.Feedback = harvest.DollarMention, harvest.Feedback{Label: harvest.Unknown}
 	if v.ID == "" {

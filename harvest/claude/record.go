@@ -11,17 +11,16 @@ import (
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
-// Records are taken apart by hand: a decoder, and gjson too, touches every byte
-// of a text several times, of which most are never looked at. Lines are known to
-// be valid JSON when they come here. Texts are copied, as the line's bytes are
-// overwritten by the next.
+// Records are parsed by hand: a decoder, and gjson too, touches every byte of a text
+// several times, and most texts are never used. Lines have been checked to be valid
+// JSON. Texts are copied, because the next line overwrites the buffer.
 
 // A record is one line of a transcript: the fields that matter.
 type record struct {
 	kind, subtype string
 	sidechain     bool
 	meta          bool
-	hidden        bool // no person's: a summary of what went before, a peer's, a task's, a tool's
+	hidden        bool // not by a person: a summary of earlier messages, or by a peer, a task, a tool
 	apiError      bool
 	session       string
 	agent         string
@@ -31,14 +30,14 @@ type record struct {
 	promptID      string
 	promptSource  string
 	sourceTool    string
-	attribution   string    // the skill that was in force
+	attribution   string    // the skill that was loaded
 	duration      int64     // milliseconds
 	at            time.Time // zero if there is none
 	message       message
 	attachment    []byte
 }
 
-// A message is what the user or the model said.
+// A message is one of the user's or the model's.
 type message struct {
 	id, model      string
 	content, usage []byte
@@ -55,8 +54,8 @@ type block struct {
 	content   []byte
 }
 
-// parseRecord reads a line. What follows a tool's result says nothing more about
-// a session whose name is known.
+// parseRecord parses a line. If the session's name is known, it stops at a tool's
+// result, because nothing after it is needed.
 func parseRecord(raw []byte, named bool) *record {
 	r := new(record)
 	fields(raw, func(key string, v []byte) bool {
@@ -119,7 +118,7 @@ func parseRecord(raw []byte, named bool) *record {
 	return r
 }
 
-// foreign reports whether the origin of a message is another than a person.
+// foreign reports whether the origin of a message is not a person.
 func foreign(origin []byte) bool {
 	o := gjson.ParseBytes(origin)
 	kind := o.Str
@@ -168,8 +167,8 @@ func parseUsage(raw []byte) (u eval.Usage) {
 	return u
 }
 
-// blocks calls f with every block of a message's content, which may also be a
-// string: that has none.
+// blocks calls f with every block of a message's content. Content that is a string has
+// none.
 func blocks(content []byte, f func(b *block)) {
 	jsonl.Elements(content, func(raw []byte) {
 		var b block

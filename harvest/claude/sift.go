@@ -6,7 +6,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
-// verdict says what a line is worth, judged by its first bytes.
+// verdict is how a line is treated, judged by its first bytes.
 type verdict int
 
 const (
@@ -39,10 +39,10 @@ func (t *transcript) wants(line []byte) bool {
 	return true
 }
 
-// sift decides on line, which begins and ends like an object, without decoding
-// it: most bytes of a transcript are tool results and request blobs. A quote
-// inside a JSON string is escaped, so a raw `"tool_result"` can only be a value
-// or a key. A line that is empty or malformed is kept: the decoder reports it.
+// sift decides on line, which begins and ends like an object, without decoding it: most
+// bytes of a transcript are tool results and request blobs. A quote inside a JSON
+// string is escaped, so a raw `"tool_result"` can only be a value or a key. An empty or
+// malformed line is kept: the decoder reports it.
 func sift(line []byte) verdict {
 	for m := jsonl.Object(line); m.Next(); {
 		switch string(m.Key()) {
@@ -78,9 +78,9 @@ func siftType(kind string, rest []byte) verdict {
 	return keep
 }
 
-// failed reports whether a line with a tool result may tell of a failure. It
-// looks for the underline of "is_error", which is rarer than a quote: most bytes
-// of all transcripts pass through here.
+// failed reports whether a line with a tool result may contain a failure. It searches
+// for the underscore of "is_error", which is rarer than a quote: most bytes of all
+// transcripts are searched here.
 func failed(line []byte) bool {
 	const before = len(`"is`)
 	for at := 0; ; {

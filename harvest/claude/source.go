@@ -57,7 +57,8 @@ func files(_ context.Context, home string) ([]string, []harvest.Problem, error) 
 				files = append(files, name)
 			case e.IsDir():
 				sub := filepath.Join(name, "subagents")
-				// Errors of the walk itself are folders that went away.
+				// Errors of the walk itself come from folders that were removed
+				// meanwhile.
 				_ = filepath.WalkDir(sub, func(p string, d fs.DirEntry, err error) error {
 					if err == nil && !d.IsDir() && strings.HasSuffix(p, ".jsonl") {
 						files = append(files, p)

@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// builtins are commands of the program itself; typing one invokes no skill.
-// A skill may have the same name: it was the skill when its text follows.
+// builtins are commands of the program itself; typing one invokes no skill. A skill may
+// have the same name: it was the skill if its text follows.
 var builtins = []string{"add-dir", "agents", "bashes", "bug", "chrome", "clear", "compact", "config", "context", "copy", "cost",
 	"desktop", "doctor", "effort", "exit", "export", "extra-usage", "fast", "feedback", "fork", "help", "hooks", "ide",
 	"install-github-app", "install-slack-app", "keybindings", "listen", "login", "logout", "mcp", "memory", "mobile", "model",
@@ -34,8 +34,7 @@ var (
 	commandArgs = lazyregexp.New(`(?s)<command-args>(.*?)</command-args>`)
 )
 
-// command takes apart the record of a typed command. ok is false for any other
-// text.
+// command parses the record of a typed command. ok is false for any other text.
 func command(text string) (name, args string, ok bool) {
 	m := commandName.FindStringSubmatch(text)
 	if m == nil {
@@ -47,7 +46,7 @@ func command(text string) (name, args string, ok bool) {
 	return strings.TrimPrefix(m[1], "/"), args, true
 }
 
-// human returns what the user typed of a message's text, "" if nothing.
+// human returns the part of a message's text that the user typed, "" if none.
 func human(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, interruptMark) || strings.HasPrefix(text, compactionMark) {
@@ -61,9 +60,9 @@ func human(text string) string {
 	return strings.TrimSpace(ownwords.CutInjected(text))
 }
 
-// content is what a message's content holds: its text, and whether it holds a
-// tool's result. An editor's selection and the program's reminders come in text
-// blocks of their own, which are left out.
+// content returns the text of a message's content, and whether it holds a tool's
+// result. An editor's selection and the program's reminders are text blocks of their
+// own, and are left out.
 func content(raw []byte) (text string, hasResult bool) {
 	if len(raw) > 0 && raw[0] == '"' {
 		return str(raw), false
@@ -83,8 +82,8 @@ func content(raw []byte) (text string, hasResult bool) {
 	return strings.Join(parts, "\n"), hasResult
 }
 
-// skillBody takes apart the text that the program injects for a skill. The
-// arguments of a typed command stand below the body and are not part of it.
+// skillBody parses the text that the program injects for a skill. The arguments of a
+// typed command follow the body and are not part of it.
 func skillBody(text, args string) (dir, body string, ok bool) {
 	rest, ok := strings.CutPrefix(text, bodyMark)
 	if !ok {

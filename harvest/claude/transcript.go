@@ -21,11 +21,11 @@ type transcript struct {
 	named  bool   // the session's id, folder and branch are known
 	answer string // message id of the text in the last turn's Answer
 	usage  map[string]spent
-	tools  map[string]ref  // calls of the last turn whose result has not come
+	tools  map[string]ref  // calls of the last turn without a result yet
 	skills map[string]int  // Skill calls without a result: index of the invocation
-	typed  int             // invocation of the typed command whose text has not come; -1
+	typed  int             // invocation of the typed command whose text is still to come; -1
 	args   string          // of that command
-	local  bool            // the last turn is a typed command, and nothing followed it yet
+	local  bool            // the last turn is a typed command without any record after it
 	held   *heldCommand    // a built-in command, until it is known to be one
 	seen   map[string]bool // ids of human messages: a resumed file may repeat them
 	loads  loads
@@ -33,15 +33,15 @@ type transcript struct {
 
 type ref struct{ turn, tool int }
 
-// heldCommand is a typed command with the name of a built-in one. It was a skill
-// of that name if the skill's text or a call of it follows.
+// heldCommand is a typed command with the name of a built-in one. It was a skill of
+// that name if the skill's text or a call of it follows.
 type heldCommand struct {
 	name string
 	open func() // opens its turn
 }
 
-// spent is the usage of one message; every line of it repeats it, and the last
-// is the most complete.
+// spent is the usage of one message. Every line of it repeats the usage; the last is
+// the most complete.
 type spent struct {
 	turn  int
 	usage eval.Usage
@@ -55,8 +55,8 @@ func newTranscript(file string, o harvest.Options) *transcript {
 	}
 }
 
-// awaited reports whether line may hold the result of a Skill call, or of a look
-// into a SKILL.md.
+// awaited reports whether line may hold the result of a Skill call, or of a reading of
+// a SKILL.md.
 func (t *transcript) awaited(line []byte) bool {
 	for id := range t.skills {
 		if bytes.Contains(line, []byte(id)) {
@@ -71,7 +71,7 @@ func (t *transcript) awaited(line []byte) bool {
 	return false
 }
 
-// line takes in line n, which is valid JSON. It reports whether it has a type.
+// line processes line n, which is valid JSON. It reports whether the line has a type.
 func (t *transcript) line(n int, raw []byte) bool {
 	rec := parseRecord(raw, t.named)
 	if !kept[rec.kind] {
@@ -81,11 +81,11 @@ func (t *transcript) line(n int, raw []byte) bool {
 		t.name(rec)
 	}
 	if rec.sidechain && t.s.Subagent == "" {
-		return true // an older version: the subagent's lines stand in its parent's file
+		return true // an older version: the subagent's lines are in its parent's file
 	}
 	if bytes.HasPrefix(rec.attachment, listingMark) {
 		t.loads.list(rec.attachment)
-		return true // nobody said anything: the session's times are others
+		return true // not a message: its time does not count for the session
 	}
 	t.s.During(rec.at)
 	switch rec.kind {
@@ -166,7 +166,7 @@ func (t *transcript) user(n int, rec *record) {
 	t.prompt(n, rec.promptID, rec.uuid, text, rec.at)
 }
 
-// queued is what the user typed while the agent was at work.
+// queued handles what the user typed while the agent was at work.
 func (t *transcript) queued(n int, rec *record) {
 	a := gjson.ParseBytes(rec.attachment)
 	if a.Get("type").Str != "queued_command" {
@@ -187,7 +187,7 @@ func (t *transcript) queued(n int, rec *record) {
 	t.prompt(n, id, rec.uuid, text, rec.at)
 }
 
-// prompt opens a turn with what the user typed, if that is what text is.
+// prompt opens a turn if the user typed (some of) text.
 func (t *transcript) prompt(n int, promptID, entry, text string, at time.Time) {
 	name, args, isCommand := command(text)
 	if isCommand {
@@ -232,8 +232,8 @@ func (t *transcript) open(n int, promptID, entry, text, args string, at time.Tim
 // lineID names an invocation that has neither a tool's id nor a time.
 func lineID(n int) string { return fmt.Sprintf("claude-skill-line-%d", n) }
 
-// dropLocal takes back a typed command that turned out to be the program's own:
-// it printed something, and no model was asked.
+// dropLocal removes a typed command that turned out to be the program's own: it printed
+// something, and no model was called.
 func (t *transcript) dropLocal() {
 	if !t.local || t.typed < 0 {
 		return
@@ -243,7 +243,7 @@ func (t *transcript) dropLocal() {
 	t.typed, t.local = -1, false
 }
 
-// results notes which tools failed.
+// results records which tools failed.
 func (t *transcript) results(content []byte) {
 	blocks(content, func(b *block) {
 		if b.kind != "tool_result" {
@@ -290,8 +290,8 @@ func (t *transcript) assistant(n int, rec *record) {
 	})
 }
 
-// say makes text the answer of the turn, or adds it to the answer where the
-// message has several blocks.
+// say makes text the answer of the turn, or adds it to the answer if the message has
+// several blocks.
 func (t *transcript) say(id, text string) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -351,7 +351,7 @@ func (t *transcript) system(rec *record) {
 	}
 }
 
-// finish returns the session, or nil if nobody said anything.
+// finish returns the session, or nil if it has no messages.
 func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	for _, u := range t.usage {
 		t.s.Turns[u.turn].Spend(u.usage)

@@ -26,23 +26,23 @@ func (t *transcript) call(n int, kind string, p gjson.Result, at time.Time) {
 	}
 }
 
-// settle notes how a call ended. One that failed once stays failed: the command
-// may have ended well, and its output been refused.
+// settle records how a call ended. A call that failed once stays failed: the command
+// may have succeeded and its output been refused.
 func (t *transcript) settle(id string, failed bool) {
 	if r, ok := t.tools[id]; ok && failed {
 		t.s.Turns[r.turn].Tools[r.tool].Failed = true
 	}
 }
 
-// done is settle for the record of a call that reads no skill: that record
-// knows better than the command's text.
+// done is settle for the record of a call that reads no skill: the record's status is
+// more reliable than the command's text.
 func (t *transcript) done(id, status string) {
 	delete(t.reads, id)
 	t.settle(id, status == "failed" || status == "declined")
 }
 
-// printed takes in the output of a call that may have read a skill. Versions
-// that record commands have told so before.
+// printed handles the output of a call that may have read a skill. Versions that record
+// commands have reported it before.
 func (t *transcript) printed(p gjson.Result) {
 	id, out := p.Get("call_id").Str, p.Get("output")
 	bad := failed([]byte(out.Raw))
@@ -59,7 +59,7 @@ func (t *transcript) printed(p gjson.Result) {
 	}
 }
 
-// completed takes in the record of a command that reads a skill.
+// completed handles the record of a command that reads a skill.
 func (t *transcript) completed(n int, item gjson.Result, at time.Time) {
 	id := strings.Clone(item.Get("id").Str)
 	r, ok := t.reads[id]
@@ -79,7 +79,7 @@ func (t *transcript) completed(n int, item gjson.Result, at time.Time) {
 	}
 }
 
-// look notes that the agent read a skill's file. text is the skill where whole.
+// look records that the agent read a skill's file. text is the skill's text if whole.
 func (t *transcript) look(id, file, text string, whole bool, r read) {
 	name, dir, ok := harvest.SkillFile(file)
 	if !ok {

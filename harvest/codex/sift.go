@@ -9,10 +9,10 @@ import (
 
 var skillFile = []byte("SKILL.md")
 
-// want judges a line by its first bytes: most of a rollout are the outputs of
-// tools, once as what the model got and once as the event of the command. How a
-// tool ended stands before its output, so want notes that itself and refuses
-// the line. What it cannot judge, it leaves to take.
+// want judges a line by its first bytes: most of a rollout are the outputs of tools,
+// once as given to the model and once as the event of the command. The outcome of a
+// tool precedes its output, so want records that itself and refuses the line. What it
+// cannot judge, it leaves to take.
 func (t *transcript) want(line []byte) bool {
 	var kind string
 	for m := jsonl.Object(line); m.Next(); {
@@ -40,7 +40,7 @@ func (t *transcript) want(line []byte) bool {
 			case "event_msg":
 				return t.wantEvent(jsonl.Object(m.Rest()))
 			}
-			return false // world_state, compacted, what is new
+			return false // world_state, compacted, and types of newer versions
 		}
 	}
 	return true
@@ -103,7 +103,7 @@ func (t *transcript) wantEvent(m jsonl.Members) bool {
 	return true
 }
 
-// wantDone judges the record of an item that has come to its end.
+// wantDone judges the record of a completed item.
 func (t *transcript) wantDone(m jsonl.Members) bool {
 	kind, ok := typed(&m)
 	switch {
@@ -126,7 +126,7 @@ func (t *transcript) wantDone(m jsonl.Members) bool {
 		case "status":
 			status, _ = m.Text()
 		case "aggregated_output":
-			if status == nil { // an order of members that is not known
+			if status == nil { // an unknown order of members
 				continue
 			}
 			t.done(string(id), string(status))
@@ -149,12 +149,12 @@ func typed(m *jsonl.Members) (string, bool) {
 // headers begin the outputs of commands; a line of theirs has the exit code.
 var headers = []string{"Chunk ID: ", "Wall time: ", "Exit code: ", "Process exited with code "}
 
-// refusals begin the outputs of calls that came to nothing.
+// refusals begin the outputs of calls that were not executed.
 var refusals = []string{"failed to parse function arguments", "unsupported call", "unsupported custom tool call", "exec_command failed",
 	"execution error", "apply_patch verification failed", "patch rejected", "exec command rejected", "rejected", "aborted", "err:", "Err("}
 
-// failed reports whether a tool's output, raw JSON that goes on to the end of
-// its line, tells of a failure.
+// failed reports whether a tool's output, raw JSON to the end of its line, shows a
+// failure.
 func failed(raw []byte) bool {
 	const head, tail = 512, 256
 	switch {

@@ -1,10 +1,10 @@
-// Package codex reads the sessions of Codex: sessions/YYYY/MM/DD/rollout-*.jsonl
-// below its home, and those that were archived; Codex compresses old ones to
-// rollout-*.jsonl.zst. Only human turns, final answers, tool names and skill
-// invocations are kept; everything kept is redacted.
+// Package codex reads the sessions of Codex: sessions/YYYY/MM/DD/rollout-*.jsonl below
+// its home, and archived ones; Codex compresses old ones to rollout-*.jsonl.zst. Only
+// human turns, final answers, tool names and skill invocations are kept; everything
+// kept is redacted.
 //
-// Codex keeps no record of requests to the model that failed and were sent
-// again: only the failure that ended a turn counts as an API error.
+// Codex does not record failed requests to the model that were repeated: only the
+// failure that ended a turn counts as an API error.
 package codex
 
 import (
@@ -49,9 +49,9 @@ func rollout(name string) bool {
 	return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(jsonl.Unpacked(name), ".jsonl")
 }
 
-// once returns files in their order; of those that are one rollout, compressed and
-// as it was, only the one with the most entries. Codex unpacks a session that is
-// resumed, and writes to that; if it was killed meanwhile, that has less.
+// once returns files in their order. Of the files of one rollout, compressed and not,
+// it keeps the one with the most entries: Codex unpacks a resumed session and appends
+// to that file, and if it was killed meanwhile, the unpacked file is incomplete.
 func once(ctx context.Context, files []string) ([]string, error) {
 	copies := map[string][]string{}
 	for _, f := range files {
@@ -63,7 +63,7 @@ func once(ctx context.Context, files []string) ([]string, error) {
 		if len(list) == 1 || !slices.ContainsFunc(list, jsonl.Packed) {
 			continue
 		}
-		slices.SortFunc(list, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }) // of equals the unpacked one
+		slices.SortFunc(list, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }) // if equal, the unpacked one
 		best, most := "", -1
 		for _, f := range list {
 			n, err := jsonl.Entries(ctx, f)

@@ -10,24 +10,25 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// machine are the beginnings of user messages that the program wrote, in
-// versions that do not say so beside the text.
+// machine are the beginnings of user messages that the program wrote, in versions that
+// do not mark them.
 var machine = []string{"<environment_context>", "<ENVIRONMENT_CONTEXT>", "<user_instructions>", "# AGENTS.md instructions", "<skill>\n",
 	"<turn_aborted>", "<subagent_notification>", "<user_shell_command>", "<user_action>", "<permissions instructions>",
 	"Another language model started to solve this problem"} // the last is a compaction
 
 var (
-	// wrapped begins a message in which the program put something before the
-	// user's words: what is open and selected in the editor, a page, a review.
+	// wrapped matches the beginning of a message in which the program put something
+	// before the user's words: what is open and selected in the editor, a page, a
+	// review.
 	wrapped = lazyregexp.New(`^(?:# (?:Context from my IDE setup|In app browser|Browser comments|Files mentioned by the user|Diff comments|Selected text|` +
 		`Review findings|Response annotations):|<in-app-browser-context\b)`)
-	// asked stands between that and the user's words.
+	// asked matches the mark between that and the user's words.
 	asked = lazyregexp.New(`(?m)^## My request(?: for Codex)?:`)
-	// evidence of a page may follow the user's words.
+	// evidence matches page evidence, which may follow the user's words.
 	evidence = lazyregexp.New(`(?m)^The next image is untrusted page evidence`)
 )
 
-// human returns what the user typed of a message's text, "" if nothing.
+// human returns the part of a message's text that the user typed, "" if none.
 func human(text string) string {
 	text = strings.TrimSpace(text)
 	for _, m := range machine {
@@ -38,9 +39,9 @@ func human(text string) string {
 	return ide(text)
 }
 
-// ide takes away what a program put around the user's words. What is selected can
-// hold the mark that stands before them, and so can what they pasted: where there
-// are several, what follows the last is kept as a quotation.
+// ide removes what a program put around the user's words. A selection or a paste can
+// itself hold the mark before the user's words: if there are several marks, what
+// follows the last is kept as a quotation.
 func ide(text string) string {
 	text = strings.TrimSpace(text)
 	if !wrapped.MatchString(text) {
@@ -60,8 +61,8 @@ func ide(text string) string {
 	return text
 }
 
-// skillBlock takes apart the message that the program adds for a skill that the
-// user mentioned: its name, the path of its file, and the file.
+// skillBlock parses the message that the program adds for a skill that the user
+// mentioned into its name, the path of its file, and the file.
 func skillBlock(text string) (name, file, body string, ok bool) {
 	text, ok = strings.CutPrefix(text, "<skill>\n<name>")
 	if !ok {
@@ -109,8 +110,8 @@ var readers = map[string]bool{"cat": true, "bat": true, "head": true, "tail": tr
 
 var separators = strings.NewReplacer("&&", "\n", "||", "\n", ";", "\n", "|", "\n")
 
-// reading are the files called SKILL.md that a command prints. whole is true
-// where it prints one of them and nothing else.
+// reading are the files called SKILL.md that a command prints. whole is true if it
+// prints one of them and nothing else.
 func reading(command string) (files []string, whole bool) {
 	parts := strings.Split(separators.Replace(command), "\n")
 	for _, part := range parts {
@@ -134,8 +135,8 @@ func plainCat(command string) bool {
 	return len(words) == 2 && words[0] == "cat" && !strings.ContainsAny(command, "|;&<>$`*")
 }
 
-// output is what a tool printed, without what the program put around it. whole
-// is false if the program cut it.
+// output is what a tool printed, without what the program added around it. whole is
+// false if the program cut it.
 func output(v gjson.Result) (text string, whole bool) {
 	text = v.Str
 	if v.IsObject() {

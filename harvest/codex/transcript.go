@@ -14,10 +14,10 @@ import (
 type transcript struct {
 	s *harvest.Draft
 
-	meta    bool   // the session's own session_meta was read; those of forks follow
-	kinds   bool   // user messages say what they are: the events that repeat them are not needed
+	meta    bool   // the session's own session_meta was read; those of its parents follow
+	kinds   bool   // user messages have kinds: the events that repeat them are not needed
 	records bool   // usage comes in records: the running totals are not needed
-	stamp   []byte // time of the last line, as it stands
+	stamp   []byte // time of the last line, unparsed
 	task    string // id of the task under way
 	begun   time.Time
 	answer  string // last assistant text of the last turn, raw
@@ -48,7 +48,7 @@ func newTranscript(file string, o harvest.Options) *transcript {
 	}
 }
 
-// take takes in line n. It reports whether it has a type.
+// take processes line n. It reports whether the line has a type.
 func (t *transcript) take(n int, line []byte) bool {
 	rec := gjson.ParseBytes(line)
 	kind, p := rec.Get("type").Str, rec.Get("payload")
@@ -73,8 +73,8 @@ func (t *transcript) take(n int, line []byte) bool {
 	return kind != ""
 }
 
-// name takes the session's identity from its first session_meta: a fork repeats
-// its parent's behind its own.
+// name takes the session's identity from its first session_meta: a fork repeats its
+// parent's after its own.
 func (t *transcript) name(p gjson.Result) {
 	if t.meta {
 		return
@@ -109,8 +109,8 @@ func (t *transcript) item(n int, p gjson.Result, at time.Time) {
 	}
 }
 
-// user takes in a message in the user's name. Only some of its parts are what
-// the user typed: newer versions say which.
+// user handles a message in the user's name. The user typed only some of its parts;
+// newer versions mark which.
 func (t *transcript) user(n int, p gjson.Result, at time.Time) {
 	const meta = "internal_chat_message_metadata_passthrough."
 	kinds := p.Get(meta + "content_item_kinds").Array()
@@ -179,7 +179,7 @@ func (t *transcript) open(n int, task, entry, text string, at time.Time) {
 	}
 }
 
-// mention notes the skill that the user named: the program then adds its file.
+// mention records the skill that the user named: the program then adds its file.
 func (t *transcript) mention(n, part int, entry, text string, at time.Time) {
 	name, file, body, whole := skillBlock(text)
 	if name == "" {
@@ -205,7 +205,7 @@ func (t *transcript) mention(n, part int, entry, text string, at time.Time) {
 // lineID names an invocation that has no id of its own.
 func lineID(n int) string { return fmt.Sprintf("codex-skill-line-%d", n) }
 
-// of is the turn that began a task; the last if that is not known.
+// of is the turn that began a task; the last turn if that is not known.
 func (t *transcript) of(task string) *harvest.Turn {
 	if i, ok := t.turns[task]; ok {
 		return &t.s.Turns[i]
@@ -227,8 +227,8 @@ func (t *transcript) say(content gjson.Result) {
 	}
 }
 
-// flush keeps the last text of the turn: what came before it was never the
-// answer, and is not worth a redactor's time.
+// flush keeps the last text of the turn. Earlier texts were never the answer, so they
+// are not redacted at all.
 func (t *transcript) flush() {
 	if t.answer != "" {
 		t.s.Last().Answer = t.s.Clean(t.answer)
@@ -300,7 +300,7 @@ func (t *transcript) itemEvent(n int, item gjson.Result, task string, at time.Ti
 	t.open(n, task, item.Get("id").Str, text, at)
 }
 
-// finish returns the session, or nil if nobody said anything.
+// finish returns the session, or nil if it has no messages.
 func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	t.flush()
 	t.s.Ended = harvest.When(string(t.stamp))

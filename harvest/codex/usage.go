@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// took notes how long a task took. Older versions do not say: then it is the
+// took records how long a task took. Older versions do not report it: then it is the
 // time between its first and its last record.
 func (t *transcript) took(turn *harvest.Turn, p gjson.Result, at time.Time) {
 	ms := p.Get("duration_ms")
@@ -39,8 +39,8 @@ func (t *transcript) record(p gjson.Result) {
 	}
 }
 
-// count adds the usage of the last response, for versions without records. The
-// event is repeated without a response in between: the total tells.
+// count adds the usage of the last response, for versions without records. The event
+// may be repeated without a response in between; the running total shows it.
 func (t *transcript) count(info gjson.Result) {
 	total, u := info.Get("total_token_usage").Raw, info.Get("last_token_usage")
 	if t.records || !u.IsObject() || total == t.total || len(t.s.Turns) == 0 {

@@ -8,8 +8,7 @@ import (
 
 var retried = lazyregexp.New(`retried (\d{1,3}) times`)
 
-// attempts is how often a failed call was tried again, which only the message
-// tells.
+// attempts is how often a failed call was tried again; only the message contains it.
 func attempts(message string) int {
 	m := retried.FindStringSubmatch(message)
 	if m == nil {

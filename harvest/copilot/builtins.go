@@ -1,7 +1,7 @@
 package copilot
 
-// builtins are commands of the program itself; typing one invokes no skill. A
-// skill may have the same name: it was the skill when skill.invoked follows.
+// builtins are commands of the program itself; typing one invokes no skill. A skill may
+// have the same name: it was the skill if skill.invoked follows.
 var builtins = []string{"add-dir", "agent", "allow-all", "app", "ask", "autopilot", "caption", "changelog", "chronicle", "clear", "compact", "context",
 	"copy", "cwd", "cd", "delegate", "diff", "downgrade", "env", "every", "exit", "experimental", "feedback", "fleet", "help", "ide", "init",
 	"instructions", "keep-alive", "list-dirs", "login", "logout", "lsp", "mcp", "model", "models", "new", "permissions", "plan", "plugin", "pr",

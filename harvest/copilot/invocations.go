@@ -9,9 +9,9 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// invoke adds a use to the last turn and returns its index; -1 if the turn has
-// too many. A typed command, a call and a read of the skill's file in one turn
-// are one use, of which the call tells most; two calls are two.
+// invoke adds a use to the last turn and returns its index; -1 if the turn has too
+// many. A typed command, a call and a read of the skill's file in one turn are one use,
+// and the call is the most informative of them; two calls are two uses.
 func (t *transcript) invoke(v harvest.Invocation) int {
 	t.s.Last()
 	v.Turn = len(t.s.Turns) - 1
@@ -37,7 +37,7 @@ func (t *transcript) invoke(v harvest.Invocation) int {
 	return len(t.s.Invocations) - 1
 }
 
-// done notes how a call ended.
+// done records how a call ended.
 func (t *transcript) done(e event) {
 	id := e.data.Get("toolCallId").Str
 	bad := !e.data.Get("success").Bool() || e.data.Get("shellExecution.exitCode").Int() != 0
@@ -58,8 +58,8 @@ func (t *transcript) done(e event) {
 	}
 }
 
-// looked notes a read of a skill's file, unless the turn has a better sign of
-// that skill's use, or too many. It may have ended in a later turn.
+// looked records a read of a skill's file, unless the turn has a stronger signal of
+// that skill's use, or too many uses. The read may have ended in a later turn.
 func (t *transcript) looked(v harvest.Invocation) {
 	uses := 0
 	for i, old := range slices.Backward(t.s.Invocations) {
@@ -80,8 +80,7 @@ func (t *transcript) looked(v harvest.Invocation) {
 	}
 }
 
-// loaded takes in a skill.invoked event, which holds the very text that was in
-// force.
+// loaded handles a skill.invoked event, which holds the exact text that was loaded.
 func (t *transcript) loaded(e event) {
 	v := harvest.Invocation{ID: nativeID("", e), Skill: t.s.Skill(e.data.Get("name").Str), Signal: harvest.SkillToolUse, Tool: "skill",
 		Explicit: true, EntryID: e.id, Line: e.line, Time: e.at}
@@ -102,9 +101,9 @@ func (t *transcript) loaded(e event) {
 	}
 }
 
-// load joins what a skill.invoked event tells with the use that it is of. It is
-// false for a skill that was loaded by hand where the last prompt asked for
-// none: the prompt is still to come.
+// load adds the data of a skill.invoked event to the use that it belongs to. It returns
+// false for a skill that was loaded by hand if the last prompt did not ask for one: the
+// prompt is still to come.
 func (t *transcript) load(v harvest.Invocation, typed bool) bool {
 	if typed && len(t.s.Turns) == 0 {
 		return false
@@ -120,7 +119,7 @@ func (t *transcript) load(v harvest.Invocation, typed bool) bool {
 		for i := from; i < len(t.s.Invocations); i++ {
 			old := t.s.Invocations[i]
 			if old.BodyHash == "" && old.Signal != harvest.SkillFileRead && same(old) {
-				// A command may go by another name than the skill that it loads.
+				// A command may have another name than the skill that it loads.
 				u := &t.s.Invocations[i]
 				u.Skill, u.Dir, u.BodyHash = v.Skill, v.Dir, v.BodyHash
 				return true

@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// sessionID is the name that a transcript's folder gives its session.
+// sessionID is the session's name, taken from its transcript's folder.
 func sessionID(file string) string {
 	if base := filepath.Base(file); base != "events.jsonl" {
 		return strings.TrimSuffix(base, ".jsonl")
@@ -30,8 +30,8 @@ var (
 	callMark    = []byte(`"toolCallId":"`)
 )
 
-// kind is the type of an event. It is the first key of every line on disk;
-// elsewhere gjson finds it.
+// kind is the type of an event. It is the first key of every line on disk; in other
+// orders gjson finds it.
 func kind(line []byte) string {
 	if rest, ok := bytes.CutPrefix(line, typeMark); ok {
 		if end := bytes.IndexByte(rest[:min(len(rest), 64)], '"'); end >= 0 {
@@ -46,19 +46,19 @@ func kind(line []byte) string {
 	return gjson.GetBytes(line, "type").Str
 }
 
-// want decides on a line without decoding it: most bytes of a long session are
-// the results of tools that succeeded, and nobody waits for those. A quote
-// inside a JSON string is escaped, so a raw `"success":` can only be a key.
+// want decides on a line without decoding it: most bytes of a long session are the
+// results of tools that succeeded, and those are needed only if a call waits for them.
+// A quote inside a JSON string is escaped, so a raw `"success":` can only be a key.
 func (t *transcript) want(line []byte) bool {
 	switch k := kind(line); k {
-	case "": // malformed, or of no type: the decoder says which
+	case "": // malformed, or without a type: the decoder reports which
 		return true
 	case "tool.execution_complete":
 		id, ok := callID(line)
 		_, awaited := t.loading[id]
 		return !ok || awaited || !succeeded(line)
 	case "tool.execution_start":
-		// Its assistant.message told of the call, unless that line is lost.
+		// The call is known from its assistant.message, unless that line is lost.
 		id, ok := callID(line)
 		_, known := t.tools[id]
 		return !ok || !known
@@ -82,12 +82,12 @@ func every(line, mark []byte, want string) (n int, ok bool) {
 	}
 }
 
-// edge is how far from its ends a long line is searched, in bytes. How a call
-// went stands before its result; what follows is telemetry.
+// edge is how far from its ends a long line is searched, in bytes. The outcome of a
+// call precedes its result; what follows is telemetry.
 const edge = 4 << 10
 
-// succeeded reports whether line is surely the end of a call that went well. A
-// shell that exits with an error is a success to the program, not to us.
+// succeeded reports whether line certainly is the end of a call that succeeded. A shell
+// that exits with an error is a success to the program, but not here.
 func succeeded(line []byte) bool {
 	head, tail := line, []byte(nil)
 	if len(line) > 2*edge {

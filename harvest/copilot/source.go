@@ -20,8 +20,8 @@ import (
 // Agent is the name of Copilot CLI in sessions and skill events.
 const Agent = "copilot-cli"
 
-// maxWorkspace is the longest workspace.yaml that is read, in bytes; real ones
-// have some hundred.
+// maxWorkspace is the largest workspace.yaml that is read, in bytes; real ones have a
+// few hundred.
 const maxWorkspace = 1 << 20
 
 // Kind declares the sessions of Copilot CLI.
@@ -37,8 +37,8 @@ func readSession(ctx context.Context, r io.Reader, file string, o harvest.Option
 	return t.finish(problems), problems, nil
 }
 
-// complete adds what a session's first event did not tell: an older version, or
-// a file whose beginning is lost.
+// complete adds what a session's first event lacks: in an older version, or if the
+// beginning of the file is lost.
 func complete(session *harvest.Session, file string) {
 	if session.CWD != "" && session.Branch != "" {
 		return

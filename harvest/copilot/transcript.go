@@ -15,30 +15,29 @@ import (
 
 // transcript follows one file event by event and builds its session.
 //
-// A subagent's events stand in the file of its parent. What it spent belongs to
-// the turn that sent it, and so does a skill that it used; its messages and
-// tools do not.
+// A subagent's events are in the file of its parent. Its usage and the skills that it
+// used belong to the turn that called it; its messages and tools do not.
 type transcript struct {
 	s *harvest.Draft
 
 	tools    map[string]call      // calls by id
-	loading  map[string]pending   // calls that load a skill and have not ended
+	loading  map[string]pending   // calls that load a skill and are still running
 	requests map[string]bool      // model calls whose usage is counted
-	prompts  map[string]bool      // human messages that were seen, by event id
-	asked    map[string]time.Time // questions for permission that are open
+	prompts  map[string]bool      // ids of human messages that were seen
+	asked    map[string]time.Time // open questions for permission
 	waited   time.Duration        // for a person's permission, in the last turn
 	early    *harvest.Invocation  // a skill that was loaded by hand, before the prompt it is for
 	selected string               // model
-	total    *eval.Usage          // of the session, if it ended in order
+	total    *eval.Usage          // of the session, if it was shut down properly
 	steps    bool                 // the usage of single calls was recorded
-	invoked  map[string]bool      // skills of which skill.invoked told
+	invoked  map[string]bool      // skills with a skill.invoked event
 }
 
-// call is where a tool's outcome is noted; tool is -1 for a subagent's.
+// call locates a tool for recording its outcome; tool is -1 for a subagent's.
 type call struct{ turn, tool int }
 
-// pending is the use of a skill that a call is about to make: an invocation's
-// index, or a read of its file that is none yet.
+// pending is the use of a skill by a call that is still running: an invocation's index,
+// or a read of its file that is not recorded as a use yet.
 type pending struct {
 	use  int
 	read *harvest.Invocation
@@ -52,7 +51,7 @@ func newTranscript(file string, o harvest.Options) *transcript {
 	}
 }
 
-// an event is one line, its common fields taken apart.
+// an event is one line with its common fields parsed.
 type event struct {
 	line int
 	kind string
@@ -62,7 +61,7 @@ type event struct {
 	data gjson.Result
 }
 
-// take takes in line n, which is valid JSON. It reports whether it has a type.
+// take processes line n, which is valid JSON. It reports whether the line has a type.
 func (t *transcript) take(n int, raw []byte) bool {
 	rec := gjson.ParseBytes(raw)
 	e := event{line: n, kind: rec.Get("type").Str, id: rec.Get("id").Str, data: rec.Get("data")}
@@ -108,8 +107,8 @@ func (t *transcript) take(n int, raw []byte) bool {
 	return true
 }
 
-// begin takes the session's identity; a resumed one may have moved on, and
-// keeps the state that it started from.
+// begin takes the session's identity. A resumed session may have another folder or
+// branch by then; the first is kept.
 func (t *transcript) begin(e event) {
 	fill := func(s *string, v gjson.Result) {
 		if *s == "" {
@@ -176,7 +175,7 @@ func (t *transcript) assistant(e event) {
 	})
 }
 
-// call notes a tool call, and the use of a skill if it makes one.
+// call records a tool call, and the use of a skill if it makes one.
 func (t *transcript) call(e event, id, name string, args gjson.Result) {
 	if _, ok := t.tools[id]; ok && id != "" {
 		return
@@ -190,7 +189,7 @@ func (t *transcript) call(e event, id, name string, args gjson.Result) {
 	if id != "" {
 		t.tools[id] = c
 	}
-	if args.Type == gjson.String { // some models' calls are recorded as they came
+	if args.Type == gjson.String { // some models' calls are recorded unparsed
 		args = gjson.Parse(args.Str)
 	}
 	v := harvest.Invocation{ID: nativeID(id, e), ToolUseID: id, EntryID: e.id, Line: e.line, Time: e.at, Turn: c.turn}
@@ -221,8 +220,7 @@ func nativeID(call string, e event) string {
 	return fmt.Sprintf("%s-skill-line-%d", Agent, e.line)
 }
 
-// spend adds what one model call took. The program counts cached tokens as
-// input.
+// spend adds the usage of one model call. The program counts cached tokens as input.
 func (t *transcript) spend(u gjson.Result) {
 	id := u.Get("apiCallId").Str
 	if !u.IsObject() || t.requests[id] {
@@ -245,7 +243,7 @@ func usage(u gjson.Result) eval.Usage {
 	return v
 }
 
-// shutdown keeps the session's total, for versions that record no other.
+// shutdown keeps the session's total, for versions that record no other usage.
 func (t *transcript) shutdown(data gjson.Result) {
 	metrics := data.Get("modelMetrics")
 	if !metrics.IsObject() {
@@ -258,8 +256,8 @@ func (t *transcript) shutdown(data gjson.Result) {
 	})
 }
 
-// pause notes how long the turn took until the agent's latest pause, without the
-// time in which it waited for a person.
+// pause records how long the turn took until the agent's latest pause, without the time
+// in which it waited for a person.
 func (t *transcript) pause(e event) {
 	turn := t.s.Last()
 	if e.sub || turn.Time.IsZero() || e.at.Before(turn.Time) {
@@ -269,8 +267,8 @@ func (t *transcript) pause(e event) {
 	turn.DurationMS = &ms
 }
 
-// answered closes a question for permission. That nobody was there to answer is
-// the only sure sign that a program drove the session.
+// answered closes a question for permission. If it was closed because no person was
+// there, a program drove the session; there is no other sure sign.
 func (t *transcript) answered(e event) {
 	if e.data.Get("decisionSource").Str == "unattended_fallback" {
 		t.s.Headless = true
@@ -283,7 +281,7 @@ func (t *transcript) answered(e event) {
 	}
 }
 
-// finish returns the session, or nil if nobody said anything.
+// finish returns the session, or nil if it has no messages.
 func (t *transcript) finish(problems []harvest.Problem) *harvest.Session {
 	if t.early != nil {
 		t.load(*t.early, false)

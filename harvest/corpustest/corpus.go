@@ -1,6 +1,6 @@
-// Package corpustest generates transcripts of Claude Code of which everything is
-// known: which skills were used and what became of it, which secrets stand
-// where, and what only looks like one. It is what the harvest is measured with;
+// Package corpustest generates transcripts of Claude Code with a complete record of
+// their content: the skills that were used and with what outcome, the places of
+// secrets, and texts that only look like secrets. The harvest is measured with them,
 // see docs/benchmarks.md.
 package corpustest
 
@@ -12,16 +12,15 @@ import (
 	"path/filepath"
 )
 
-// Options say how large a corpus becomes. The same options give the same bytes.
+// Options determine the size of a corpus. The same options give the same bytes.
 type Options struct {
 	Sessions int    // 0: 2000
-	Bytes    int64  // about so many in all; most of them are tool results. 0: 1 GB
+	Bytes    int64  // approximate total; most of it is tool results. 0: 1 GB
 	Seed     uint64 // 0 is a seed like any other
 }
 
-// Generate writes a corpus below dir (projects/<folder>/<session>.jsonl, as in
-// the home of Claude Code) with its manifest. dir may exist; transcripts that
-// are in it stay.
+// Generate writes a corpus below dir (projects/<folder>/<session>.jsonl, as in the home
+// of Claude Code) with its manifest. dir may exist; transcripts in it are kept.
 func Generate(dir string, o Options) (*Manifest, error) {
 	if o.Sessions == 0 {
 		o.Sessions = 2000
@@ -33,7 +32,8 @@ func Generate(dir string, o Options) (*Manifest, error) {
 	filler := newFiller(rand.New(rand.NewPCG(o.Seed, 0)))
 	for n := range o.Sessions {
 		s := newSession(o.Seed, n, filler, m)
-		// What earlier sessions were too short or too long is made up for.
+		// The rest is divided anew after each session, to compensate for those that
+		// were too short or too long.
 		s.target = (o.Bytes - m.Bytes) / int64(o.Sessions-n)
 		s.play()
 		for _, f := range s.files {

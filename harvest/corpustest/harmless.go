@@ -2,8 +2,8 @@ package corpustest
 
 import "math/rand/v2"
 
-// harmlessKinds are texts that look like secrets and are none: whoever replaces
-// them makes a session unreadable.
+// harmlessKinds are texts that look like secrets and are none: replacing them makes a
+// session unreadable.
 var harmlessKinds = []struct {
 	name string
 	make func(r *rand.Rand) string

@@ -12,7 +12,7 @@ import (
 // ManifestFile is the name of the manifest in a corpus's folder.
 const ManifestFile = "manifest.json"
 
-// A Manifest is the truth about a corpus.
+// A Manifest is the complete record of a corpus.
 type Manifest struct {
 	Schema      int          `json:"schema"` // 1
 	Seed        uint64       `json:"seed"`
@@ -32,12 +32,12 @@ type Invocation struct {
 	Skill   string         `json:"skill"`
 	Signal  harvest.Signal `json:"signal"`
 	Failed  bool           `json:"failed,omitempty"`
-	// Label is what the user's next message says of it; "" if that was not
-	// planted.
+	// Label is the label of the user's planted reaction in the next message; "" if none
+	// was planted.
 	Label harvest.Label `json:"label,omitempty"`
 }
 
-// Places of what is planted. Only the first two are texts that a harvest keeps.
+// Places of what is planted. A harvest keeps only texts of the first two.
 const (
 	Prompt     = "prompt"
 	Answer     = "answer"
@@ -51,7 +51,7 @@ type Secret struct {
 	Session string   `json:"session"`
 	Kind    string   `json:"kind"`
 	Place   string   `json:"place"`
-	Parts   []string `json:"parts"` // runs of it that mean the same bytes in JSON as in text
+	Parts   []string `json:"parts"` // substrings that are written alike in JSON and in text
 }
 
 // Harmless is a text that must survive.

@@ -14,7 +14,7 @@ var (
 		"The build on main is red, find out why", "Add a test for the parser of dates", "Draft the page about installation"}
 	findings = []string{"I read the file and made the change.", "The chart is saved as out/revenue.svg.", "All 214 tests pass now.",
 		"Two problems remain; both are in the parser.", "The notes list eleven changes, the breaking one first."}
-	// What people say to a piece of work, by what it means for it.
+	// What people write about a result, by its label.
 	reactions = map[harvest.Label][]string{
 		harvest.Corrected: {"No, the y axis must be logarithmic.", "That's wrong, the currency is euros, not dollars. Fix it.",
 			"You forgot the breaking change. Add it at the top.", "Not what I asked for: I wanted one line per change."},
@@ -28,7 +28,7 @@ var (
 // be longer.
 const maxOutput = 30000
 
-// play writes the whole session: turns until it is as long as it should be.
+// play writes the whole session: turns until it has its target length.
 func (s *session) play() {
 	s.bookkeeping("mode", `"mode":"normal"`)
 	s.bookkeeping("permission-mode", `"permissionMode":"acceptEdits"`)
@@ -101,7 +101,7 @@ func (s *session) work(n int) {
 	case 0:
 		code := planted + strings.Repeat("func plot(weeks []week) error { return draw(weeks) }\n", 10+s.IntN(80))
 		s.result(s.call("Write", `{"file_path":"/home/dev/x.go","content":"`+escape(code)+`"}`), planted, n, false)
-		if planted != "" { // it stands in the input as well
+		if planted != "" { // it is in the input as well
 			last := s.m.Secrets[len(s.m.Secrets)-1]
 			last.Place = ToolInput
 			s.m.Secrets[len(s.m.Secrets)-1] = last
@@ -125,7 +125,7 @@ func (s *session) request() string {
 	return text
 }
 
-// react is a message after a use of a skill: about it, or not.
+// react is a message after a use of a skill: about it, or about something else.
 func (s *session) react() {
 	last := &s.m.Invocations[len(s.m.Invocations)-1]
 	mine := last.Session == s.file.id && last.Label == "" && !last.Failed
@@ -148,7 +148,7 @@ func (s *session) react() {
 	}
 }
 
-// uses are the ways in which a skill is called, and what only looks like one.
+// uses are the ways of calling a skill, and look-alikes that call none.
 var uses = []func(s *session, name string){
 	func(s *session, name string) { // the agent calls it
 		s.say(s.request(), `,"promptSource":"typed"`)
@@ -163,7 +163,7 @@ var uses = []func(s *session, name string){
 		s.command(name, s.request())
 		s.skill(name, harvest.SkillToolUse)
 	},
-	func(s *session, name string) { // typed into a client that leaves it as it is
+	func(s *session, name string) { // typed into a client that does not expand it
 		s.say("/"+name+" "+s.request(), `,"promptSource":"typed"`)
 		s.used(name, harvest.PromptSlashCommand, false, "")
 	},
@@ -173,7 +173,7 @@ var uses = []func(s *session, name string){
 		s.work(1000)
 		s.skill(skills[(s.n+3)%len(skills)]+"-next", harvest.SkillToolUse)
 	},
-	func(s *session, _ string) { // one that has the name of a command of the program
+	func(s *session, _ string) { // one with the name of a command of the program
 		s.command("release-notes", s.request())
 		if s.IntN(2) == 0 {
 			s.skill("release-notes", harvest.SkillToolUse)
@@ -188,7 +188,7 @@ var uses = []func(s *session, name string){
 		s.used("no-such-skill", harvest.SkillToolUse, true, "")
 		s.result(id, "<tool_use_error>Unknown skill: no-such-skill</tool_use_error>", 0, true)
 	},
-	func(s *session, name string) { // none: a command of the program, a path, a quotation, a namesake
+	func(s *session, name string) { // no use: a command of the program, a path, a quotation, a skill of the same name elsewhere
 		s.say("<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args></command-args>", "")
 		s.say("<local-command-stdout>Set model to opus</local-command-stdout>", "")
 		s.prompt = uuid(s.Rand)

@@ -9,16 +9,16 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// A Score is what a harvest made of a corpus.
+// A Score compares a harvest with the manifest of its corpus.
 type Score struct {
 	Found, Missed, Invented int // explicit uses of skills
 	Wrong                   []string
-	Labels, LabelsRight     int            // planted reactions, and those that were understood
+	Labels, LabelsRight     int            // planted reactions, and those labelled rightly
 	Look, Touched           int            // look-alikes in what is kept, and those that were replaced
 	TouchedOf               map[string]int // by kind
 }
 
-// Score compares sessions, as they were read or stored, with the truth.
+// Score compares sessions, as they were read or stored, with the manifest.
 func (m *Manifest) Score(sessions []harvest.Session) Score {
 	sc := Score{TouchedOf: map[string]int{}}
 	type use struct {
@@ -84,7 +84,7 @@ func (m *Manifest) Score(sessions []harvest.Session) Score {
 // window is how many of the last bytes of a secret are looked up at once.
 const window = 8
 
-// Leaks returns the secrets of which a part stands in one of the texts.
+// Leaks returns the secrets of which a part occurs in one of the texts.
 func (m *Manifest) Leaks(texts ...[]byte) []Secret {
 	type part struct {
 		secret int

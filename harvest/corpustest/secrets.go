@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A secretKind makes one secret with the words around it that give it away,
-// and names the runs of bytes that must not survive.
+// A secretKind makes one secret with the words around it that identify it, and names
+// the substrings that must not survive.
 type secretKind struct {
 	name string
 	make func(r *rand.Rand) (text string, parts []string)
@@ -25,8 +25,8 @@ const (
 	base32  = capital + "234567"
 )
 
-// draw is n random bytes of an alphabet. The first is a letter where there are
-// any, the second a digit, so that no value is by chance all of one sort.
+// draw is n random characters of an alphabet. The first is a letter if the alphabet has
+// any, the second a digit, so that no value consists of one sort by chance.
 func draw(r *rand.Rand, n int, alphabet string) string {
 	b := make([]byte, n)
 	for i := range b {
@@ -37,18 +37,18 @@ func draw(r *rand.Rand, n int, alphabet string) string {
 			b[i] = alphabet[r.IntN(len(alphabet))]
 		}
 	}
-	if strings.HasSuffix(alphabet, "-") { // a token that ends in a dash is not to be told from a sentence
+	if strings.HasSuffix(alphabet, "-") { // a token that ends in a dash cannot be distinguished from a sentence
 		b[n-1] = alphabet[r.IntN(len(alphabet)-2)]
 	}
 	return string(b)
 }
 
-// password is what a person or a password manager comes up with.
+// password is one as a person or a password manager makes it.
 func password(r *rand.Rand) string {
 	return draw(r, 10+r.IntN(8), alnum) + string("!#%*_"[r.IntN(5)]) + draw(r, 2, digits)
 }
 
-// phrases are the ways in which a token that carries its own mark is written.
+// phrases are sentences with a token that its form identifies.
 var phrases = []string{
 	"%s", "use %s for now", "`%s`", "export TOKEN=%s", "\"token\": \"%s\",", "the key (%s) is in the vault too",
 	"curl -H 'X-Api-Key: %s' https://api.internal", "it prints:\n%s\nand stops", "key = '%s'", "My key is %s.", "log: \"auth\\n%s\"",
@@ -67,8 +67,8 @@ func prefixed(name, prefix string, n int, alphabet string) secretKind {
 	return marked(name, func(r *rand.Rand) string { return prefix + draw(r, n, alphabet) })
 }
 
-// told is a secret that only the words around it give away: one of forms, with
-// one %s for the value.
+// told is a secret that only the words around it identify: one of forms, with one %s
+// for the value.
 func told(name string, value func(r *rand.Rand) string, forms ...string) secretKind {
 	return secretKind{name, func(r *rand.Rand) (string, []string) {
 		v := value(r)
@@ -80,8 +80,8 @@ func of(n int, alphabet string) func(r *rand.Rand) string {
 	return func(r *rand.Rand) string { return draw(r, n, alphabet) }
 }
 
-// pem is a private key in n lines of base64, as a file or with its line feeds
-// escaped, as it stands in JSON.
+// pem is a private key in n lines of base64, as a file or with its line feeds escaped
+// as in JSON.
 func pem(name, label string, n int) secretKind {
 	return secretKind{name, func(r *rand.Rand) (string, []string) {
 		lines := make([]string, n)

@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// A file is one transcript while it is written.
+// A file is one transcript being written.
 type file struct {
 	name   string // below the corpus's folder
 	out    bytes.Buffer
@@ -22,7 +22,7 @@ type file struct {
 	id     string // as harvest will name the session
 }
 
-// A session is one conversation while it is made up.
+// A session is one conversation being generated.
 type session struct {
 	*rand.Rand
 	m      *Manifest
@@ -52,7 +52,7 @@ func (s *session) begin(f *file, project string) {
 	s.file = f
 }
 
-// escape is text as it stands between the quotes of JSON.
+// escape is text as JSON has it between quotes.
 func escape(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -68,9 +68,9 @@ func (s *session) bookkeeping(kind, rest string) {
 	fmt.Fprintf(&s.out, `{"type":"%s",%s,"sessionId":"%s"}`+"\n", kind, rest, s.id)
 }
 
-// record writes one record of the conversation. body are the fields between
-// those that all records begin and end with, up to message or attachment; rest,
-// which may be nil, are those behind the time.
+// record writes one record of the conversation. body are the fields between those that
+// all records begin and end with, up to message or attachment; rest, which may be nil,
+// are the fields after the time.
 func (s *session) record(body, rest func(w *bufio.Writer)) {
 	s.now = s.now.Add(time.Duration(200+s.IntN(4000)) * time.Millisecond)
 	w := bufio.NewWriterSize(&s.out, 32<<10)
@@ -130,8 +130,8 @@ func (s *session) call(name, input string) string {
 	return id
 }
 
-// result is what a tool printed: planted, then about n bytes of filler. As the
-// program does, it stands in the record twice.
+// result is what a tool printed: planted, then about n bytes of filler. As in the
+// program, the record contains it twice.
 func (s *session) result(id, planted string, n int, failed bool) {
 	flag := ""
 	if failed {
@@ -162,7 +162,7 @@ func (s *session) body(name, toolUseID string) {
 	s.say("Base directory for this skill: /home/dev/.claude/skills/"+name+"\n\n# "+name+"\n\n"+strings.Repeat("Do it well, and say what you did. ", 40), extra)
 }
 
-// secret takes the next kind of all in turn, so that each is planted as often.
+// secret returns the next kind in turn, so that each is planted equally often.
 func (s *session) secret(place string) string {
 	k := secretKinds[len(s.m.Secrets)%len(secretKinds)]
 	text, parts := k.make(s.Rand)

@@ -25,7 +25,7 @@ const (
 	maxEvents   = 1000    // skill events of one metadata.json
 )
 
-// A ref is one place where checkpoints are kept.
+// A ref is one branch or reference that holds checkpoints.
 type ref struct {
 	name, commit string
 	checkpoint   string // the one that it holds; "" for a branch of many
@@ -36,13 +36,13 @@ var (
 	branchOfMany  = lazyregexp.New(`^refs/(heads|remotes/.+)/entire/checkpoints/v1$`)
 )
 
-// refs lists where repo keeps checkpoints, in both layouts. With an error, those that
-// were found before it.
+// refs lists the refs of repo that hold checkpoints, in both layouts. If there is an
+// error, it returns those found before.
 func refs(ctx context.Context, repo *git.Repository) ([]ref, error) {
 	out, err := repo.Output(ctx, "for-each-ref", "--format=%(objectname) %(refname)",
 		"refs/heads/entire/checkpoints/v1", "refs/remotes", "refs/entire/checkpoints")
 	var all []ref
-	branches := map[string]bool{} // commits: a remote's branch is mostly where ours is
+	branches := map[string]bool{} // commits: a remote's branch mostly has the same as the local one
 	for line := range strings.Lines(string(out)) {
 		if !strings.HasSuffix(line, "\n") {
 			break // cut off
@@ -65,11 +65,11 @@ type record struct {
 	files              map[string]string // object id by name within the folder
 	description
 
-	unwanted bool // recorded by somebody else
-	lost     bool // or nobody knows by whom
+	unwanted bool // recorded by another person
+	lost     bool // or its author is unknown
 }
 
-// A description is what a metadata.json says of a session, without its events.
+// A description is a session's data in a metadata.json, without its events.
 type description struct {
 	session, agent, model, branch, turn string
 	created                             time.Time
@@ -78,7 +78,7 @@ type description struct {
 // String names a record in a Problem.
 func (r *record) String() string { return path.Join(r.checkpoint, r.number) }
 
-// key is what some of the record's files consist of, "" for no files.
+// key is a hash of some of the record's files, "" for no files.
 func (r *record) key(names []string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -87,7 +87,7 @@ func (r *record) key(names []string) string {
 	return b.String()
 }
 
-// state is what the record consists of.
+// state identifies the content of the record.
 func (r *record) state() string { return r.key(slices.Sorted(maps.Keys(r.files))) }
 
 // identity is the same for the copies of a record in several refs.
@@ -106,8 +106,8 @@ var number = lazyregexp.New(`^\d+$`)
 // maxDepth is how deep a branch's folders go: aa/bb…/0/tasks/ID/file.
 const maxDepth = 5
 
-// records lists the sessions that the checkpoints of a ref hold. Their numbers
-// have gaps. With an error, those that were found before it.
+// records lists the sessions of a ref's checkpoints. Their numbers may have gaps. If
+// there is an error, it returns those found before.
 func records(o *objects, from ref, left *int64) ([]*record, error) {
 	byFolder := map[string]*record{}
 	err := o.walk(from.commit+"^{tree}", "", maxDepth, left, func(file, oid string) {
@@ -132,7 +132,7 @@ func records(o *objects, from ref, left *int64) ([]*record, error) {
 	})
 	var all []*record
 	for _, k := range slices.Sorted(maps.Keys(byFolder)) {
-		// A root with numbered folders holds no more than a summary.
+		// A root with numbered folders only holds a summary.
 		if r := byFolder[k]; r.number != "" || len(r.transcripts()) > 0 {
 			all = append(all, r)
 		}
@@ -144,8 +144,8 @@ var transcriptName = lazyregexp.New(`^full\.(jsonl|jsonl\.zst|log)(?:\.(\d+))?$`
 
 // transcripts lists the files that hold the agent's own transcript, in order:
 // full.jsonl, full.jsonl.001, …, or those of full.jsonl.zst, which is compressed and
-// then cut, or else the older full.log. Compressed and as it was it may be there
-// twice, and either may have less than the other.
+// then cut, or else the older full.log. Both compressed and plain versions may exist,
+// and either may have less than the other.
 func (r *record) transcripts() [][]string {
 	kinds := map[string][]string{}
 	for name := range r.files {
@@ -184,7 +184,8 @@ func (r *record) tasks() []string {
 	return names
 }
 
-// metadata reads the record's metadata.json, which it has. size is what was read of it.
+// metadata reads the record's metadata.json, which must exist. size is the number of
+// bytes read.
 func (r *record) metadata(o *objects) (m gjson.Result, size int64, err error) {
 	data, err := o.all(r.files["metadata.json"], maxMetadata)
 	if err == nil && !json.Valid(data) { // gjson's own check overflows the stack on a file of brackets
@@ -196,14 +197,14 @@ func (r *record) metadata(o *objects) (m gjson.Result, size int64, err error) {
 	return gjson.ParseBytes(data), int64(len(data)), nil
 }
 
-// describe reads what metadata says of the session. What an older version wrote in
-// another way, or not at all, is no error.
+// describe reads the session's data in metadata. If an older version wrote some of it
+// differently, or not at all, that is no error.
 func (r *record) describe(o *objects) (size int64, err error) {
 	m, size, err := r.metadata(o)
 	if err != nil {
 		return size, err
 	}
-	text := func(key string) string { // a copy: the whole file would be kept with a part of it
+	text := func(key string) string { // a copy, as a substring would keep the whole file in memory
 		if v := m.Get(key); v.Type == gjson.String && len(v.Str) <= maxText {
 			return strings.Clone(v.Str)
 		}
@@ -223,12 +224,11 @@ func (r *record) describe(o *objects) (size int64, err error) {
 // maxText is the longest value that is taken from a metadata.json, in bytes.
 const maxText = 4 << 10
 
-// agentNames are Entire's names of agents that have another in sessions and
-// events than their own, in lower case with hyphens. "Agent" is what it writes of
-// one that it does not know.
+// agentNames are the agents whose name in sessions and events differs from Entire's, in
+// lower case with hyphens. For an unknown agent Entire writes "Agent".
 var agentNames = map[string]string{"claude": "claude-code", "codex-cli": "codex", "gemini-cli": "gemini", "pi-cli": "pi", "copilot": "copilot-cli", "unknown": "", "agent": ""}
 
-// agentName is the name that sessions and events have for an agent of Entire's.
+// agentName converts Entire's name of an agent to that in sessions and events.
 func agentName(s string) string {
 	s = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), " ", "-")
 	if name, ok := agentNames[s]; ok {
@@ -238,7 +238,8 @@ func agentName(s string) string {
 }
 
 // authors finds who recorded the checkpoints of a branch: the author of the latest
-// commit that says so. With an error, those that were found before it.
+// commit whose message names the checkpoint. If there is an error, it returns those
+// found before.
 func authors(ctx context.Context, repo *git.Repository, from ref) (map[string]string, error) {
 	out, err := repo.Output(ctx, "log", "--no-color", "--no-show-signature", "--format=%ae%x00%s%x00", from.commit)
 	found := map[string]string{}
@@ -258,10 +259,9 @@ func authors(ctx context.Context, repo *git.Repository, from ref) (map[string]st
 // A commit is one of the user's that names a checkpoint.
 type commit struct{ id, parent string }
 
-// commits finds the commits of the user's branches that carry the trailer
-// Entire-Checkpoint, by checkpoint: of several (a rebase, a cherry-pick) the
-// latest. Those of other checkpoints than wanted are passed over. With an error, those
-// that were found before it.
+// commits finds the commits of the user's branches with the trailer Entire-Checkpoint,
+// by checkpoint: of several (a rebase, a cherry-pick) the latest. Checkpoints that are
+// not in wanted are skipped. If there is an error, it returns those found before.
 func commits(ctx context.Context, repo *git.Repository, wanted map[string]bool) (map[string]commit, error) {
 	out, err := repo.Output(ctx, "log", "--no-color", "--no-show-signature", "--grep=^Entire-Checkpoint:",
 		"--exclude=entire/*", "--branches", "--exclude=*/entire/*", "--remotes", "--tags",

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// whose returns what tells the address of who recorded a checkpoint of a ref, "" if
-// the commit that recorded it is not here.
+// whose returns a function that gives the address of the author of a checkpoint of a
+// ref, "" if the commit that recorded it is not here.
 func (h *harvesting) whose(ctx context.Context, from ref) (func(checkpoint string) string, error) {
 	if h.opts.Authors == nil {
 		return func(string) string { return "" }, nil
@@ -22,14 +22,15 @@ func (h *harvesting) whose(ctx context.Context, from ref) (func(checkpoint strin
 	return func(checkpoint string) string { return authors[checkpoint] }, err
 }
 
-// wanted reports whether a record is read: the user recorded it, or an earlier harvest
-// has read it as it is, because the user recorded it then or asked for all.
+// wanted reports whether a record may be read: the user recorded it, or an earlier
+// harvest has read it in this state, because the user recorded it then or asked for
+// all.
 func (h *harvesting) wanted(r *record, author string) bool {
 	return h.opts.Authors == nil || author != "" && slices.Contains(h.opts.Authors, author) || h.seen(h.recordPlace(r, r.state()), 0, idle)
 }
 
-// recordPlace is how a Cursor knows a record: as it is in one state, or, without a
-// state, in any.
+// recordPlace is a Cursor's name for a record: in one state or, without a state, in
+// any.
 func (h *harvesting) recordPlace(r *record, state string) string {
 	if state != "" {
 		state = fmt.Sprintf("%x", fingerprint(state))
@@ -37,7 +38,7 @@ func (h *harvesting) recordPlace(r *record, state string) string {
 	return h.place("record", r.String(), state)
 }
 
-// keep remembers which records a session was read from.
+// keep stores which records a session was read from.
 func (h *harvesting) keep(records []*record) {
 	for _, r := range records {
 		for _, place := range []string{h.recordPlace(r, r.state()), h.recordPlace(r, "")} {
@@ -48,9 +49,9 @@ func (h *harvesting) keep(records []*record) {
 	}
 }
 
-// unwanted adds those of other people's records that belong to sessions, and counts the
-// checkpoints that are left out. Their metadata is read after all others, so that it
-// takes nothing from them, and nothing that is wrong with it matters.
+// unwanted adds other people's records that belong to sessions to be read, and counts
+// the checkpoints that are left out. Their metadata is read after all others, so it
+// takes nothing from their limits, and errors in it are ignored.
 func (h *harvesting) unwanted(sessions map[string][]*record, records []*record, known map[string]bool, left int64) {
 	others, lost := map[string]bool{}, map[string]bool{}
 	for _, r := range records {
@@ -75,8 +76,8 @@ func (h *harvesting) unwanted(sessions map[string][]*record, records []*record, 
 	}
 }
 
-// readable are the records that a session is read from, newest first; none if the
-// stored session has more of it than they have. all may have some of other people's.
+// readable are the records that a session is read from, newest first. There are none if
+// the stored session was made from more than they have. all may include other people's.
 func (h *harvesting) readable(all []*record) []*record {
 	records := slices.DeleteFunc(slices.Clone(all), func(r *record) bool { return r.unwanted })
 	if len(records) == 0 || len(records) == len(all) {
@@ -86,7 +87,7 @@ func (h *harvesting) readable(all []*record) []*record {
 		h.keep(all)
 		return nil
 	}
-	for _, r := range all { // one that was read, and has been recorded anew by somebody else
+	for _, r := range all { // one that was read, and was recorded again by another person
 		same := func(own *record) bool { return own.String() == r.String() }
 		if r.unwanted && h.seen(h.recordPlace(r, ""), 0, idle) && !slices.ContainsFunc(records, same) {
 			return nil
@@ -95,14 +96,14 @@ func (h *harvesting) readable(all []*record) []*record {
 	return records
 }
 
-// nameOf is the name of a session: its oldest record gives it, so that newer ones do
+// nameOf is the name of a session. Its oldest record gives it, so that newer ones do
 // not change it.
 func nameOf(records []*record) string {
 	oldest := records[len(records)-1]
 	return cmp.Or(label(oldest.session), oldest.String())
 }
 
-// stateOf is what a session was read from.
+// stateOf identifies what a session was read from.
 func stateOf(records []*record) int64 {
 	b := strings.Builder{}
 	b.WriteString(reading)

@@ -13,12 +13,12 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// maxSessionEvents are the skill events that are read of one session: each is compared
-// with all others.
+// maxSessionEvents limits the skill events that are read of one session, because each
+// is compared with all others.
 const maxSessionEvents = 5 * maxEvents
 
-// events reads the skill events of a record's metadata.json; those that cannot be
-// understood are left out. With an error, those before it.
+// events reads the skill events of a record's metadata.json and leaves out invalid
+// ones. If there is an error, it returns those before.
 func (r *record) events(o *objects) (out []harvest.Event, err error) {
 	m, _, err := r.metadata(o)
 	if err != nil {
@@ -39,10 +39,10 @@ func (r *record) events(o *objects) (out []harvest.Event, err error) {
 	return out, err
 }
 
-// join adds the skill events that Entire noted to the uses that the transcript
-// shows; records come newest first, as what was noted last is the most complete.
-// Where both tell of one use, its id is Entire's, and the rest is ours: we know the
-// skill's text, and count all lines of the file.
+// join adds the skill events that Entire recorded to the uses in the transcript.
+// records come newest first, because the latest record is the most complete. A use in
+// both keeps Entire's id and the rest of ours, which has the skill's text and the exact
+// line.
 func (h *harvesting) join(s *harvest.Session, records []*record) {
 	read := map[string]bool{} // metadata that several records share
 	left := maxSessionEvents
@@ -89,14 +89,14 @@ func (h *harvesting) joinEvents(s *harvest.Session, r *record, events []harvest.
 		if i := find(s, v); i >= 0 {
 			u := &s.Invocations[i]
 			if u.Signal != harvest.SkillToolUse && v.Signal == harvest.SkillToolUse {
-				// A native signal beats a typed command.
+				// A native signal is stronger than a typed command.
 				u.Signal, u.Explicit, u.ToolUseID = v.Signal, v.Explicit, v.ToolUseID
 			}
 			u.ID = cmp.Or(v.ID, u.ID)
 			continue
 		}
 		if typed := v.Signal == harvest.PromptSlashCommand || v.Signal == harvest.InputSlashCommand; typed && (h.opts.Exists == nil || !h.opts.Exists(v.Skill)) {
-			continue // Entire notes every "/name", whatever it is
+			continue // Entire records every "/name", skill or not
 		}
 		if v.Turn < 0 {
 			h.problem(s.Path, r.String()+": a skill event of no turn: "+v.Skill)
@@ -106,8 +106,8 @@ func (h *harvesting) joinEvents(s *harvest.Session, r *record, events []harvest.
 	}
 }
 
-// find returns the use in s that v tells of once more, or -1. Lines come last:
-// Entire counts those that it could parse.
+// find returns the index of the use in s that v repeats, or -1. Lines are compared
+// last: Entire counts only those that it could parse.
 func find(s *harvest.Session, v harvest.Invocation) int {
 	for _, same := range []func(u harvest.Invocation) bool{
 		func(u harvest.Invocation) bool { return v.ToolUseID != "" && u.ToolUseID == v.ToolUseID },
@@ -129,8 +129,8 @@ func find(s *harvest.Session, v harvest.Invocation) int {
 	return -1
 }
 
-// turnOf is the turn with that id, or else the one that was under way at a time;
-// -1 if neither tells.
+// turnOf is the turn with that id, or else the one that was in progress at a time; -1
+// if there is none.
 func turnOf(s *harvest.Session, id string, at time.Time) int {
 	if i := slices.IndexFunc(s.Turns, func(t harvest.Turn) bool { return id != "" && t.ID == id }); i >= 0 {
 		return i

@@ -13,14 +13,14 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// maxDocument is the longest Gemini transcript that is read, in bytes: all parts
-// of a session together. It is one JSON document, whatever its name says, and
-// is held in memory whole.
+// maxDocument is the largest Gemini transcript that is read, in bytes: all parts of a
+// session together. It is one JSON document, whatever its name, and is held in memory
+// whole.
 const maxDocument = 64 << 20
 
-// documents makes a session of a transcript of Gemini CLI's, nil if nobody
-// asked anything. ok is false if the parts are none. A newer document has an
-// older one's messages as they became since.
+// documents makes a session of a transcript of Gemini CLI's, nil if it has no prompt.
+// ok is false if the parts are no such documents. A newer document repeats the messages
+// of an older one, in their latest state.
 func (h *harvesting) documents(all []part, agent, place string) (s *harvest.Session, problems []harvest.Problem, ok bool) {
 	newest := all[len(all)-1].record
 	s = &harvest.Session{Agent: cmp.Or(agent, "gemini"), Started: newest.created, Ended: newest.created}
@@ -67,11 +67,11 @@ func (h *harvesting) documents(all []part, agent, place string) (s *harvest.Sess
 	return s, problems, ok
 }
 
-// entryKey is what a message is known by in a newer document.
+// entryKey identifies a message across documents.
 func entryKey(m gjson.Result) string { return cmp.Or(m.Get("id").Str, m.Raw) }
 
-// readDocument reads one JSON object of that many bytes at most, nil for anything
-// else.
+// readDocument reads one JSON object of at most that many bytes; it returns nil for
+// anything else.
 func readDocument(r io.Reader, limit int64) []byte {
 	first := make([]byte, 1)
 	if n, _ := io.ReadFull(r, first); n == 0 || first[0] != '{' {
@@ -84,7 +84,7 @@ func readDocument(r io.Reader, limit int64) []byte {
 	return nil
 }
 
-// message takes in one message of a document.
+// message processes one message of a document.
 func (h *harvesting) message(s *harvest.Session, m gjson.Result) {
 	at := harvest.When(m.Get("timestamp").Str)
 	text := h.clean(s, strings.TrimSpace(words(m.Get("content"))))

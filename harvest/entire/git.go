@@ -32,19 +32,20 @@ func (o *objects) all(oid string, limit int64) ([]byte, error) {
 }
 
 // A budget is divided among refs: one that holds more than its share is cut. A share is
-// what is left for each ref, or as much as a large checkpoint needs; but half of the
-// whole is divided equally, so that refs with much leave all others something.
+// an equal part of what is left, or what a large checkpoint needs if that is more; but
+// half of the whole is divided equally, so that large refs always leave something for
+// the others.
 type budget struct {
 	left int64 // bytes
 	refs int   // that have had no share yet
-	sure int64 // bytes that each ref may read whatever the others hold
+	sure int64 // bytes that each ref may read, whatever the others hold
 }
 
 func newBudget(total int64, refs int) *budget {
 	return &budget{total, refs, total / 2 / int64(max(1, refs))}
 }
 
-// large is what one checkpoint may need.
+// large is what one checkpoint may need, in bytes.
 const large = 1 << 20
 
 // share is what the next ref may read.
@@ -54,21 +55,21 @@ func (b *budget) share() int64 {
 	return max(even, min(large, b.left-b.sure*int64(b.refs)))
 }
 
-// The trees and the metadata of all refs that are branches, and of all that are
-// single checkpoints, in bytes. 600 checkpoints have 0.2 MB of trees and 1.5 MB of
+// Limits on the trees and the metadata of all refs that are branches, and of all that
+// are single checkpoints, in bytes. 600 checkpoints have 0.2 MB of trees and 1.5 MB of
 // metadata; trees that share subtrees can pretend to any number.
 const (
 	maxTrees       = 32 << 20
 	maxAllMetadata = 256 << 20
 )
 
-// errShare is a ref that holds more than is read of one.
+// errShare reports a ref that holds more than its share.
 var errShare = errors.New("it holds more than is read: the rest is left out")
 
-// walk visits the files of a tree, at most depth folders deep, and takes the size of
-// the trees off left. It reads trees through the same process as blobs: an `ls-tree`
-// for each of a thousand refs takes seconds. A folder that cannot be read is left
-// out; the error is the first of them.
+// walk visits the files of a tree, at most depth folders deep, and subtracts the size
+// of the trees from left. It reads trees through the same process as blobs, because an
+// `ls-tree` for each of a thousand refs takes seconds. A folder that cannot be read is
+// left out; the error is the first of these.
 func (o *objects) walk(tree, prefix string, depth int, left *int64, visit func(file, oid string)) error {
 	entries, first := o.TreeWithin(tree, left)
 	if *left < 0 {

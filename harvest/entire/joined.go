@@ -19,14 +19,14 @@ import (
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
-// A part is what one record holds of a transcript: the files of it, in order.
+// A part is one record's share of a transcript: its files, in order.
 type part struct {
 	record *record
 	names  []string
 }
 
-// parts lists the parts of a transcript that differ, the oldest first. lists tells
-// which files of a record belong to it, those of each copy in order; records come
+// parts lists the parts of a transcript that differ, the oldest first. lists returns
+// the files of a record that belong to it, those of each copy in order; records come
 // newest first.
 func parts(records []*record, lists func(*record) [][]string) []part {
 	var all []part
@@ -42,44 +42,45 @@ func parts(records []*record, lists func(*record) [][]string) []part {
 	return all
 }
 
-// maxKeys is how much is remembered of one session's entries: some 50 MB.
+// maxKeys limits the keys that are kept of one session's entries: some 50 MB.
 const maxKeys = 1 << 20
 
-// A joined is the transcript of one session, put together from its parts. Most
-// often each part has all from the beginning; in older checkpoints it may have
-// only what came since the one before. So every entry is taken from the first
-// part that has it. It is known by the id that the agent gave it, or by its bytes.
+// A joined is the transcript of one session, joined from its parts. In most checkpoints
+// each part is complete from the beginning; in older ones it may have only what came
+// after the part before. So every entry is taken from the first part that has it. An
+// entry is identified by the id that the agent gave it, or by its bytes.
 type joined struct {
 	objects *objects
 	readers []harvest.Kind
 	parts   []part
 	place   string
 
-	next int // part
+	next int // index of the next part
 	now  *chunks
-	in   io.ReadCloser // what now holds, unpacked
+	in   io.ReadCloser // the unpacked content of now
 
 	// If there are several parts:
 	lines *jsonl.Lines
-	rest  []byte // of the line that is being read
+	rest  []byte // of the current line
 	seed  maphash.Seed
 	seen  map[uint64]int // the part that had a key first
 	runs  []run
-	out   int // lines that were passed on
+	out   int // lines that were returned
 	named []naming
 
 	problems []harvest.Problem
 }
 
-// A run are successive lines of one part that were passed on.
+// A run is a sequence of lines of one part that were returned.
 type run struct{ out, part, line int }
 
 func (h *harvesting) joined(place string, all []part) *joined {
 	return &joined{objects: &h.objects, readers: h.opts.Readers, parts: all, place: place, seed: maphash.MakeSeed(), seen: map[uint64]int{}, named: make([]naming, len(all))}
 }
 
-// Read implements io.Reader. What git cannot read is a problem and no error; what
-// cannot be unpacked is an error if there is one part alone, else a problem too.
+// Read implements io.Reader. If git cannot read a part, that is a problem and no error;
+// if a part cannot be unpacked, that is an error if it is the only one, else a problem
+// too.
 func (j *joined) Read(p []byte) (n int, err error) {
 	if len(j.parts) == 1 {
 		if j.now == nil && !j.open() {
@@ -102,7 +103,7 @@ func (j *joined) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// open goes to the next part.
+// open opens the next part.
 func (j *joined) open() bool {
 	if j.next == len(j.parts) {
 		return false
@@ -126,7 +127,7 @@ func (j *joined) open() bool {
 	return true
 }
 
-// close ends the part that is being read.
+// close closes the current part.
 func (j *joined) close() {
 	if j.now == nil {
 		return
@@ -135,7 +136,7 @@ func (j *joined) close() {
 		j.problem(j.now.record, 0, why, false)
 	}
 	if len(j.now.broken) == 0 && j.now.altered() {
-		// Entire may redact a transcript once more after it has taken its hash.
+		// Entire may redact a transcript again after it has taken its hash.
 		j.problem(j.now.record, 0, j.now.names[0]+" is not what content_hash.txt says", true)
 	}
 	j.in.Close()
@@ -190,8 +191,8 @@ func (j *joined) line() []byte {
 	}
 }
 
-// long notes a line that cannot be read, once for the parts that have it in the
-// same place.
+// long records a line that cannot be read, once for all parts that have it in the same
+// place.
 func (j *joined) long() {
 	line := j.lines.Line() + 1
 	if !slices.ContainsFunc(j.problems, func(p harvest.Problem) bool { return p.Line == line }) {
@@ -199,15 +200,15 @@ func (j *joined) long() {
 	}
 }
 
-// A naming is which session a part's lines say that they are of.
+// A naming is the session that a part's lines name.
 type naming struct {
-	own   bool   // the one that its metadata names
-	other string // else the first that they name
+	own   bool   // they name the session of its metadata
+	other string // else the first one that they name
 	lines int
 }
 
-// maxNaming is how many lines are searched: a session that was resumed may begin with
-// some of the session before.
+// maxNaming is how many lines are searched: a resumed session may begin with lines of
+// the session before.
 const maxNaming = 200
 
 func (n *naming) look(line []byte, session string, readers []harvest.Kind) {
@@ -245,8 +246,9 @@ func sessionOf(line []byte, readers []harvest.Kind) string {
 }
 
 // others are the parts of other sessions: those that do not name the session of their
-// metadata although another part does, or, if none does, those that name another than
-// the oldest. Entire, and a person who can push, can file a transcript under any.
+// metadata although another part does, or, if none does, those that name another
+// session than the oldest part. Entire, and a person who can push, can file a
+// transcript under any session.
 func (j *joined) others() (out []part) {
 	own, first := false, ""
 	for _, n := range j.named {
@@ -260,8 +262,8 @@ func (j *joined) others() (out []part) {
 	return out
 }
 
-// fresh reports whether no earlier part had a line, and remembers it for those
-// that follow. A line without an id is known however it is spaced.
+// fresh reports whether no earlier part had a line, and records the line. A line
+// without an id is compared without its spacing.
 func (j *joined) fresh(line []byte, last bool) bool {
 	whole := maphash.Bytes(j.seed, line)
 	if at, ok := j.seen[whole]; ok {
@@ -314,10 +316,10 @@ func entryID(line []byte) string {
 	return ""
 }
 
-// finish returns what is wrong with the transcript: the parts' own problems, and
-// those that its reader found, each with the place where its line stands.
+// finish returns the problems of the transcript: its parts' own, and those that its
+// reader found, each with the place of its line.
 func (j *joined) finish(found []harvest.Problem) []harvest.Problem {
-	_, _ = io.Copy(io.Discard, j) // where the reader stopped early
+	_, _ = io.Copy(io.Discard, j) // if the reader stopped early
 	j.close()
 	for _, p := range found {
 		from, line := j.parts[len(j.parts)-1].record, p.Line
@@ -332,7 +334,7 @@ func (j *joined) finish(found []harvest.Problem) []harvest.Problem {
 	return j.problems
 }
 
-// chunks is the transcript of one record, put together from its files.
+// chunks is the transcript of one record, joined from its files.
 type chunks struct {
 	objects *objects
 	record  *record
@@ -341,7 +343,7 @@ type chunks struct {
 	next    int
 	now     io.Reader
 	last    byte
-	hash    hash.Hash // nil if nothing can be compared with it
+	hash    hash.Hash // nil if there is no hash to compare with
 	broken  []string  // what could not be read
 }
 
@@ -382,8 +384,8 @@ func (c *chunks) Read(p []byte) (int, error) {
 	}
 }
 
-// altered reports whether the transcript, which was read to its end, is not the
-// one that content_hash.txt is of.
+// altered reports whether the transcript, which was read to its end, differs from the
+// hash in content_hash.txt.
 func (c *chunks) altered() bool {
 	if c.hash == nil {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
-// read makes a session of all records, newest first, and sessions of its
-// subagents. What is wrong is a Problem. The error is ctx's.
+// read makes a session of all records, newest first, and sessions of its subagents.
+// Faults of the records are Problems. The error is ctx's.
 func (h *harvesting) read(ctx context.Context, id, place string, records []*record) ([]*harvest.Session, error) {
 	s, problems, records, err := h.transcript(ctx, place, records)
 	if err != nil {
@@ -47,9 +47,9 @@ func (h *harvesting) read(ctx context.Context, id, place string, records []*reco
 	return append([]*harvest.Session{s}, subagents...), nil
 }
 
-// transcript reads the agent's transcript with the agent's own reader; where that
-// finds nothing, or nobody knows the agent, with the first that finds something. It
-// also returns the records without those whose transcript is another session's.
+// transcript reads the agent's transcript with the agent's own reader; if that finds
+// nothing, or the agent is unknown, with the first reader that finds something. It also
+// returns the records without those whose transcript belongs to another session.
 func (h *harvesting) transcript(ctx context.Context, place string, records []*record) (*harvest.Session, []harvest.Problem, []*record, error) {
 	all := parts(records, (*record).transcripts)
 	if len(all) == 0 {
@@ -88,8 +88,8 @@ func (h *harvesting) transcript(ctx context.Context, place string, records []*re
 
 const otherSession = "its transcript is of another session: it is left out"
 
-// readJoined reads a transcript with the reader of that name. It also returns the
-// parts that are of other sessions than most.
+// readJoined reads a transcript with the reader of that name. It also returns the parts
+// that belong to other sessions.
 func (h *harvesting) readJoined(ctx context.Context, name, place, agent string, all []part) (*harvest.Session, []harvest.Problem, []part, error) {
 	j := h.joined(place, all)
 	s, problems, err := h.kinds[name].Read(ctx, j, place, h.opts.Options)
@@ -97,7 +97,7 @@ func (h *harvesting) readJoined(ctx context.Context, name, place, agent string, 
 		return nil, nil, nil, err
 	}
 	if s == nil && agent != "" && agent != name {
-		problems = nil // of a transcript that is another agent's
+		problems = nil // of a transcript by another agent
 	}
 	problems = j.finish(problems)
 	return s, problems, j.others(), nil
@@ -113,7 +113,7 @@ func without(records []*record, parts []part) []*record {
 	})
 }
 
-// agent is whose session it is: the newest record's word, unless an older one
+// agent is the session's agent: as the newest record names it, unless only an older one
 // names an agent that has a reader.
 func (h *harvesting) agent(records []*record) string {
 	agent := ""
@@ -126,8 +126,8 @@ func (h *harvesting) agent(records []*record) string {
 	return agent
 }
 
-// readers are the readers to try on a transcript, in order. What metadata says of
-// the agent may be wrong, and older versions call most of them "Agent".
+// readers are the readers to try on a transcript, in order. The agent in the metadata
+// may be wrong, and older versions write "Agent" for most.
 func (h *harvesting) readers(agent string) []string {
 	all := slices.Sorted(maps.Keys(h.kinds)) // claude-code, which writes most of them, is first
 	if i := slices.Index(all, agent); i > 0 {
@@ -177,12 +177,12 @@ func (h *harvesting) subagents(ctx context.Context, parent *harvest.Session, rec
 	return all, nil
 }
 
-// promptMark stands between the prompts in a prompt.txt.
+// promptMark separates the prompts in a prompt.txt.
 const promptMark = "\n\n---\n\n"
 
-// prompts makes a session of no more than what the user typed, if there is no
-// reader for the agent or no transcript. It is nil if there is nothing. A
-// prompt that an older record has too is the same one: prompts have no ids.
+// prompts makes a session of the user's prompts alone, if there is no reader for the
+// agent or no transcript. It is nil if there are none. Prompts have no ids: a prompt
+// that an older record has too is the same one.
 func (h *harvesting) prompts(place string, records []*record) *harvest.Session {
 	oldest, newest := records[len(records)-1], records[0]
 	s := &harvest.Session{Agent: cmp.Or(h.agent(records), "unknown"), Started: oldest.created, Ended: newest.created}
@@ -229,8 +229,8 @@ func (h *harvesting) clean(s *harvest.Session, text string) string {
 	return text
 }
 
-// committed notes which turns the user made commits of. The commits are asked
-// for once.
+// committed records which turns the user committed. The commits are read once per
+// harvest.
 func (h *harvesting) committed(ctx context.Context, s *harvest.Session, records []*record) error {
 	if h.commits == nil {
 		found, err := commits(ctx, h.repository, h.checkpoints)
@@ -248,7 +248,7 @@ func (h *harvesting) committed(ctx context.Context, s *harvest.Session, records 
 			continue
 		}
 		if s.Commit == "" {
-			s.Commit = c.parent // what the session began with, as nothing else tells
+			s.Commit = c.parent // the session's start, which nothing else records
 		}
 		if t := turnOf(s, r.turn, r.created); t >= 0 {
 			s.Turns[t].Committed = c.id

@@ -1,6 +1,6 @@
-// Package entire reads the sessions that Entire's CLI keeps as checkpoints in a
-// git repository: a transcript of the agent's own with metadata beside it. It
-// asks nothing but the git binary, and changes nothing.
+// Package entire reads the sessions that Entire's CLI keeps as checkpoints in a git
+// repository: a transcript of the agent's own with metadata beside it. It runs only the
+// git binary, and changes nothing.
 package entire
 
 import (
@@ -23,17 +23,17 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// Options say how checkpoints are read. Without Readers only the prompts and
-// the skill events are found; Since is of a session's last checkpoint, Exclude also of
-// the repository, Exists also of a typed "/name" that Entire noted.
+// Options determine how checkpoints are read. Without Readers only the prompts and the
+// skill events are found. Since applies to a session's last checkpoint, Exclude also to
+// the repository, Exists also to a typed "/name" that Entire recorded.
 type Options struct {
 	harvest.Options
 	// Authors, if it is not nil, are the addresses of the user: a checkpoint that
-	// was recorded by a commit of somebody else's is left out, unless a harvest of the
-	// same Cursor has read it, as it is, without Authors.
+	// another person's commit recorded is left out, unless a harvest with the same
+	// Cursor but without Authors has read it in this state.
 	Authors []string
-	// LeftOut is called with the number of checkpoints that Authors left out, if there
-	// are any: those of other people, and those whose commit is not here.
+	// LeftOut is called, if Authors left checkpoints out, with their number: those of
+	// other people, and those whose commit is not here.
 	LeftOut func(others, lost int)
 	// Readers are the agents whose transcripts are read.
 	Readers []harvest.Kind
@@ -48,9 +48,9 @@ type Source struct {
 
 var _ harvest.Source = (*Source)(nil)
 
-// New returns a Source of the checkpoints in the git repository that repo is or
-// lies in. A repository without any has no sessions; a folder that is no
-// repository is a Problem.
+// New returns a Source of the checkpoints in the git repository that repo is or is in.
+// A repository without any has no sessions; a folder that is no repository is a
+// Problem.
 func New(repo string, o Options) *Source {
 	if o.Redactor == nil {
 		o.Redactor = redact.Detector{}
@@ -82,8 +82,8 @@ func (s *Source) Holds(ctx context.Context) bool {
 	return err == nil && len(where) > 0
 }
 
-// excludes reports whether the repository must not be read: a link and a worktree
-// lead to one that has another path.
+// excludes reports whether the repository must not be read. A link or a worktree leads
+// to a repository with another path, which is tested too.
 func (s *Source) excludes(r *git.Repository) bool {
 	return slices.ContainsFunc(r.Dirs, s.opts.Excludes)
 }
@@ -91,14 +91,13 @@ func (s *Source) excludes(r *git.Repository) bool {
 // Name implements harvest.Source.
 func (*Source) Name() string { return "entire" }
 
-// idle stands for the time of what has none, in a Cursor.
+// idle is the time, in a Cursor, of what has no time.
 var idle = time.Unix(0, 0)
 
-// Sessions implements harvest.Source. A session is in as many checkpoints as
-// commits were made in it, and they need not hold the same of it: all that can be
-// read are joined. Its Path is the repository, "#entire/" and its id, which stays
-// the same with every checkpoint.
-// c may be nil.
+// Sessions implements harvest.Source. Each commit of a session makes a checkpoint, and
+// they need not hold the same parts of it: all that can be read are joined. Its Path is
+// the repository, "#entire/" and its id, which is the same for every checkpoint. c may
+// be nil.
 func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*harvest.Session) error) ([]harvest.Problem, error) {
 	if err := s.opts.Check(); err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func (s *Source) Sessions(ctx context.Context, c harvest.Cursor, yield func(*har
 	h := &harvesting{Source: s, cursor: c, yield: yield, complete: true}
 	err := h.run(ctx)
 	if err == nil {
-		err = ctx.Err() // which git may have died of
+		err = ctx.Err() // which may have ended git
 	}
 	return h.problems, err
 }
@@ -127,7 +126,7 @@ type harvesting struct {
 	commits     map[string]commit  // by checkpoint; nil until they are needed
 
 	problems []harvest.Problem
-	complete bool // nothing was passed over that another harvest may want
+	complete bool // nothing was left out that another harvest may need
 }
 
 func (h *harvesting) problem(where, reason string) {
@@ -139,7 +138,7 @@ func (h *harvesting) report(p harvest.Problem) {
 	h.complete = h.complete && p.Remark
 }
 
-// place is a path of this repository's checkpoints.
+// place is the path of something in this repository's checkpoints.
 func (s *Source) place(parts ...string) string {
 	return s.repo + harvest.CheckpointMark + strings.Join(append([]string{""}, parts...), "/")
 }
@@ -182,10 +181,11 @@ func (h *harvesting) run(ctx context.Context) error {
 	return nil
 }
 
-// bySession reads what the checkpoints say of their sessions. The newest record
-// of each comes first; the oldest gives it its name, which newer ones do not change.
+// bySession reads the metadata of the checkpoints and groups them by session. The
+// newest record of each comes first; the oldest gives it its name, which newer ones do
+// not change.
 func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*record {
-	sessions := map[string][]*record{} // by their ids as they are: labels may be alike
+	sessions := map[string][]*record{} // by their unchanged ids, because two labels may be equal
 	known := map[string]bool{}         // a remote's copies
 	var unwanted []*record
 	h.described, h.checkpoints = map[string]*record{}, map[string]bool{}
@@ -228,7 +228,7 @@ func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*r
 				if !cut {
 					h.problem(place, err.Error())
 				}
-				cut = true // its transcript is read all the same
+				cut = true // its transcript is read nevertheless
 			} else if err != nil {
 				h.problem(h.place(r.String()), err.Error())
 			}
@@ -250,8 +250,9 @@ func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*r
 	return named
 }
 
-// describe reads the record's metadata, and takes its size off left. What several
-// records share is read once. If nothing is left, it is errShare, and not read.
+// describe reads the record's metadata, and subtracts its size from left. Metadata that
+// several records share is read once. If nothing is left, it returns errShare and reads
+// nothing.
 func (h *harvesting) describe(r *record, left *int64) error {
 	oid := r.files["metadata.json"]
 	if same := h.described[oid]; oid == "" {
@@ -271,12 +272,12 @@ func (h *harvesting) describe(r *record, left *int64) error {
 	return err
 }
 
-// dated is how older versions of Entire call a session: by the day and the
-// agent's own id. One that went on overnight has two such names.
+// dated matches the session names of older versions of Entire: the day and the agent's
+// own id. A session that continued overnight has two such names.
 var dated = lazyregexp.New(`^\d{4}-\d{2}-\d{2}-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 
-// label makes an id of a foreign file fit to be in a path: one that is not is replaced
-// by its hash, so that different ids stay different.
+// label makes an id from a foreign file fit for a path: an unfit one is replaced by its
+// hash, so that different ids stay different.
 func label(id string) string {
 	odd := func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar || r == '/' }
 	if len(id) > 200 || strings.ContainsFunc(id, odd) || strings.TrimSpace(id) != id {
@@ -286,8 +287,7 @@ func label(id string) string {
 	return id
 }
 
-// session yields one session and those of its subagents, unless the cursor
-// holds them.
+// session yields one session and those of its subagents, unless the cursor holds them.
 func (h *harvesting) session(ctx context.Context, id string, records []*record) error {
 	newest := records[0].created
 	if newest.Before(h.opts.Since) {
@@ -330,7 +330,7 @@ func (h *harvesting) mark(place string, state int64, at time.Time) {
 	}
 }
 
-// moment is at, or idle if that is before what a Cursor can hold.
+// moment is at, or idle if a Cursor cannot hold so early a time.
 func moment(at time.Time) time.Time {
 	if at.Before(idle) {
 		return idle
@@ -338,11 +338,11 @@ func moment(at time.Time) time.Time {
 	return at
 }
 
-// reading names the way in which checkpoints are read. What was harvested in
-// another way is read again.
+// reading is the version of how checkpoints are read. What was harvested with another
+// version is read again.
 const reading = "2\n"
 
-// fingerprint is a fingerprint of what a Cursor knows by a file's size.
+// fingerprint is what a Cursor stores in place of a file's size.
 func fingerprint(s string) int64 {
 	sum := sha256.Sum256([]byte(s))
 	return int64(binary.BigEndian.Uint64(sum[:]) >> 1)

@@ -24,7 +24,7 @@ const BusFile = "bus.jsonl"
 // RecordVersion is the version of the records that Append writes.
 const RecordVersion = 1
 
-// Phase says when a use of a skill was noted.
+// Phase is the moment at which a use of a skill was recorded.
 type Phase string
 
 const (
@@ -33,37 +33,37 @@ const (
 	Prompted Phase = "prompt" // the user asked for it
 )
 
-// A Record is one line of the bus: a skill event, and what only a hook can know
-// of it.
+// A Record is one line of the bus: a skill event, and what only a hook can know about
+// it.
 type Record struct {
 	Version int           `json:"v"`
-	Key     string        `json:"key"` // equal for what is the same
+	Key     string        `json:"key"` // equal for records of the same use
 	Phase   Phase         `json:"phase"`
 	Session string        `json:"session"`
-	Agent   string        `json:"subagent,omitempty"` // id, where no main agent did it
+	Agent   string        `json:"subagent,omitempty"` // id, if the main agent did not do it
 	Event   harvest.Event `json:"event"`
-	// Success is nil until it is known, DurationMS if it is not told.
+	// Success is nil until it is known, DurationMS if it is not reported.
 	Success    *bool  `json:"success,omitempty"`
 	DurationMS *int64 `json:"duration_ms,omitempty"`
-	// TextHash is the SHA-256 of the SKILL.md that was there to be loaded, in
-	// hexadecimal; "" if no such file was found. Dir is its folder.
+	// TextHash is the SHA-256 of the SKILL.md that would be loaded, in hexadecimal; ""
+	// if no such file was found. Dir is its folder.
 	TextHash string `json:"text_sha256,omitempty"`
 	Dir      string `json:"dir,omitempty"`
-	Guarded  string `json:"guarded,omitempty"` // why it was not let through
-	Prompt   string `json:"prompt,omitempty"`  // where the configuration says so
+	Guarded  string `json:"guarded,omitempty"` // why it was blocked
+	Prompt   string `json:"prompt,omitempty"`  // only if the configuration asks for it
 }
 
 const (
-	lockWait = 250 * time.Millisecond // for other hooks; each holds it for less than one
+	lockWait = 250 * time.Millisecond // for other hooks; each holds the lock for less than 1 ms
 	lockPoll = time.Millisecond
-	maxTail  = 64 << 10 // bytes of the bus in which a record is looked for before it is written again
+	maxTail  = 64 << 10 // bytes at the end of the bus that are searched for a record before it is written again
 	maxLine  = 1 << 20  // bytes of a record that is read
 )
 
-// Append writes records to the bus in home, but for those that stand there: added
-// says how many. One write each, behind what is there, under a lock that all hooks
-// take. Where the lock is not to be had in time, they are written all the same, and
-// a reader drops what is there twice.
+// Append writes records that are not in the bus yet to the bus in home; added is their
+// number. Each is one write at the end of the file, under a lock that all hooks take.
+// If the lock cannot be taken in time, they are written all the same; readers drop
+// duplicates.
 func Append(home string, records ...Record) (added int, err error) {
 	if len(records) == 0 {
 		return 0, nil
@@ -74,7 +74,8 @@ func Append(home string, records ...Record) (added int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	lock := flock.New(filepath.Join(home, BusFile+".lock"), flock.SetPermissions(0o600))
-	// Without the lock a record may come twice. Without the record a use is lost.
+	// Without the lock a record may be written twice; without the record a use would be
+	// lost.
 	_, _ = lock.TryLockContext(ctx, lockPoll)
 	defer lock.Close()
 	f, err := os.OpenFile(filepath.Join(home, BusFile), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
@@ -100,7 +101,7 @@ func Append(home string, records ...Record) (added int, err error) {
 			continue
 		}
 		if n := len(end); n > 0 && end[n-1] != '\n' {
-			line = append([]byte{'\n'}, line...) // whoever wrote last was killed
+			line = append([]byte{'\n'}, line...) // the last writer was killed
 		}
 		line = append(line, '\n')
 		if _, err := f.Write(line); err != nil {
@@ -126,9 +127,9 @@ func tail(f *os.File) ([]byte, error) {
 	return b[:n], err
 }
 
-// Read returns the records of the bus in home, in order, each key once. broken
-// counts the lines that are none: the last one may be cut, if a hook was
-// killed or is at work. No bus is an empty one.
+// Read returns the records of the bus in home, in order, each key once. broken counts
+// the invalid lines: the last one may be incomplete, if a hook was killed or is still
+// writing. Without a bus there are no records.
 func Read(home string) (records []Record, broken int, err error) {
 	f, err := os.Open(filepath.Join(home, BusFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +162,7 @@ func Read(home string) (records []Record, broken int, err error) {
 	}
 }
 
-// readLine reads one line, of which it keeps little more than can be a record.
+// readLine reads one line and keeps little more of it than a record may have.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -13,9 +13,9 @@ import (
 // maxFile is how much of a file a hook reads, in bytes.
 const maxFile = 8 << 20
 
-// readFile reads a file that lies where others can put something: a link to a
-// device that never ends would end the process with the code that blocks, and a
-// pipe would hold up the agent.
+// readFile reads a file in a folder that others can write to: a link to an endless
+// device would end the process with the exit code that blocks, and a pipe would make
+// the agent wait.
 func readFile(path string) ([]byte, error) {
 	b, err := bounded.ReadFile(path, maxFile)
 	_, large := errors.AsType[*bounded.TooLargeError](err)
@@ -25,8 +25,9 @@ func readFile(path string) ([]byte, error) {
 	return b, err
 }
 
-// Writable returns why hooks can note nothing in home, nil if they can or if
-// the first of them has yet to make it. Nothing stays of what it tries.
+// Writable returns why hooks can write nothing in home; nil if they can, or if home
+// does not exist yet and the first hook will make it. Its attempt leaves no file
+// behind.
 func Writable(home string) error {
 	if _, err := os.Stat(home); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -41,7 +42,7 @@ func Writable(home string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// A full disk shows when something is written.
+	// A full disk is noticed only on writing.
 	t, remove, err := passing(home)
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func Writable(home string) error {
 	return errors.Join(err, t.Close())
 }
 
-// named makes a file that is removed again.
+// named makes a file; remove deletes it.
 func named(dir string) (f *os.File, remove func(), err error) {
 	if f, err = os.CreateTemp(dir, tempPrefix); err != nil {
 		return nil, nil, err

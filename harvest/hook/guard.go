@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// A Guarded is the reason why a skill's text must not be loaded: it is a
-// candidate in quarantine that nobody has approved.
+// A Guarded is the reason why a skill's text must not be loaded: it is a candidate in
+// quarantine that was not approved.
 type Guarded struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
@@ -38,7 +38,7 @@ func Quarantine(home string, g Guarded) error {
 	return writeState(guardFile(home, g.SHA), g)
 }
 
-// Release takes a text out of quarantine. One that is not in it is released.
+// Release takes a text out of quarantine. It does nothing for a text that is not in it.
 func Release(home, sha string) error {
 	if !sha256Name.MatchString(sha) {
 		return fmt.Errorf("release text: %q is no SHA-256", sha)
@@ -49,8 +49,8 @@ func Release(home, sha string) error {
 	return nil
 }
 
-// guard returns why the text must not be loaded; nil if it may be. An entry
-// that cannot be read is no rule, and stops nobody.
+// guard returns why the text must not be loaded; nil if it may be. An entry that cannot
+// be read blocks nothing.
 func (h *Host) guard(name, sha string) *Guarded {
 	if sha == "" {
 		return nil

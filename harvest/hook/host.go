@@ -16,9 +16,9 @@ import (
 
 // Exit codes, as agents read them.
 const (
-	Go     = 0 // also for input that makes no sense
-	Failed = 1 // logged; the agent goes on
-	Block  = 2 // the agent must not do it; said by a Guard alone
+	Go     = 0 // also for invalid input
+	Failed = 1 // logged; the agent continues
+	Block  = 2 // the agent must not do it; only for a Guarded text
 )
 
 // Event names, as Claude Code gives them.
@@ -34,30 +34,29 @@ const (
 	SessionEnd          = "SessionEnd"
 )
 
-// Events are those that Run knows, in the order in which they come.
+// Events are those that Run handles, in the order in which they occur.
 var Events = []string{SessionStart, UserPromptSubmit, UserPromptExpansion, PreToolUse, PostToolUse, PostToolBatch, SubagentStop, Stop, SessionEnd}
 
-// A Host is where hooks run: whose skills they know, and where they write.
+// A Host is the environment of hooks: the skills that they know, and where they write.
 type Host struct {
 	Home   string // evolve's own data
 	Claude string // Claude Code's folder, with skills/ and settings.json
 	Skills string // folder of the user's skills; "" is Claude/skills
-	// Unattended: nobody sits before the session, so what is to be told waits for
-	// one that is.
+	// Unattended: no person is in the session, so notes wait for a session with one.
 	Unattended bool
 	Now        func() time.Time // nil is time.Now
-	Redactor   redact.Redactor  // of what is written down; nil: redact.Detector
+	Redactor   redact.Redactor  // for all that is written; nil: redact.Detector
 }
 
 // Config is `hooks:` in config.yaml.
 type Config struct {
-	// RecordPrompts puts the prompt of a typed skill on the bus, its secrets
-	// replaced. Without it no prompt is written anywhere.
+	// RecordPrompts puts the prompt of a typed skill on the bus, redacted. Without it
+	// no prompt is written anywhere.
 	RecordPrompts bool `yaml:"record_prompts"`
 }
 
-// config reads the part of the configuration that hooks heed. What is wrong with
-// the rest of the file, the commands say.
+// config reads the part of the configuration that hooks use. Errors in the rest of the
+// file are reported by the commands.
 func (h *Host) config() (Config, error) {
 	var file struct {
 		Hooks Config `yaml:"hooks"`
@@ -82,7 +81,7 @@ func (h *Host) now() time.Time {
 	return time.Now()
 }
 
-// clean is text without the secrets in it.
+// clean is text with its secrets redacted.
 func (h *Host) clean(text string) string {
 	red := h.Redactor
 	if red == nil {
@@ -92,16 +91,16 @@ func (h *Host) clean(text string) string {
 	return text
 }
 
-// A reply is what a hook answers.
+// A reply is a hook's answer.
 type reply struct {
 	message string   // for the person
 	context string   // for the model
-	guard   *Guarded // the agent must not go on
+	guard   *Guarded // the agent must not continue
 }
 
-// Run answers one event: it reads the input that the agent writes to stdin, and
-// returns the exit code. It never returns Block because something failed: not
-// even a panic, which Go would end with that very code.
+// Run answers one event: it reads the input that the agent writes to stdin, and returns
+// the exit code. It never returns Block because of a failure, not even of a panic, for
+// which Go would exit with that very code.
 func (h *Host) Run(event string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -137,17 +136,17 @@ func (h *Host) Run(event string, stdin io.Reader, stdout, stderr io.Writer) (cod
 	return code
 }
 
-// bySystem reports whether the system refused something: a disk is full, a folder
-// may not be written. Whoever is at work in a session cannot mend that there, and
-// would be told at every event; `evolve hooks status` tells it.
+// bySystem reports whether the system refused something: a disk is full, or a folder
+// may not be written. The user of a session cannot fix that there and would see it at
+// every event, so only `evolve hooks status` reports it.
 func bySystem(err error) bool {
 	var path *fs.PathError
 	var link *os.LinkError
 	return errors.As(err, &path) || errors.As(err, &link)
 }
 
-// handle does the work of an event. A reply may come with an error: what could
-// not be written down is no reason to withhold an answer.
+// handle does the work of an event. A reply may come with an error: if something could
+// not be written, the answer is still given.
 func (h *Host) handle(in *input) (reply, error) {
 	switch in.event {
 	case SessionStart:

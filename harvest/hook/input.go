@@ -19,8 +19,8 @@ const (
 	maxCalls = 256         // of skills in one batch
 )
 
-// An input is what the agent tells a hook (Claude Code 2.1.329). What is not
-// there, or of another type than it should be, is empty.
+// An input is what the agent passes to a hook (Claude Code 2.1.329). A field that is
+// missing, or of another type than expected, is empty.
 type input struct {
 	event      string
 	session    string
@@ -30,19 +30,19 @@ type input struct {
 	promptID   string
 	source     string // of SessionStart: startup, resume, clear or compact
 	command    string // typed, without the slash
-	subagent   string // id of the agent that is no main one
+	subagent   string // id of the agent, if it is not the main one
 	calls      []call
 }
 
-// A call is one tool call. Its arguments are not read, but for the skill's name.
+// A call is one tool call. Of its arguments only the skill's name is read.
 type call struct {
 	tool, id, skill string
-	success         *bool  // nil: it has not ended
-	ms              *int64 // how long it took, if that is told
+	success         *bool  // nil: still running
+	ms              *int64 // its duration, if that is reported
 }
 
-// readInput reads one JSON object. It returns as soon as that is complete:
-// agents may leave the pipe open.
+// readInput reads one JSON object. It returns as soon as the object is complete: agents
+// may leave the pipe open.
 func readInput(event string, r io.Reader) (*input, error) {
 	type result struct {
 		raw json.RawMessage
@@ -51,8 +51,8 @@ func readInput(event string, r io.Reader) (*input, error) {
 	done := make(chan result, 1)
 	limited := &io.LimitedReader{R: r, N: maxInput + 1}
 	go func() {
-		// A panic outside of the main goroutine would end the process with the
-		// code that blocks.
+		// A panic outside the main goroutine would end the process with the exit code
+		// that blocks.
 		defer func() {
 			if p := recover(); p != nil {
 				done <- result{err: fmt.Errorf("panic: %v", p)}
@@ -78,7 +78,7 @@ func readInput(event string, r io.Reader) (*input, error) {
 	}
 }
 
-// parseInput takes from raw, which is valid JSON, what evolve wants to know.
+// parseInput reads the fields that evolve uses from raw, which is valid JSON.
 func parseInput(event string, raw []byte) (*input, error) {
 	root := gjson.ParseBytes(raw)
 	if !root.IsObject() {
@@ -91,7 +91,7 @@ func parseInput(event string, raw []byte) (*input, error) {
 		in.transcript = text("agent_transcript_path")
 	}
 	if len(in.cwd) > maxPath {
-		in.cwd = "" // else every folder above it is looked into
+		in.cwd = "" // else every folder above it would be searched
 	}
 	if len(in.transcript) > maxPath {
 		in.transcript = ""
@@ -119,7 +119,7 @@ func parseInput(event string, raw []byte) (*input, error) {
 	return in, nil
 }
 
-// add notes one call, if it loads a skill.
+// add records one call, if it loads a skill.
 func (in *input) add(r gjson.Result) {
 	c := call{tool: r.Get("tool_name").Str, id: clean(r.Get("tool_use_id").Str)}
 	c.skill = clean(r.Get("tool_input").Get("skill").Str)
@@ -136,8 +136,8 @@ func (in *input) add(r gjson.Result) {
 	in.calls = append(in.calls, c)
 }
 
-// succeeded reads a tool's response: an object that says so itself, or the text
-// that the model gets.
+// succeeded reads a tool's response: an object with its own status, or the text for the
+// model.
 func succeeded(r gjson.Result) *bool {
 	ok := true
 	switch {
@@ -151,7 +151,7 @@ func succeeded(r gjson.Result) *bool {
 	return &ok
 }
 
-// clean copies a text out of the input, without bytes that no text has.
+// clean copies a text out of the input, without invalid bytes.
 func clean(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\ufffd")
 }

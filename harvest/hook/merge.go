@@ -8,19 +8,18 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// Live is what the bus knows, by session.
+// Live is the content of the bus, by session.
 type Live struct {
 	uses map[string][]use // by the session's id
 }
 
 // A use is one use of a skill, from all records of it.
 type use struct {
-	Record // the first, with what later ones add
+	Record // the first, completed by later ones
 }
 
-// Join makes uses of records: the beginning and the end of a call are one. A typed
-// command for which there was no SKILL.md is none: agents run the hook for commands
-// of every kind.
+// Join makes uses of records: the beginning and the end of a call are one use. A typed
+// command without a SKILL.md is none: agents run the hook for commands of every kind.
 func Join(records []Record) *Live {
 	l := &Live{uses: map[string][]use{}}
 	at := map[string]int{} // session, call → index
@@ -64,8 +63,7 @@ func (l *Live) Sessions() []string {
 	return ids
 }
 
-// Events returns the skill events of a session as they were noted live, one for
-// each use.
+// Events returns the skill events of a session as they were recorded live, one per use.
 func (l *Live) Events(session string) harvest.Sidecar {
 	var out harvest.Sidecar
 	for _, u := range l.uses[session] {
@@ -74,10 +72,10 @@ func (l *Live) Events(session string) harvest.Sidecar {
 	return out
 }
 
-// Merge adds to a session that was read from its transcript what was noted
-// live: which text was loaded, what was refused, and uses that the transcript
-// does not show as such. A use that stands there already is not counted again,
-// whatever signal gave it away. It reports how many uses it added.
+// Merge adds to a session that was read from its transcript what was recorded live:
+// which text was loaded, what was refused, and uses that the transcript does not show
+// as such. A use that is already in the session is not counted again, whatever signal
+// it was recognised by. It returns how many uses it added.
 func (l *Live) Merge(s *harvest.Session) (added int) {
 	if s.Agent != agent {
 		return 0
@@ -93,7 +91,7 @@ func (l *Live) Merge(s *harvest.Session) (added int) {
 		}
 		turn := slices.IndexFunc(s.Turns, func(t harvest.Turn) bool { return t.ID != "" && t.ID == u.Event.TurnID })
 		if turn < 0 {
-			continue // the transcript is behind, or was cut: the next harvest has it
+			continue // the transcript is incomplete or was cut: the next harvest adds it
 		}
 		v := harvest.Invocation{ID: u.Event.ID, Skill: u.Event.Skill.Name, Turn: turn, Signal: u.Event.Source.Signal, Explicit: true,
 			Feedback: harvest.Feedback{Label: harvest.Unknown}}
@@ -115,8 +113,8 @@ func (l *Live) Merge(s *harvest.Session) (added int) {
 	return added
 }
 
-// in finds the use in a session: by the call's id, else as the one of its skill
-// in its turn.
+// in finds the use in a session: by the call's id, else as the one of its skill in its
+// turn.
 func (u *use) in(s *harvest.Session) *harvest.Invocation {
 	call := ""
 	if u.Event.Anchor != nil {
@@ -142,7 +140,7 @@ func (u *use) in(s *harvest.Session) *harvest.Invocation {
 	return nil
 }
 
-// fill adds to v what the transcript did not tell.
+// fill adds to v what the transcript lacks.
 func (u *use) fill(v *harvest.Invocation) {
 	if v.TextHash == "" {
 		v.TextHash = u.TextHash
@@ -150,7 +148,7 @@ func (u *use) fill(v *harvest.Invocation) {
 	if v.Dir == "" {
 		v.Dir = u.Dir
 	}
-	if !v.Explicit && u.Event.Source.Confidence == "explicit" { // a plan of the agent's, or a look into the file
+	if !v.Explicit && u.Event.Source.Confidence == "explicit" { // a plan of the agent's, or a reading of the file
 		v.Explicit, v.Signal = true, u.Event.Source.Signal
 	}
 	v.Failed = v.Failed || u.Guarded != "" || u.Success != nil && !*u.Success

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A Note is something that the person should hear at the next session: a version
-// was installed, a challenger waits for a word.
+// A Note is a message for the person at the next session: a version was installed, a
+// challenger waits for a decision.
 type Note struct {
 	Schema int       `json:"schema"`
 	Skill  string    `json:"skill"`
@@ -22,17 +22,17 @@ type Note struct {
 	Text   string    `json:"text"` // one line
 }
 
-// NoteKind says what a note is about. Of one kind a skill has one note: the last.
+// NoteKind is the subject of a note. A skill has one note per kind: the latest.
 type NoteKind string
 
 const (
 	Installed NoteKind = "installed" // another text is live
-	Waiting   NoteKind = "waiting"   // something needs the owner's word
+	Waiting   NoteKind = "waiting"   // something needs the owner's decision
 	Alarm     NoteKind = "alarm"     // something got worse
 	Edited    NoteKind = "edited"    // the owner's edit cost a challenger its place
 )
 
-// maxNotes are told in one session; the next one tells the rest.
+// maxNotes are announced in one session; the next one announces the rest.
 const maxNotes = 8
 
 func noteName(skill string, kind NoteKind) string {
@@ -45,15 +45,15 @@ func noteName(skill string, kind NoteKind) string {
 	return clean + "." + string(kind) + ".json"
 }
 
-// Leave leaves a note for the next session, in the place of an older one of its
-// skill and kind.
+// Leave leaves a note for the next session, and replaces an older one of its skill and
+// kind.
 func Leave(home string, n Note) error {
 	n.Schema = 1
 	n.Text = strings.Join(strings.Fields(n.Text), " ")
 	return writeState(filepath.Join(home, "notes", noteName(n.Skill, n.Kind)), n)
 }
 
-// Withdraw takes a note back that has become untrue.
+// Withdraw removes a note that is no longer true.
 func Withdraw(home, skill string, kind NoteKind) error {
 	err := os.Remove(filepath.Join(home, "notes", noteName(skill, kind)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +62,7 @@ func Withdraw(home, skill string, kind NoteKind) error {
 	return nil
 }
 
-// Notes returns what has not been told yet, the oldest first.
+// Notes returns what has not been announced yet, the oldest first.
 func Notes(home string) ([]Note, error) {
 	var out []Note
 	err := eachNote(home, func(_ string, n Note) { out = append(out, n) })
@@ -91,7 +91,7 @@ func eachNote(home string, f func(path string, n Note)) error {
 		var n Note
 		b, err := readFile(path)
 		if err != nil || json.Unmarshal(b, &n) != nil || n.Schema != 1 || n.Text == "" {
-			continue // told by another session meanwhile, or none of ours
+			continue // announced by another session meanwhile, or not written by evolve
 		}
 		notes = append(notes, file{path, n})
 	}
@@ -102,7 +102,8 @@ func eachNote(home string, f func(path string, n Note)) error {
 	return nil
 }
 
-// announce tells the notes, each once: whoever moves one out of the way tells it.
+// announce returns the notes, each once: only the hook that renames a note's file
+// announces it.
 func (h *Host) announce(in *input) (r reply, err error) {
 	if h.Unattended || in.source == "compact" || in.subagent != "" {
 		return r, nil
@@ -111,7 +112,7 @@ func (h *Host) announce(in *input) (r reply, err error) {
 	told := filepath.Join(h.Home, "notes", "told")
 	err = eachNote(h.Home, func(path string, n Note) {
 		if len(lines) == maxNotes {
-			return // the next session has room
+			return // left for the next session
 		}
 		if e := os.MkdirAll(told, 0o700); e != nil {
 			return

@@ -9,8 +9,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// PluginFiles are the files of a Claude Code plugin that has evolve's hooks, by
-// their path in its folder.
+// PluginFiles are the files of a Claude Code plugin with evolve's hooks, by their path
+// in its folder.
 func PluginFiles(program string) (map[string][]byte, error) {
 	manifest, err := json.MarshalIndent(map[string]string{"name": "evolve", "version": "1.0.0",
 		"description": "Notes the uses of your skills, resolves $name, and tells what changed overnight"}, "", "  ")
@@ -23,7 +23,7 @@ func PluginFiles(program string) (map[string][]byte, error) {
 	}, nil
 }
 
-// WritePlugin writes the plugin into dir. What else is there stays.
+// WritePlugin writes the plugin into dir and keeps all other files in it.
 func WritePlugin(dir, program string) (changed bool, err error) {
 	files, err := PluginFiles(program)
 	if err != nil {

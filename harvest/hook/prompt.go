@@ -10,17 +10,17 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// maxContext is how many bytes a hook hands to the model. Claude Code 2.1.329
-// shows 2 kB of what has more than 10,000 characters, and the rest as a file.
+// maxContext is how many bytes a hook passes to the model. Of more than 10,000
+// characters Claude Code 2.1.329 shows 2 kB, and the rest as a file.
 const maxContext = 9500
 
-// maxMentions is how long a prompt may be in which mentions are looked for, in
-// bytes: half a second of them at most, if nothing else stands in it.
+// maxMentions is the longest prompt that is searched for mentions, in bytes; it takes
+// half a second at most.
 const maxMentions = 512 << 10
 
-// mention resolves the "$name" of a prompt. The one skill that it asks for is
-// put into the context as it would be if it had been typed as a command; what is
-// unclear is said to the person, and nothing is loaded.
+// mention resolves the "$name" of a prompt. The one skill that it asks for is added to
+// the context as if it had been typed as a command. If the mention is ambiguous, the
+// person is told so and nothing is loaded.
 func (h *Host) mention(in *input) (r reply, err error) {
 	if len(in.prompt) > maxMentions {
 		if strings.Contains(in.prompt, "$") {
@@ -28,7 +28,7 @@ func (h *Host) mention(in *input) (r reply, err error) {
 		}
 		return r, nil
 	}
-	// Most prompts have none, and need no look at the skills.
+	// Most prompts have no mention; then the skills are not read.
 	if len(skill.Mentions(in.prompt, func(string) bool { return true })) == 0 {
 		return r, nil
 	}
@@ -40,7 +40,7 @@ func (h *Host) mention(in *input) (r reply, err error) {
 		live := found.load(name)
 		g := h.guard(name, live.hash)
 		switch {
-		case g != nil: // nothing is loaded: the agent need not be stopped
+		case g != nil: // nothing is loaded, so the agent need not be stopped
 			said = append(said, "evolve: "+g.Error())
 		case live.hash == "":
 			said = append(said, fmt.Sprintf("Skill '%s' cannot be read.", name))
@@ -54,8 +54,8 @@ func (h *Host) mention(in *input) (r reply, err error) {
 	return r, err
 }
 
-// loaded is what the model reads of a skill: as the agent words it, after the
-// line that says which one leads. Commands in the text (!`…`) are not run.
+// loaded is the text of a skill for the model: as the agent words it, after the line
+// that names the skill. Commands in the text (!`…`) are not run.
 func loaded(name, dir, body, task string) string {
 	body = strings.NewReplacer("$ARGUMENTS", task, "${CLAUDE_SKILL_DIR}", dir).Replace(body)
 	head := using(name) + "\n\nBase directory for this skill: " + dir + "\n\n"

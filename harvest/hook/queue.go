@@ -20,15 +20,15 @@ type Finished struct {
 	Session    string    `json:"session"`
 	Transcript string    `json:"transcript"`
 	CWD        string    `json:"cwd"`
-	Event      string    `json:"event"` // after which it was
+	Event      string    `json:"event"` // after which it was queued
 	Time       time.Time `json:"time"`
 }
 
-// cooldown is how often the same transcript is queued while its session goes on.
+// cooldown is how often a transcript is queued while its session continues.
 const cooldown = 10 * time.Minute
 
-// enqueue puts the session's transcript into the queue. That is all that the end
-// of a session may cost: the harvest comes by itself.
+// enqueue puts the session's transcript into the queue. The end of a session must cost
+// no more than that; a later harvest reads it.
 func (h *Host) enqueue(in *input) error {
 	if in.transcript == "" {
 		return nil
@@ -55,7 +55,7 @@ func readFinished(path string) (f Finished, err error) {
 	return f, nil
 }
 
-// Queue returns what waits for a harvest, the oldest first.
+// Queue returns the transcripts that wait for a harvest, the oldest first.
 func Queue(home string) ([]Finished, error) {
 	dir := filepath.Join(home, "queue")
 	entries, err := os.ReadDir(dir)
@@ -75,8 +75,8 @@ func Queue(home string) ([]Finished, error) {
 	return out, nil
 }
 
-// Harvested empties the queue of what was queued before a harvest began, and
-// sweeps up what killed hooks left in home.
+// Harvested removes from the queue what was queued before a harvest began, and deletes
+// temporary files that killed hooks left in home.
 func Harvested(home string, began time.Time) error {
 	dir := filepath.Join(home, "queue")
 	entries, err := os.ReadDir(dir)
@@ -89,7 +89,7 @@ func Harvested(home string, began time.Time) error {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if f, err := readFinished(path); err == nil && f.Time.Before(began) {
-			_ = os.Remove(path) // another harvest may have done so
+			_ = os.Remove(path) // another harvest may have removed it
 		}
 	}
 	for _, below := range []string{"queue", "notes", "quarantine"} {

@@ -12,7 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A SettingsError says why a settings file cannot be edited. It stays as it is.
+// A SettingsError is the reason why a settings file cannot be edited. The file is
+// unchanged.
 type SettingsError struct {
 	Reason string
 	Hint   string
@@ -21,10 +22,10 @@ type SettingsError struct {
 func (e *SettingsError) Error() string { return e.Reason }
 
 // timeout is how long Claude Code waits for a hook, in seconds. A hook takes
-// milliseconds; this is for a machine that hangs.
+// milliseconds; the limit is for a machine that hangs.
 const timeout = 5
 
-// A matched is one entry of an event: commands, and for which tools.
+// A matched is one entry of an event: commands, and the tools that they run for.
 type matched struct {
 	Matcher string    `json:"matcher,omitempty"`
 	Hooks   []command `json:"hooks"`
@@ -36,7 +37,7 @@ type command struct {
 	Timeout int    `json:"timeout"`
 }
 
-// entry is what an event gets. program is evolve as a shell calls it.
+// entry is the entry for an event. program is evolve as a shell calls it.
 func entry(event, program string) matched {
 	m := matched{Hooks: []command{{"command", program + " hook " + event, timeout}}}
 	if event == PreToolUse || event == PostToolUse {
@@ -50,18 +51,18 @@ func entry(event, program string) matched {
 func Fragment(program string) []byte {
 	out, err := Add(nil, program)
 	if err != nil {
-		panic(err) // nothing in it can fail
+		panic(err) // this type can always be marshalled
 	}
 	return out
 }
 
-// ours tells evolve's hooks from others, whatever folder the program is in.
+// ours matches the commands of evolve's hooks, whatever folder the program is in.
 var ours = lazyregexp.New(`(?:^|[\s/\\'"])evolve[\w.-]*['"]? hook (\w+)$`)
 
-// Add returns the settings with evolve's hooks for all Events. Every other byte
-// stays as it is, and what is there already is not added again; hooks of a
-// program in another place are pointed to this one. Empty text is no file.
-// The error is a *SettingsError.
+// Add returns the settings with evolve's hooks for all Events. Every other byte is
+// kept, and what is there already is not added again; hooks that call the program in
+// another place are changed to this one. An empty text is treated as no file. The error
+// is a *SettingsError.
 func Add(text []byte, program string) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
@@ -77,7 +78,7 @@ func Add(text []byte, program string) ([]byte, error) {
 		}
 		e := entry(event, program)
 		if len(place.ours) > 0 {
-			for _, o := range slices.Backward(place.ours) { // the last first: offsets before it stay
+			for _, o := range slices.Backward(place.ours) { // the last first, so that the offsets before it stay valid
 				if o.command != e.Hooks[0].Command {
 					quoted, err := y.render(e.Hooks[0].Command, 0)
 					if err != nil {
@@ -112,9 +113,9 @@ func Add(text []byte, program string) ([]byte, error) {
 	return text, nil
 }
 
-// Remove returns the settings without evolve's hooks, and without the lists that
-// are empty then, unless they were there in before, the text before Add; nil
-// if that is not known.
+// Remove returns the settings without evolve's hooks. Lists that are then empty are
+// removed too, unless they were in before, the text before Add; before is nil if that
+// is not known.
 func Remove(text, before []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil
@@ -144,8 +145,8 @@ func Remove(text, before []byte) ([]byte, error) {
 	return text, nil
 }
 
-// had reports whether the settings had a list for an event; for "", the object
-// of all events.
+// had reports whether the settings had a list for an event, or, if event is "", the
+// object of all events.
 func had(before []byte, event string) bool {
 	if len(bytes.TrimSpace(before)) == 0 {
 		return false
@@ -154,8 +155,8 @@ func had(before []byte, event string) bool {
 	return err == nil && (event == "" && place.hooks != nil || place.event != nil)
 }
 
-// Hooked lists the commands of evolve's hooks in the settings, by event. off
-// says that the settings turn all hooks off.
+// Hooked lists the commands of evolve's hooks in the settings, by event. off is true if
+// the settings turn all hooks off.
 func Hooked(text []byte) (commands map[string][]string, off bool, err error) {
 	commands = map[string][]string{}
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -177,7 +178,7 @@ func Hooked(text []byte) (commands map[string][]string, off bool, err error) {
 	return commands, s.Off, nil
 }
 
-// check refuses what is no JSON object: everything else may take it for one.
+// check refuses anything but a JSON object; the other functions rely on it.
 func check(text []byte) error {
 	at := bom(text)
 	if !json.Valid(text[at:]) {
@@ -208,7 +209,7 @@ type place struct {
 type found struct {
 	command          string
 	start, end       int  // of the string
-	group            list // the commands beside it
+	group            list // the commands in the same entry
 	inGroup, inEvent int
 }
 
@@ -283,7 +284,7 @@ func oursIn(text []byte, event string, g item, i int) (out []found) {
 	return out
 }
 
-// bom is the length of the mark that some editors put before a text.
+// bom is the length of the byte order mark, which some editors write.
 func bom(text []byte) int {
 	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
 		return 3

@@ -21,7 +21,7 @@ type finder struct {
 	plugins []plugin
 }
 
-// A plugin brings skills of its own, called "plugin:skill".
+// A plugin contains skills of its own, called "plugin:skill".
 type plugin struct{ name, dir string }
 
 // A text is the SKILL.md of a skill as it is now; empty if none was found.
@@ -30,8 +30,8 @@ type text struct {
 	body      []byte
 }
 
-// finder looks where Claude Code does: in the user's folder first, then in the
-// project's, from the working folder up to the repository's.
+// finder searches the same folders as Claude Code: the user's first, then the
+// project's, from the working folder up to the repository's root.
 func (h *Host) finder(cwd string) finder {
 	user := h.Skills
 	if user == "" {
@@ -105,10 +105,10 @@ func plainName(s string) bool {
 	return s != "" && !strings.HasPrefix(s, ".") && !strings.ContainsAny(s, "/\\\x00")
 }
 
-// callable lists the skills that a prompt may mention. Their folders' names are
-// what they are called by; the name in the frontmatter is another one for it.
-// None of them is parsed: that would take a millisecond each, and agents load
-// what they can, whatever evolve thinks of it.
+// callable lists the skills that a prompt may mention. A skill's name is that of its
+// folder; the name in the frontmatter is an alias. The files are not parsed as skills:
+// that would take a millisecond each, and agents load them even if evolve finds them
+// invalid.
 func (f finder) callable(disabled map[string]bool) (list []skill.Callable) {
 	seen := map[string]bool{}
 	for _, r := range f.roots {
@@ -125,7 +125,7 @@ func (f finder) callable(disabled map[string]bool) (list []skill.Callable) {
 func callables(dir, space string, seen, disabled map[string]bool) (list []skill.Callable) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // none
+		return nil // no skills
 	}
 	for _, e := range entries {
 		name := space + e.Name()
@@ -146,7 +146,7 @@ func callables(dir, space string, seen, disabled map[string]bool) (list []skill.
 	return list
 }
 
-// maxHead is as much of a SKILL.md as the name is looked for in, in bytes.
+// maxHead is how much of a SKILL.md is searched for the name, in bytes.
 const maxHead = 4 << 10
 
 func readHead(path string) ([]byte, error) {
@@ -163,8 +163,8 @@ func readHead(path string) ([]byte, error) {
 	return b[:n], err
 }
 
-// front returns the name in the frontmatter of a text, "" for none, and where
-// what is below begins.
+// front returns the name in the frontmatter of a text, "" for none, and where the body
+// begins.
 func front(text []byte) (name string, body int) {
 	at := bom(text)
 	for first := true; at < len(text); first = false {

@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A list is an object or an array in a JSON text: where it opens and closes, and
-// where its members stand. All positions are byte offsets.
+// A list is an object or an array in a JSON text: the positions of its brackets and of
+// its members. All positions are byte offsets.
 type list struct {
 	open, close int // of the brackets
 	items       []item
@@ -23,7 +23,7 @@ type item struct {
 	value      int // where the value begins
 }
 
-// listAt reads the object or array that text[at:to] is, of a valid JSON text.
+// listAt parses text[at:to] of a valid JSON text as an object or an array.
 func listAt(text []byte, at, to int) (l list, ok bool) {
 	v := gjson.ParseBytes(bytes.TrimRight(text[at:to], " \t\r\n"))
 	if !v.IsObject() && !v.IsArray() {
@@ -43,8 +43,8 @@ func listAt(text []byte, at, to int) (l list, ok bool) {
 	return l, true
 }
 
-// find returns the member of a key; -1 for none. A key that is there twice
-// has no one meaning.
+// find returns the index of the member with a key; -1 for none. A key that occurs twice
+// is an error.
 func (l list) find(key string) (i int, err error) {
 	i = -1
 	for j, m := range l.items {
@@ -59,8 +59,7 @@ func (l list) find(key string) (i int, err error) {
 	return i, nil
 }
 
-// A layout is how a JSON text is laid out, so that what is added looks like the
-// rest of it.
+// A layout is the formatting of a JSON text, so that additions look like the rest.
 type layout struct {
 	indent  string // of one level
 	newline string // "" if all is on one line
@@ -91,7 +90,7 @@ func (y layout) at(level int) string {
 	return y.newline + strings.Repeat(y.indent, level)
 }
 
-// render writes v as it stands at a level.
+// render formats v for a level.
 func (y layout) render(v any, level int) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -119,7 +118,7 @@ func (y layout) member(key string, v any, level int) (string, error) {
 	return string(name) + sep + value, err
 }
 
-// add puts a new item behind the last one of a list, whose items stand at level.
+// add appends a new item to a list, whose items are at level.
 func (y layout) add(text []byte, l list, what string, level int) []byte {
 	if n := len(l.items); n > 0 {
 		return put(text, l.items[n-1].end, l.items[n-1].end, ","+y.at(level)+what)
@@ -131,7 +130,7 @@ func (y layout) add(text []byte, l list, what string, level int) []byte {
 	return put(text, l.open+1, l.open+1, what)
 }
 
-// drop takes the i-th item out of a list, with one comma.
+// drop removes the i-th item of a list, with one comma.
 func drop(text []byte, l list, i int) []byte {
 	switch {
 	case len(l.items) == 1:

@@ -15,8 +15,8 @@ import (
 // tempPrefix begins the names of files that are not complete.
 const tempPrefix = ".tmp-"
 
-// writeState replaces a small file as a whole. It is not synced: the agent waits,
-// and what a power cut takes of it comes again.
+// writeState replaces a small file as a whole. It is not synced, because the agent
+// waits, and what a power cut destroys will be written again.
 func writeState(path string, v any) (err error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -50,12 +50,12 @@ func sweep(dir string, old time.Time) {
 	}
 }
 
-// maxLog is how long a log grows, in bytes, before it begins again; the one
-// before it is kept.
+// maxLog is the size of a log, in bytes, at which a new one is begun; the previous one
+// is kept.
 const maxLog = 256 << 10
 
-// log writes one line to logs/<event>.log. There is nobody to tell where that
-// fails too.
+// log writes one line to logs/<event>.log. If that fails too, there is no way to report
+// it.
 func (h *Host) log(event, what string) {
 	if !slices.Contains(Events, event) && event != "guard" {
 		event = "unknown"

@@ -9,13 +9,13 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// agent is whose hooks these are, as skill events name it.
+// agent is the name, in skill events, of the agent whose hooks these are.
 const agent = "claude-code"
 
 // maxPrompt is how much of a prompt is recorded, in bytes.
 const maxPrompt = 16 << 10
 
-// tools notes the agent's own calls of skills, before and after.
+// tools records the agent's own calls of skills, before and after.
 func (h *Host) tools(in *input) (r reply, err error) {
 	if len(in.calls) == 0 {
 		return r, nil
@@ -33,7 +33,7 @@ func (h *Host) tools(in *input) (r reply, err error) {
 			rec.Phase = Started
 		}
 		of := c.id
-		if of == "" { // an agent that gives its calls no id: once in a prompt
+		if of == "" { // an agent that gives its calls no id: once per prompt
 			rec.Event.ID, of = "", h.promptOf(in)+"\x1f"+name
 		}
 		rec.Key = key(in.session, of, string(rec.Phase))
@@ -50,8 +50,8 @@ func (h *Host) tools(in *input) (r reply, err error) {
 	return r, err
 }
 
-// promptOf is the id of the prompt. An agent that tells none has no two events that
-// could be known for the same: each has its time.
+// promptOf is the id of the prompt. If the agent reports none, repeated events cannot
+// be recognised: each gets its time as id.
 func (h *Host) promptOf(in *input) string {
 	if in.promptID != "" {
 		return in.promptID
@@ -59,7 +59,7 @@ func (h *Host) promptOf(in *input) string {
 	return h.now().UTC().Format(time.RFC3339Nano)
 }
 
-// typed notes a "/skill" of the user's.
+// typed records a "/skill" of the user's.
 func (h *Host) typed(in *input) (r reply, err error) {
 	name := h.nameOf(in.command)
 	if name == "" {
@@ -97,14 +97,14 @@ func (h *Host) record(in *input, v harvest.Invocation) Record {
 	}
 	one := harvest.Events(&harvest.Session{Agent: agent, Turns: []harvest.Turn{{ID: in.promptID}}, Invocations: []harvest.Invocation{v}})
 	e := one.Events[0]
-	e.Anchor = nil // no hook knows the line
+	e.Anchor = nil // hooks do not know the line
 	if v.ToolUseID != "" {
 		e.Anchor = &harvest.Anchor{ToolUseID: v.ToolUseID}
 	}
 	return Record{Session: in.session, Agent: in.subagent, Event: e}
 }
 
-// nameOf is a skill's name as it is recorded, "" if it can be none.
+// nameOf is a skill's name as it is recorded, "" if it is not valid.
 func (h *Host) nameOf(s string) string {
 	name := harvest.SkillName(s)
 	if len(name) > maxID || strings.ContainsAny(name, "\n\r") {
@@ -113,13 +113,13 @@ func (h *Host) nameOf(s string) string {
 	return h.clean(name)
 }
 
-// key names what is recorded once: (session, tool call, phase) or (session,
+// key identifies what is recorded once: (session, tool call, phase) or (session,
 // prompt, command).
 func key(session, of, what string) string {
 	return strings.Join([]string{session, of, what}, "|")
 }
 
-// clip cuts s where a letter ends.
+// clip cuts s at a character boundary.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -127,8 +127,8 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "\n[…]"
 }
 
-// using is the line that says which skill leads the turn (specs/mentions.md).
+// using is the line that names the skill of the turn (specs/mentions.md).
 func using(name string) string { return fmt.Sprintf("Using skill: %s", name) }
 
-// hashOf names a text as the store and the gate do.
+// hashOf hashes a text as the store and the gate do.
 func hashOf(b []byte) string { return skill.HashText(b) }

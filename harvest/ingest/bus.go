@@ -14,22 +14,22 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 )
 
-// bus reads what hooks have noted. What cannot be read is a problem of that file, and
-// no reason not to harvest.
+// bus reads what hooks have recorded. A failure to read it is a problem of that file
+// and does not stop the harvest.
 func (g *Ingester) bus() (*hook.Live, []harvest.Problem) {
 	var problems []harvest.Problem
 	records, broken, err := hook.Read(string(g.Dir))
 	if err != nil {
 		problems = append(problems, harvest.Problem{Path: hook.BusFile, Reason: plain.Line(err.Error())})
 	}
-	if broken > 1 { // one may be on its way
+	if broken > 1 { // one may be incomplete
 		problems = append(problems, harvest.Problem{Path: hook.BusFile, Reason: fmt.Sprintf("%d lines are no records", broken)})
 	}
 	return hook.Join(records), problems
 }
 
-// emptyQueue empties the queue of what this harvest, begun at that time, has read and
-// kept.
+// emptyQueue removes from the queue what this harvest, begun at that time, has read and
+// stored.
 func (g *Ingester) emptyQueue(began time.Time) error {
 	if g.Access != datadir.Writes {
 		return nil
@@ -45,9 +45,9 @@ type SessionEvents struct {
 	harvest.Sidecar
 }
 
-// Events lists the skill events of each stored session that has some, the oldest
-// first, and then those of sessions that hooks alone have noted; of one skill, if only
-// names it.
+// Events lists the skill events of each stored session that has some, the oldest first,
+// and then those of sessions that only hooks have recorded. If only is not "", it lists
+// the events of that skill.
 func (g *Ingester) Events(ctx context.Context, only string) ([]SessionEvents, error) {
 	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: only})
 	if err != nil {
@@ -69,8 +69,8 @@ func (g *Ingester) Events(ctx context.Context, only string) ([]SessionEvents, er
 	return append(out, g.unwritten(sessions, only)...), nil
 }
 
-// unwritten are the events of sessions that are on the bus alone: their transcript was
-// never written, or is gone.
+// unwritten are the events of sessions that are only on the bus: their transcript was
+// never written, or was deleted.
 func (g *Ingester) unwritten(stored []harvest.Session, only string) (out []SessionEvents) {
 	live, _ := g.bus()
 	for _, id := range live.Sessions() {

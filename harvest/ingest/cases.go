@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// Known makes sure that name is a skill on disk or one that the store has uses or
-// cases of.
+// Known returns an error unless name is a skill on disk or one that the store has uses
+// or cases of.
 func Known(ctx context.Context, db *store.Store, reg *skill.Registry, name string) error {
 	_, err := reg.Lookup(name)
 	var unknown *skill.UnknownSkillError
@@ -52,8 +52,8 @@ func Known(ctx context.Context, db *store.Store, reg *skill.Registry, name strin
 	return unknown
 }
 
-// Cases reads the cases of a skill that is Known; those of one split, if split names
-// one.
+// Cases reads the cases of a skill that is Known; those of one split, if split is not
+// "".
 func (g *Ingester) Cases(ctx context.Context, name, split string) ([]eval.Case, error) {
 	switch eval.Split(split) {
 	case eval.Unassigned, eval.Train, eval.Val, eval.Test:
@@ -113,9 +113,9 @@ func (g *Ingester) Case(ctx context.Context, name, id string) (*eval.Case, error
 	return nil, problem.Inputf(hint, "%s has no case %q", name, id)
 }
 
-// Drop takes cases of a skill away, each named by its id or the beginning of it; no
-// harvest brings them back. If one of them is not there, none goes. left is how many
-// cases the skill has then.
+// Drop deletes cases of a skill, each named by its id or the beginning of it; no
+// harvest brings them back. If one of them does not exist, none is deleted. left is the
+// number of cases that the skill then has.
 func (g *Ingester) Drop(ctx context.Context, name string, ids []string) (dropped []string, left int, err error) {
 	for _, id := range ids {
 		c, err := g.Case(ctx, name, id)
@@ -149,7 +149,7 @@ func (g *Ingester) SpentOn(ctx context.Context, c *eval.Case) string {
 	return spent.On(c)
 }
 
-// SplitCounts counts cases by what they are used for.
+// SplitCounts counts cases by split.
 func SplitCounts(cases []eval.Case) map[eval.Split]int {
 	n := map[eval.Split]int{}
 	for _, c := range cases {

@@ -11,14 +11,14 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 )
 
-// An Edit is what came of an edit of a case.
+// An Edit is the result of editing a case.
 type Edit struct {
 	Changed  bool
 	Warnings []string
 }
 
-// Replace puts text, a case as JSON, in the place of c. trust also takes checks that
-// run programs. again is the hint of an error; nothing is changed then.
+// Replace replaces c by text, a case as JSON. trust also accepts checks that run
+// programs. again is the hint of an error; then nothing is changed.
 func (g *Ingester) Replace(ctx context.Context, c *eval.Case, text []byte, trust bool, again string) (*Edit, error) {
 	spent := g.SpentOn(ctx, c)
 	next, err := eval.DecodeCase(text)

@@ -26,12 +26,12 @@ import (
 type Input struct {
 	Text  []byte
 	Name  string // for messages
-	File  string // whose folder holds the files that an evals.json names; "" for none
-	Skill string // that a trigger set asks for, if it names none
-	Trust bool   // also take checks that run programs
+	File  string // its folder holds the files that an evals.json names; "" for none
+	Skill string // of a trigger set that names no skill
+	Trust bool   // also accept checks that run programs
 }
 
-// An Import is cases that may be stored, and what came of it: schema 1.
+// An Import is cases that may be stored, and the result of storing them: schema 1.
 type Import struct {
 	Schema    int                           `json:"schema"`
 	Read      int                           `json:"read"`
@@ -40,7 +40,7 @@ type Import struct {
 	Unchanged int                           `json:"unchanged"`
 	LeftOut   int                           `json:"left_out"`
 	Redacted  int                           `json:"redactions"`
-	Repeated  int                           `json:"repeated"` // put into the cluster of what they repeat
+	Repeated  int                           `json:"repeated"` // put into the cluster of a case that they nearly repeat
 	Skills    map[string]map[eval.Split]int `json:"skills"`   // all cases of the skills that the file has
 	Warnings  []string                      `json:"warnings"`
 
@@ -83,7 +83,7 @@ func Read(in Input, layout *skill.Layout, red redact.Redactor) (*Import, error) 
 	return r, nil
 }
 
-// readCases reads cases as JSON Lines; where says where the i-th one stands.
+// readCases reads cases as JSON Lines; where describes the place of the i-th one.
 func (r *Import) readCases(in Input) (where func(i int) string, err error) {
 	r.cases, err = eval.ReadCases(bytes.NewReader(in.Text), in.Name)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *Import) readCases(in Input) (where func(i int) string, err error) {
 	return func(i int) string { return fmt.Sprintf("%s:%d: case %q", in.Name, lineOf(in.Text, i), r.cases[i].ID) }, nil
 }
 
-// lineOf gives the line of the n-th case in a file of JSON Lines.
+// lineOf is the line of the n-th case in a file of JSON Lines.
 func lineOf(text []byte, n int) int {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if len(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))) == 0 {
@@ -139,10 +139,10 @@ func (r *Import) readEvals(in Input) (where func(i int) string, err error) {
 	return func(i int) string { return fmt.Sprintf("%s: evals[%d]: case %q", in.Name, i, cases[i].ID) }, nil
 }
 
-// acceptable makes a case fit to be stored: its secrets are replaced, how many
-// is returned. A check that runs a program needs trust, and one that compares
-// with a secret cannot be kept: it would be another check without it. Neither
-// can a name that would tell a secret, or a terminal what to do.
+// acceptable makes a case fit to be stored: it replaces secrets and returns their
+// number. It refuses a check that runs a program without trust, a check that compares
+// with a secret (without the secret it would be another check), and a name that
+// contains a secret or control characters.
 func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (redacted int, err error) {
 	clean := func(s *string) {
 		var n int
@@ -194,8 +194,8 @@ func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (
 	return redacted, nil
 }
 
-// meet notes a skill that the file has cases of; one that nobody knows is
-// accepted, and said.
+// meet records a skill that the file has cases of. An unknown skill is accepted, with a
+// remark.
 func (r *Import) meet(reg *skill.Registry, name string, at func() string) error {
 	if r.Skills[name] != nil {
 		return nil
@@ -219,8 +219,8 @@ func (r *Import) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Save stores the cases of an import, all or none, and notes in it how what is there
-// now compares with what was read.
+// Save stores the cases of an import, all or none, and records in it how the stored
+// cases differ from those that were read.
 func (g *Ingester) Save(ctx context.Context, r *Import) error {
 	before := map[[2]string]eval.Case{}
 	stored, err := g.Store.Cases(ctx, "")

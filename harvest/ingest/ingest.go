@@ -19,7 +19,7 @@ import (
 
 // An Ingester fills the store.
 type Ingester struct {
-	Store    *store.Store // nil if there is none yet: what only reads finds nothing
+	Store    *store.Store // nil if there is none yet: reading then finds nothing
 	Layout   *skill.Layout
 	Dir      datadir.Dir
 	Access   datadir.Access // the queue of hooks is emptied if it is datadir.Writes
@@ -27,13 +27,13 @@ type Ingester struct {
 	Redactor redact.Redactor // applied to all that is stored
 }
 
-// A Source is a reader of sessions with the place that it reads.
+// A Source is a reader of sessions and the place that it reads.
 type Source struct {
 	harvest.Source
 	Where string // a folder
 }
 
-// A Report is what one harvest found.
+// A Report is the result of one harvest.
 type Report struct {
 	Sessions    int               `json:"sessions"`    // new or changed
 	Invocations int               `json:"invocations"` // uses in them, as store.SkillUse counts them
@@ -43,7 +43,7 @@ type Report struct {
 	Found       []Found           `json:"sources"`
 }
 
-// A Found is what a harvest took from one source.
+// A Found is the result for one source.
 type Found struct {
 	Source      string `json:"source"`
 	Where       string `json:"where"`
@@ -53,15 +53,16 @@ type Found struct {
 
 const (
 	gcPercent   = 400       // while sessions are read
-	memoryLimit = 150 << 20 // bytes; above it the collector works as hard as it must
+	memoryLimit = 150 << 20 // bytes; above it the garbage collector runs as often as necessary
 )
 
 // Harvest reads what is new in the sources and stores it, redacted. read is called
-// after each session. headless counts the uses of sessions that a program drove, too.
-// Where a source fails, the report has what was stored until then.
+// after each session. headless also counts the uses of sessions that a program drove.
+// If a source fails, the report has what was stored until then.
 func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool, read func()) (*Report, error) {
-	// Sessions pass through and are gone: collecting less often costs some tens
-	// of megabytes and saves a tenth of the time. The limit keeps it to that.
+	// Sessions are garbage soon after they were read: collecting less often costs some
+	// tens of megabytes and saves a tenth of the time. The memory limit bounds the
+	// cost.
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 	r := &Report{Problems: []harvest.Problem{}, Found: []Found{}}
@@ -76,7 +77,7 @@ func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool,
 		}
 		writer, marks := newSessionWriter(g.Store), &cursor{FileCursor: stored}
 		problems, err := src.Sessions(ctx, marks, func(s *harvest.Session) error {
-			harvest.Scrub(s, g.Redactor) // of what readers do not know by its value
+			harvest.Scrub(s, g.Redactor) // texts are redacted by the readers, the rest here
 			live.Merge(s)
 			r.Sessions++
 			read()
@@ -100,13 +101,13 @@ func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool,
 			return r, fmt.Errorf("harvest %s: %w", src.Name(), err)
 		}
 	}
-	if _, err := g.Store.SkillUses(ctx); err != nil { // a command that only looks cannot keep what it counts
+	if _, err := g.Store.SkillUses(ctx); err != nil { // a read-only command cannot store the counts
 		return r, err
 	}
 	return r, g.emptyQueue(began)
 }
 
-// add adds what a source has met.
+// add adds the problems of a source.
 func (r *Report) add(problems []harvest.Problem) {
 	for _, p := range problems {
 		if p.Remark {
@@ -117,8 +118,8 @@ func (r *Report) add(problems []harvest.Problem) {
 	}
 }
 
-// AddStored adds the problems that the sessions of earlier harvests have to what this
-// one met, in the order of files and lines.
+// AddStored adds the problems of sessions stored by earlier harvests to those of this
+// one, in the order of files and lines.
 func (r *Report) AddStored(sessions []harvest.Session) {
 	for _, s := range sessions {
 		r.add(s.Problems)
@@ -131,9 +132,9 @@ func (r *Report) AddStored(sessions []harvest.Session) {
 	}
 }
 
-// A cursor holds back what a source has read, so that a file of which nothing could be
-// kept is named again by the next harvest. What is wrong with one that was kept is in
-// its stored session.
+// A cursor delays the marks of the files that a source has read, so that a file of
+// which nothing could be stored is reported again by the next harvest. The problems of
+// a stored one are in its session.
 type cursor struct {
 	harvest.FileCursor
 	later []func()

@@ -14,15 +14,15 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// A Mining says how cases are made of sessions.
+// A Mining holds the options of making cases of sessions.
 type Mining struct {
 	Model    eval.Model // writes checks and labels replies; nil: corrections are quoted
-	Headless bool       // cases of sessions that a program drove, too
+	Headless bool       // a challenger is on trial: new cases are held out for it
 	OnTrial  bool       // a challenger is on trial: new cases are held out for it
 }
 
-// Mine turns the stored uses of a skill into cases and assigns their splits. It
-// returns the cases that were not known before, and those that a model has rewritten.
+// Mine turns the stored uses of a skill into cases and assigns their splits. It returns
+// the new cases, and those that a model has rewritten.
 func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eval.Case, stats harvest.MineStats, err error) {
 	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: name})
 	if err != nil {
@@ -36,11 +36,11 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	if err != nil {
 		return nil, stats, err
 	}
-	seen := map[string]bool{} // clusters that a search has read or chosen by
+	seen := map[string]bool{} // clusters that a search has read or used for selection
 	for _, c := range known {
 		seen[eval.ClusterOf(&c)] = seen[eval.ClusterOf(&c)] || c.Split == eval.Train || c.Split == eval.Val
 	}
-	old := map[string]string{} // case to be mined once more → its cluster, which stays
+	old := map[string]string{} // case to be mined again → its cluster, which is kept
 	if m.Model != nil {
 		for _, c := range known {
 			if Quoted(c) {
@@ -59,13 +59,13 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 			mined[i].Cluster = cluster
 			stats.Cases--
 		}
-		// What goes on in a session that the search knows, or nearly repeats it,
-		// is no news to the challenger: it goes where its cluster is.
+		// A case of a session that the search knows, or that nearly repeats one, is no
+		// independent evidence for the challenger: it gets the split of its cluster.
 		if m.OnTrial && !seen[eval.ClusterOf(&mined[i])] {
 			mined[i].Split = eval.Test
 		}
 	}
-	// What was read is kept even if reading was stopped.
+	// What was mined is kept even if mining was stopped.
 	if e := g.SaveCases(context.WithoutCancel(ctx), name, mined); e != nil {
 		return nil, stats, e
 	}
@@ -75,15 +75,15 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 // quotation begins the rubric that harvest.Mine writes without a model.
 const quotation = "The user corrected this: «"
 
-// Quoted reports whether a mined case was made without a model: its checks do no more
-// than quote the correction, and a model may still write better ones.
+// Quoted reports whether a mined case was made without a model: its checks only quote
+// the correction, and a model may still write better ones.
 func Quoted(c eval.Case) bool {
 	return c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Corrected) &&
 		!slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return !strings.HasPrefix(k.Rubric, quotation) })
 }
 
-// SaveCases stores cases and gives those without a split one, all cases of the skill
-// considered.
+// SaveCases stores cases and assigns a split to those without one, considering all
+// cases of the skill.
 func (g *Ingester) SaveCases(ctx context.Context, name string, cases []eval.Case) error {
 	if len(cases) > 0 {
 		if _, _, err := g.Store.SaveCases(ctx, cases); err != nil {
@@ -124,14 +124,15 @@ type SkillCases struct {
 	Headless int `json:"headless_uses"`
 	Cases    int `json:"cases"`
 	NewCases int `json:"new_cases"`
-	// Quoted counts the cases whose checks quote a correction: no model has
-	// written them yet.
+	// Quoted counts the cases whose checks quote a correction: no model has written
+	// them yet.
 	Quoted int    `json:"quoted"`
-	Note   string `json:"note,omitempty"` // why no case was made of it
+	Note   string `json:"note,omitempty"` // why it has no cases
 }
 
-// MineAll makes cases, without a model, of every skill that was used and can be read;
-// of one, if only names it. onTrial reports whether a challenger of a skill is on trial.
+// MineAll makes cases, without a model, of every skill that was used and can be read,
+// or only of one, if only is not "". onTrial reports whether a challenger of a skill is
+// on trial.
 func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string, headless bool, onTrial func(context.Context, *skill.Live) (bool, error)) ([]SkillCases, error) {
 	uses, err := Uses(ctx, g.Store, reg)
 	if err != nil {
@@ -159,7 +160,7 @@ func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string
 			if err != nil {
 				return nil, err
 			}
-			// What the owner has dropped is mined again, and not stored again.
+			// Cases that the owner dropped are mined again, but not stored again.
 			if _, _, err := g.Mine(ctx, live.Name, Mining{Headless: headless, OnTrial: trial}); err != nil {
 				return nil, fmt.Errorf("mine cases of %s: %w", live.Name, err)
 			}

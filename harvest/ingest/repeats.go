@@ -7,11 +7,11 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// joinRepeats puts new cases that nearly repeat what one of the skill's stored cases asks,
-// or an earlier one of the file, into that one's cluster, and takes a split from them
-// that is not that one's: what the search reads must not be held out from it under
-// another name. It returns how many it has moved. Cases that are known by their id
-// stay as the file has them.
+// joinRepeats puts a new case that nearly repeats a stored case of the skill, or an
+// earlier one of the file, into that case's cluster, and clears its split if it differs
+// from that case's: what the search reads must not be held out from it under another
+// name. It returns how many cases it has moved. Cases whose id is already stored stay
+// as the file has them.
 func joinRepeats(cases, stored []eval.Case) (moved int) {
 	type group struct {
 		skill   string
@@ -52,7 +52,7 @@ func joinRepeats(cases, stored []eval.Case) (moved int) {
 			}
 			c.Cluster = list[k].Cluster
 			if first := all[like[k]].Split; c.Split != first {
-				c.Split = eval.Unassigned // it goes where its cluster is
+				c.Split = eval.Unassigned // it gets the split of its cluster
 			}
 			moved++
 		}

@@ -16,10 +16,10 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// WriteSidecars writes the skill events of every stored session into dir, one
-// file a session as Entire's CLI writes them. What a file holds already stays:
-// its events come first, its other fields are kept byte for byte as values, and
-// of two events that are the same the earlier one wins.
+// WriteSidecars writes the skill events of every stored session into dir, one file per
+// session as Entire's CLI writes them. The content of an existing file is kept: its
+// events come first, its other fields keep their values byte for byte, and of two equal
+// events the earlier one is kept.
 func (g *Ingester) WriteSidecars(ctx context.Context, dir string) (written int, err error) {
 	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{})
 	if err != nil {
@@ -45,8 +45,8 @@ func (g *Ingester) WriteSidecars(ctx context.Context, dir string) (written int, 
 	return written, nil
 }
 
-// sidecarName is a session's id as a file name: ids come from transcripts, and
-// must not lead out of the folder.
+// sidecarName is a session's id as a file name: ids come from transcripts, and must not
+// lead out of the folder.
 func sidecarName(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || r == ':' || r < ' ' {
@@ -62,9 +62,8 @@ const maxSidecar = 64 << 20
 // fileMode keeps what is written for its owner alone.
 const fileMode fs.FileMode = 0o600
 
-// mergeSidecar adds the events of side to the file at path; changed is false
-// where it held them all. A file that is no sidecar is an error and stays as it
-// is.
+// mergeSidecar adds the events of side to the file at path; changed is false if it has
+// them all. A file that is no sidecar is an error and is not changed.
 func mergeSidecar(path string, side harvest.Sidecar) (changed bool, err error) {
 	fields := map[string]json.RawMessage{}
 	var have harvest.Sidecar

@@ -11,8 +11,8 @@ import (
 )
 
 // Uses counts the uses of every skill, the most used first: the counts that harvest,
-// status, a run and serve show. Uses under another name of a skill's file are the
-// skill's.
+// status, a run and serve show. Uses under another name of a skill's file are counted
+// under the skill.
 func Uses(ctx context.Context, db *store.Store, reg *skill.Registry) ([]store.SkillUse, error) {
 	all, err := db.SkillUses(ctx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// A sessionWriter hands sessions to the store without waiting for each: those that are
-// under way together are committed together, with one fsync.
+// A sessionWriter passes sessions to the store without waiting for each: those that are
+// in progress together are committed together, with one fsync.
 type sessionWriter struct {
 	db    *store.Store
 	slots chan struct{} // bounds how many sessions are held in memory
@@ -29,7 +29,7 @@ func newSessionWriter(db *store.Store) *sessionWriter {
 	return &sessionWriter{db: db, slots: make(chan struct{}, maxUnderWay), kept: map[string]bool{}, lost: map[string]bool{}}
 }
 
-// save takes s over. The error may be that of a session before it.
+// save stores s. The error may be that of an earlier session.
 func (w *sessionWriter) save(ctx context.Context, s *harvest.Session) error {
 	w.mu.Lock()
 	err := w.err

@@ -12,8 +12,8 @@ import (
 // ones hold a pasted file or a tool's output; they are skipped while streaming.
 const MaxLine = 16 << 20
 
-// ErrLongLine is returned by Lines.Next in place of a line above MaxLine. The
-// next call goes on behind it.
+// ErrLongLine is returned by Lines.Next in place of a line above MaxLine. The next call
+// returns the line after it.
 var ErrLongLine = errors.New("line is longer than 16 MiB")
 
 // Lines reads a transcript line by line through one buffer, which grows to the
@@ -22,29 +22,29 @@ var ErrLongLine = errors.New("line is longer than 16 MiB")
 type Lines struct {
 	r          io.Reader
 	buf        []byte
-	start, end int // what is read and not yet returned
+	start, end int // bytes read but not yet returned
 	err        error
 	n          int // lines returned or skipped
 	whole      bool
-	more       bool // the next entry is of the same line
+	more       bool // the next entry is on the same line
 }
 
-// glue is between two entries on one line. It may also end a string.
+// glue separates two entries on one line. It may also end a string.
 var glue = []byte(`}{"`)
 
 // NewLines returns a reader of r's lines.
 func NewLines(r io.Reader) *Lines { return &Lines{r: r, buf: make([]byte, 256<<10), whole: true} }
 
-// Reset makes l read the lines of r, with the buffer that it has.
+// Reset makes l read the lines of r, with its present buffer.
 func (l *Lines) Reset(r io.Reader) { *l = Lines{r: r, buf: l.buf, whole: true} }
 
-// Next returns the next line without its line feed, valid until the call that
-// follows. At the end it returns io.EOF; ErrLongLine stands for a line that was
-// skipped; any other error is the underlying reader's and final. What comes before
-// such an error is returned first, and may be half a line: see Whole.
+// Next returns the next line without its line feed, valid until the next call. At the
+// end it returns io.EOF, and ErrLongLine in place of a line that was skipped; any other
+// error is the underlying reader's and final. What precedes such an error is returned
+// first, and may be half a line: see Whole.
 //
-// Two entries that are on one line are returned one by one: a program that goes on
-// with a transcript may find no line feed at its end.
+// Two entries on one line are returned one by one: a program that continues a
+// transcript may find no line feed at its end.
 func (l *Lines) Next() ([]byte, error) {
 	searched := 0
 	for {
@@ -68,8 +68,8 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// entry returns the first entry of the line that ends at end; the next line begins
-// at next.
+// entry returns the first entry of the line that ends at end; the next line begins at
+// next.
 func (l *Lines) entry(end, next int) []byte {
 	if !l.more {
 		l.n++
@@ -78,14 +78,14 @@ func (l *Lines) entry(end, next int) []byte {
 	l.more = false
 	if len(line) > 0 && line[0] == '{' && bytes.Contains(line, glue) {
 		if i := value(line, 0); i > 0 && bytes.HasPrefix(line[i-1:], glue) {
-			line, next, l.more = line[:i:i], l.start+i, true // who appends must not write into the next
+			line, next, l.more = line[:i:i], l.start+i, true // appending to line must not overwrite the next
 		}
 	}
 	l.start = next
 	return line
 }
 
-// skipEmpty drops the empty lines that are read already: a compressed file may hold
+// skipEmpty drops the empty lines that are in the buffer: a compressed file may hold
 // very many.
 func (l *Lines) skipEmpty() {
 	for !l.more && l.start < l.end && l.buf[l.start] == '\n' {
@@ -97,8 +97,8 @@ func (l *Lines) skipEmpty() {
 // Line is the 0-based number of the line that Next returned last.
 func (l *Lines) Line() int { return l.n - 1 }
 
-// Whole is false once Next returned a last line without a line feed: it may be
-// half of what is still being written.
+// Whole is false if Next returned a last line without a line feed: the line may be
+// still being written.
 func (l *Lines) Whole() bool { return l.whole }
 
 // fill makes room and reads once.
@@ -124,7 +124,7 @@ func (l *Lines) fill() {
 	l.err = io.ErrNoProgress
 }
 
-// skip drops what is buffered and all up to the next line feed.
+// skip drops the buffer and everything up to the next line feed.
 func (l *Lines) skip() error {
 	l.n++
 	for {

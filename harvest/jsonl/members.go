@@ -2,15 +2,15 @@ package jsonl
 
 import "bytes"
 
-// Members walks the members of a JSON object in their order, without decoding
-// them: a reader sees the head of a line and decides whether the rest, a tool's
-// output, is worth anything. A quote inside a JSON string is escaped, so what
-// stands in a string never passes for a member. It does not validate: where the
-// syntax makes no sense, Next is false.
+// Members iterates over the members of a JSON object in their order, without decoding
+// them: a reader looks at the head of a line and decides whether it needs the rest,
+// such as a tool's output. A quote inside a JSON string is escaped, so the content of a
+// string is never taken for a member. It does not validate: if the syntax makes no
+// sense, Next is false.
 type Members struct {
 	line []byte
 	at   int    // the value of the member under the cursor; before the first, its brace
-	next int    // the end of that value, 0 while nobody needed it
+	next int    // the end of that value, 0 if not computed yet
 	key  []byte // raw
 }
 
@@ -22,8 +22,8 @@ func Object(line []byte) Members {
 	return Members{line: line}
 }
 
-// Next goes to the next member. It is false at the end of the object, or of what
-// can be understood.
+// Next goes to the next member. It is false at the end of the object, or if the syntax
+// makes no sense.
 func (m *Members) Next() bool {
 	if m.at < 0 {
 		return false
@@ -62,8 +62,8 @@ func (m *Members) stop() bool {
 // Key is the member's name as it stands in the line, escapes included.
 func (m *Members) Key() []byte { return m.key }
 
-// Rest is the line from the first byte of the member's value on. It costs
-// nothing, however long the value is.
+// Rest is the line from the first byte of the member's value on. It costs nothing,
+// however long the value is.
 func (m *Members) Rest() []byte {
 	if m.at <= 0 {
 		return nil
@@ -83,8 +83,8 @@ func (m *Members) Value() []byte {
 	return m.line[m.at:end]
 }
 
-// Text is the member's value if that is a string without escapes, as names, ids
-// and times are.
+// Text is the member's value if it is a string without escapes, as names, ids and times
+// are.
 func (m *Members) Text() (text []byte, ok bool) {
 	v := m.Value()
 	if len(v) < 2 || v[0] != '"' || bytes.IndexByte(v, '\\') >= 0 {

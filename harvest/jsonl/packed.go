@@ -18,18 +18,18 @@ const packedSuffix = ".zst"
 // Packed reports whether a file of that name is compressed.
 func Packed(name string) bool { return strings.HasSuffix(name, packedSuffix) }
 
-// Unpacked is the name of a transcript without the suffix of compression.
-// Sessions, problems and cursors know a transcript by it: an agent compresses its
-// old transcripts in their place, and they are the same sessions as before.
+// Unpacked is the name of a transcript without the suffix of compression. Sessions,
+// problems and cursors use this name: an agent replaces its old transcripts by
+// compressed ones, and they are the same sessions as before.
 func Unpacked(name string) string { return strings.TrimSuffix(name, packedSuffix) }
 
 const (
 	// maxWindow is how far back a compressed transcript may refer, in bytes; it is
 	// held in memory. Agents compress at levels that need 8 MiB at most.
 	maxWindow = 32 << 20
-	// maxUnpacked is how long a compressed transcript may be, in bytes, and maxRatio
-	// how many times as long as its file a longer one may be: a few kilobytes can
-	// pretend to any length, and take minutes to read. There are real ones of 2 GiB,
+	// maxUnpacked is the longest compressed transcript, in bytes, that is always read;
+	// a longer one may be at most maxRatio times as long as its file. A few kilobytes
+	// can pretend to any length, and take minutes to read. Real ones of 2 GiB exist,
 	// which are a tenth of that compressed.
 	maxUnpacked = 128 << 20
 	maxRatio    = 100
@@ -39,11 +39,10 @@ var errUnpacked = fmt.Errorf("it is longer than %d MiB once unpacked, and than %
 
 var errCut = errors.New("unpack: the file is cut off: what comes before is read")
 
-// Unpack returns what r holds, which is compressed with zstd. Of what is cut off
-// it returns what comes before the cut, and then an error: whether the rest is
-// lost or still to be written shows the next time. Memory is bounded by the window
-// of 32 MiB that a frame may have, and what comes out by 128 MiB, or by 100 times
-// what went in.
+// Unpack returns the content of r, which is compressed with zstd. If r is cut off, it
+// returns what precedes the cut, and then an error; the next harvest will show whether
+// the rest is lost or still to be written. Memory is bounded by the window of 32 MiB
+// that a frame may have, the output by 128 MiB, or by 100 times the input.
 func Unpack(r io.Reader) io.ReadCloser { return &unpacker{r: r, limit: maxUnpacked} }
 
 type unpacker struct {
@@ -76,7 +75,7 @@ func (u *unpacker) Read(p []byte) (n int, err error) {
 	return n, u.err
 }
 
-// packedReader counts what goes in.
+// packedReader counts the input.
 type packedReader struct{ u *unpacker }
 
 func (r packedReader) Read(p []byte) (int, error) {
@@ -95,12 +94,12 @@ func (u *unpacker) Close() error {
 	return nil
 }
 
-// Entries counts the entries of a transcript, packed or not, as far as it can be
+// Entries counts the entries of a transcript, compressed or not, as far as it can be
 // read. The error can only be ctx's.
 func Entries(ctx context.Context, path string) (int, error) {
 	f, err := bounded.Open(path)
 	if err != nil {
-		return 0, nil // the reader will say why
+		return 0, nil // the reader will report the error
 	}
 	defer f.Close()
 	in := io.Reader(f)

@@ -1,7 +1,7 @@
 package jsonl
 
-// A Problem is something in a file that could not be read, and why. It never
-// ends the harvest.
+// A Problem is a part of a file that could not be read, and why. It never ends the
+// harvest.
 type Problem struct {
 	Path   string `json:"path"`
 	Line   int    `json:"line,omitempty"` // 1-based, 0 for the whole file

@@ -10,23 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// maxProblems are the lines of one file that are named; more are counted.
+// maxProblems is the number of lines of one file that are named; the others are
+// counted.
 const maxProblems = 20
 
-// singleDocument is why a file of one JSON value is passed over.
+// singleDocument is the reason for skipping a file of one JSON value.
 const singleDocument = "a single JSON document, not JSON lines"
 
 // idle are readers of lines for the next file: a small transcript costs less
 // than a fresh buffer.
 var idle = sync.Pool{New: func() any { return NewLines(nil) }}
 
-// Scan reads a transcript of JSON lines. Most bytes of one are tool results, so
-// want judges a line unread, by its bytes: what it refuses is not looked at
-// again. take gets the rest, one valid JSON object at a time, with its 0-based
-// number; the line is valid during the call only. take reports whether it knows
-// the record as one of its agent's. What cannot be read is a Problem and ends
-// nothing, except that a line without a line feed at the end of r may be half of
-// what is still being written: no word about it. The error is ctx's.
+// Scan reads a transcript of JSON lines. Most bytes of one are tool results, so want
+// judges a line by its bytes before it is decoded: a line that it refuses is skipped.
+// take gets the others, one valid JSON object at a time, with the 0-based line number;
+// the line is valid during the call only. take reports whether it recognises the record
+// as one of its agent's. A line that cannot be read is a Problem and ends nothing; a
+// last line without a line feed may be still being written, and is not reported. The
+// error is ctx's.
 func Scan(ctx context.Context, r io.Reader, file string, want func(line []byte) bool, take func(n int, line []byte) bool) ([]Problem, error) {
 	lines := idle.Get().(*Lines)
 	lines.Reset(r)
@@ -91,7 +92,7 @@ func Scan(ctx context.Context, r io.Reader, file string, want func(line []byte) 
 	return p.finish(), nil
 }
 
-// unfit says why a line cannot be decoded; "" if it can.
+// unfit is the reason why a line cannot be decoded; "" if it can.
 func unfit(line []byte) string {
 	switch {
 	case bytes.IndexByte(line, 0) >= 0:
@@ -104,7 +105,7 @@ func unfit(line []byte) string {
 	return ""
 }
 
-// problems collects what is wrong with one file, in bounded space.
+// problems collects the problems of one file, in bounded space.
 type problems struct {
 	file string
 	list []Problem

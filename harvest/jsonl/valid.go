@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// valid reports whether line is one JSON value, however deep: one that called
-// itself would overflow the stack on a line of brackets. It reads the inside of
-// strings, which are nearly everything, eight bytes at a time.
+// valid reports whether line is one JSON value, however deep; a recursive function
+// would overflow the stack on a line of brackets. It skips the inside of strings, which
+// is nearly everything, eight bytes at a time.
 func valid(line []byte) bool {
 	var few [64]byte
 	stack := few[:0] // the brackets that are open
@@ -36,7 +36,7 @@ func valid(line []byte) bool {
 		if i < 0 {
 			return false
 		}
-		// What comes behind it: the ends of its parents, a comma, a key.
+		// After it: the ends of its parents, a comma, a key.
 		for {
 			i = blank(line, i)
 			n := len(stack)
@@ -46,7 +46,7 @@ func valid(line []byte) bool {
 			if i >= len(line) {
 				return false
 			}
-			if line[i] == stack[n-1]+2 { // ']' and '}' stand two behind '[' and '{'
+			if line[i] == stack[n-1]+2 { // ']' and '}' come two after '[' and '{'
 				stack, opened = stack[:n-1], false
 				i++
 				continue
@@ -86,8 +86,8 @@ func literal(b []byte, i int, word string) int {
 func stringEnd(b []byte, i int) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for i++; ; i++ {
-		// Skip eight bytes of which none is a quote, a backslash or a control
-		// character. The lowest mark is always right, those above it need not be.
+		// Skip eight bytes without a quote, a backslash or a control character. The
+		// lowest mark is always right, those above it need not be.
 		for len(b)-i >= 8 {
 			w := binary.LittleEndian.Uint64(b[i:])
 			quote, slash := w^('"'*ones), w^('\\'*ones)
@@ -159,7 +159,7 @@ func number(b []byte, i int) int {
 	return i
 }
 
-// figures passes over at least one digit.
+// figures skips at least one digit.
 func figures(b []byte, i int) int {
 	from := i
 	for i < len(b) && b[i] >= '0' && b[i] <= '9' {

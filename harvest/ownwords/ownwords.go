@@ -1,4 +1,4 @@
-// Package ownwords tells what a person wrote of a message from what they pasted or
+// Package ownwords separates what a person wrote in a message from what they pasted or
 // quoted, and from what a program put there.
 package ownwords
 
@@ -14,20 +14,19 @@ import (
 // A Part is a piece of a message in a person's name.
 type Part struct {
 	Text string
-	// Own is true for what the person wrote. The rest is what they pasted or
-	// quoted, or what a program put there: context for a request, never feedback.
+	// Own is true for what the person wrote. The rest was pasted, quoted or added by a
+	// program: context for a request, never feedback.
 	Own bool
 }
 
-// Parts splits a message into what the person wrote and what they pasted or
-// quoted. A quotation is a block: whole lines between two delimiters (fences, tags,
-// quotation marks), or lines of a shape that people do not type (logs, stack traces,
-// diffs, tables, mails; see shapes.go). A mark within a sentence is a word of that
-// sentence. The texts of the parts are text, in order.
+// Parts splits a message into what the person wrote and what they pasted or quoted. A
+// quotation is a block: whole lines between two delimiters (fences, tags, quotation
+// marks), or lines of a shape that people do not type (logs, stack traces, diffs,
+// tables, mails; see shapes.go). A mark within a sentence is part of that sentence. The
+// texts of the parts, concatenated, are text.
 //
-// What is pasted can hold anything, the end of its own quotation included. So a
-// quotation lasts to the last mark that can end it: words between two fences
-// count as pasted.
+// A paste can hold anything, including the end of its own quotation. So a quotation
+// lasts to the last mark that can end it: words between two fences count as pasted.
 func Parts(text string) []Part {
 	var out []Part
 	at, m := 0, marked(text)
@@ -43,7 +42,7 @@ func Parts(text string) []Part {
 	return out
 }
 
-// Of is what the person wrote of a message: its own Parts.
+// Of is the text of a message that the person wrote: its own Parts.
 func Of(text string) string {
 	m := marked(text)
 	return strings.TrimSpace(m.rest())
@@ -59,7 +58,7 @@ func marked(text string) marking {
 	return m
 }
 
-// marking is a text and what of it is quoted: places in order, that do not touch.
+// marking is a text and its quoted places, in order and not touching each other.
 type marking struct {
 	text   string
 	quoted []span
@@ -67,7 +66,8 @@ type marking struct {
 
 type span struct{ from, to int }
 
-// quote adds a place. Places come mostly in order, and then the last takes it in.
+// quote adds a place. Places mostly come in order; then it is appended or merged with
+// the last.
 func (m *marking) quote(from, to int) {
 	if from >= to {
 		return
@@ -89,7 +89,7 @@ func (m *marking) is(at int) bool {
 	return i < len(m.quoted) && m.quoted[i].from <= at
 }
 
-// rest is what is not quoted.
+// rest is the text that is not quoted.
 func (m *marking) rest() string {
 	if len(m.quoted) == 0 {
 		return m.text
@@ -99,7 +99,7 @@ func (m *marking) rest() string {
 	for _, q := range append(m.quoted, span{len(m.text), len(m.text)}) {
 		if part := m.text[at:q.from]; part != "" {
 			if b.Len() > 0 && !unicode.IsSpace(rune(part[0])) && !strings.HasSuffix(b.String(), "\n") {
-				b.WriteByte(' ') // two words do not become one
+				b.WriteByte(' ') // so that two words do not become one
 			}
 			b.WriteString(part)
 		}
@@ -108,7 +108,7 @@ func (m *marking) rest() string {
 	return b.String()
 }
 
-// toEOL is the end of the line that at stands in.
+// toEOL is the end of the line that contains at.
 func (m *marking) toEOL(at int) int {
 	if n := strings.IndexByte(m.text[at:], '\n'); n >= 0 {
 		return at + n
@@ -116,15 +116,15 @@ func (m *marking) toEOL(at int) int {
 	return len(m.text)
 }
 
-// People begin a fence of backticks or quotes behind their own words, too.
+// People also begin a fence of backticks or quotes after their own words.
 var fenceMarks = []*lazyregexp.Regexp{lazyregexp.New("`{3,}"), lazyregexp.New(`"{3}`), lazyregexp.New(`(?m)^[ \t>]*~{3,}`)}
 
-// opening is the fence of a language: it ends nothing.
+// opening matches a fence with a language: it ends no block.
 var opening = lazyregexp.New("^[`~]+[A-Za-z]")
 
-// fences quotes from the first fence to the last, or to the end if one is left
-// open. A mark within a line is a word of its sentence ("no ``` please") if a blank
-// follows it, or if no other mark follows.
+// fences quotes from the first fence to the last, or to the end if one is left open. A
+// mark within a line is part of its sentence ("no ``` please") if a blank follows it,
+// or if no other mark follows.
 func (m *marking) fences() {
 	for _, re := range fenceMarks {
 		at := re.FindAllStringIndex(m.text, -1)
@@ -143,11 +143,11 @@ func (m *marking) fences() {
 	}
 }
 
-// toNextLine is what may follow the mark that opens a fence.
+// toNextLine matches what may follow the mark that opens a fence.
 var toNextLine = lazyregexp.New(`^[\w+#.-]*[ \t\r]*(?:\n|$)`)
 
-// word reports whether a fence's mark is a word of a sentence; only is true for the
-// last mark of a text.
+// word reports whether a fence's mark is part of a sentence; only is true for the last
+// mark of a text.
 func (m *marking) word(at []int, only bool) bool {
 	after := m.text[at[1]:]
 	if m.begins(at[0]) {
@@ -156,24 +156,23 @@ func (m *marking) word(at []int, only bool) bool {
 	return strings.HasPrefix(after, " ") || only && (m.text[at[0]] == '"' || !toNextLine.MatchString(after))
 }
 
-// begins reports whether nothing but blanks and marks of a quotation stand before at
-// in its line. It looks no further than to the next other character: a line may be
-// long.
+// begins reports whether only blanks and quotation marks come before at in its line. It
+// looks no further than to the next other character: a line may be long.
 func (m *marking) begins(at int) bool {
 	before := strings.TrimRight(m.text[:at], " \t>")
 	return before == "" || strings.HasSuffix(before, "\n")
 }
 
-// placeholder stands for what was pasted, "[Pasted text #1 +3 lines]".
+// placeholder matches the replacement of a paste, "[Pasted text #1 +3 lines]".
 var (
 	placeholder = lazyregexp.New(`\[(?i:pasted|image|screenshot)\b[^\]\n]*\]`)
 	moreLines   = lazyregexp.New(`\+\d+ lines`)
 )
 
-// placeholders quotes the placeholders of pastes. A program that expands one puts
-// the text on the lines below.
+// placeholders quotes the placeholders of pastes. A program that expands one puts the
+// text on the lines below.
 func (m *marking) placeholders() {
-	gap := -1 // the first empty line behind the last paste that was looked at
+	gap := -1 // the first empty line after the last paste so far
 	for _, at := range placeholder.FindAllStringIndex(m.text, -1) {
 		end := at[1]
 		if eol := m.toEOL(end); eol < len(m.text) && strings.TrimSpace(m.text[end:eol]) == "" && moreLines.MatchString(m.text[at[0]:end]) {

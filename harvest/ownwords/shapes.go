@@ -7,19 +7,19 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// How a paste looks. Each expression reads a line and the line below it, from the
-// first character of the line that is not a blank.
+// Shapes of pastes. Each expression reads a line and the line below it, from the first
+// non-blank character of the line.
 var (
-	// entered are prompts of shells and names above a chat's lines. A sentence can hold
-	// them: the line counts if it is none, or if there are more.
+	// entered matches prompts of shells and names above a chat's lines. A sentence can
+	// have such a form: the line counts if it is no sentence, or if there are several.
 	entered = shape(
 		`(?:❯|➜) .*\n\s*\S`, `PS [A-Z]:\S*> ?\S`, `\[?[\w.-]+@[\w.-]+(?::\S*| \S+)?\]? ?[$#%] `,
 		`[$%#] (?:sudo )?(?:git|go|make|npm|npx|yarn|pnpm|pip3?|python3?|node|cargo|docker|kubectl|terraform|cd|ls|cat|echo|curl|grep|ssh|bash|sh|\.{0,2}/\S+)(?:\s|$)`,
 		`\S.{0,40}(?:  \[?\d\d?:\d\d(?: ?[AP]M)?| \[\d\d?:\d\d ?[AP]M)\]?\s*\n`, `\S.{0,40} — (?:Today|Yesterday) at \d\d?:\d\d(?: ?[AP]M)?\s*\n`,
 		`Author: .+ <\S+@\S+>`)
 
-	// certain are lines that programs print and people do not type, unless the mark is
-	// the subject of a sentence. The mark is the group, or all that matches.
+	// certain matches lines that programs print and people do not type, unless the mark
+	// is the subject of a sentence. The mark is the group, or all that matches.
 	certain = shape(
 		// What interpreters and terminals draw.
 		`[│┃╭╮╰╯├└┌┐─━═⎿⏺●✻]`, `>>> `, `In \[\d+\]: `,
@@ -38,7 +38,7 @@ var (
 		`[|+]?\s*:?-{3,}:?\s*[|+](?:\s*:?-{2,}:?\s*[|+]?)*\s*\n`, `\(\d+ rows?\)`, `\\(?:begin|end|documentclass|usepackage)\{[^}\n]*\}?`, `-----(?:BEGIN|END) [A-Z]`,
 		`\[{1,2}[a-z][\w.-]*\]{1,2}\s*\n`)
 
-	// several are lines that people type, too, but not so many of one shape.
+	// several matches lines that people type too, but not so many of one shape.
 	several = []struct {
 		re    *lazyregexp.Regexp
 		lines int
@@ -64,9 +64,9 @@ const verbs = `(?i:is|are|was|were|be|must|should|shall|would|can|could|needs?|h
 	`est|sont|doit|doivent|était|manque|manquent|es|son|debe|deben|está|están|falta|faltan|zijn|moet|moeten|hoort)`
 
 var (
-	// predicate goes on after a mark that is the subject of a sentence.
+	// predicate matches what follows a mark that is the subject of a sentence.
 	predicate = lazyregexp.New(`^[\s:]*` + verbs + `(?:[\s,.;:!?]|$)`)
-	// talks is a line that holds a sentence.
+	// talks matches a line that holds a sentence.
 	talks = lazyregexp.New(`^(?:[^"']*\s)?(?:` + verbs + `|I|(?i:you|we|ich|wir|du|tu|nous|tú|please|bitte|not|never|nicht|kein|keine|pas))(?:[\s,.;:!?]|$)`)
 )
 
@@ -80,14 +80,15 @@ const (
 )
 
 var (
-	// letter begins a mail; nothing marks its end.
+	// letter matches the beginning of a mail, which has no end mark.
 	letter = lazyregexp.New(`(?m)^(?:` + strings.Join([]string{
 		`(?:` + address + `)+` + subject, subject + `(?:` + address + `|` + subject + `)`,
 		`-{3,} ?(?i:(?:forwarded|original) message|(?:forwarded|weitergeleitet) (?:by|von)|(?:weitergeleitete|ursprüngliche) (?:nachricht|e-?mail))\b.*-{3,}\s*$`,
 		`Begin forwarded message:\s*$`,
 	}, "|") + `)`)
-	// credit names who wrote the mail below it, or the comment on a page; nothing marks
-	// their end, either. The line ends with the name or the time.
+	// credit matches the line that names the author of the mail below it, or of the
+	// comment on a page; these have no end mark either. The line ends with the name or
+	// the time.
 	credit = lazyregexp.New(`(?m)^(?:` + strings.Join([]string{
 		`(?:On|Le|El) .*(?:\d\d:\d\d|\d{4}).*(?:\n.*)?\s(?:wrote|a écrit|escribió)\s?:\s*$`,
 		`(?:Am|Op) .*(?:\d\d:\d\d|\d{4}).*\s(?:schrieb|schreef)\s[^;:!?\n]{1,80}(?:\s*<\n?[^>\n]*>)?\s?:\s*$`,
@@ -95,27 +96,29 @@ var (
 			`(?:on [A-Z][a-z]{2} \d\d?(?:, \d{4})?|(?:\d+|an?) \w+ ago|last \w+|yesterday|[-–·] ?\d{1,4}[/.-]\w+[/.-]\d.*|\([^()\n]*\))` +
 			`(?: by \S+)?(?:\s*[•·].*)?\s*$`,
 	}, "|") + `)`)
-	// inPerson is a line about the two who talk, or about a thing: no page has it.
+	// inPerson matches a line in the first or second person, or about a thing: no page
+	// has it.
 	inPerson = lazyregexp.New(`(?:^|\s)(?:I|(?i:you|we|ich|du|wir|ihr|er|sie|man|je|ik|jij|u|tu|nous|vous|yo|tú))\s|^(?i:he|she|it|they|this|that|these|the|an?|my|our|your|his|her|their)\s`)
-	// frontMatter are keys and values between two rules.
+	// frontMatter matches keys and values between two rules.
 	frontMatter = lazyregexp.New(`(?m)^---[ \t]*\n[a-z][\w-]*: (?:.*\n)*?---[ \t]*$`)
 	key         = lazyregexp.New(`^---\s*[\w-]+: `)
-	// program begins a message that a program wrote whole, but for its first words.
+	// program matches the beginning of a message that a program wrote, except for its
+	// first words.
 	program = lazyregexp.New(`^\s*(?:Implement the following plan:\s*\n|This session is being continued from a previous conversation|` +
 		`Base directory for this skill: |Operation stopped by hook: |Caveat: The messages below were generated)`)
-	// inMarks are whole lines in quotation marks.
+	// inMarks matches whole lines in quotation marks.
 	inMarks = lazyregexp.New(`(?m)^[ \t]*(?:"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|»[^»«]*«|«[^»«]*»)[.,]?[ \t\r]*$`)
-	// sentences are more than a title, or a word that is spoken of.
+	// sentences matches what is longer than a title or a mentioned word.
 	sentences = lazyregexp.New(`[.!?;:]\s+\S.*\S\s|\n|(?:\S+\s+){10}`)
 )
 
-// Gemini CLI puts the files that a prompt names below it.
+// Gemini CLI appends the files that a prompt names.
 const (
 	filesBegin = "--- Content from referenced files ---"
 	filesEnd   = "--- End of content ---"
 )
 
-// passages quotes what a delimiter or a heading marks as somebody else's.
+// passages quotes what a delimiter or a heading marks as another author's.
 func (m *marking) passages() {
 	if at := letter.FindStringIndex(m.text); at != nil {
 		m.quote(at[0], len(m.text))
@@ -149,8 +152,8 @@ func (m *marking) passages() {
 	}
 }
 
-// onlyLine reports whether a line in quotation marks is all of the text: then it is the
-// person's, who typed the marks, too. No keyboard makes »these«.
+// onlyLine reports whether a line in quotation marks is the whole text: then the person
+// typed it, marks included. Marks like »these« are on no keyboard.
 func (m *marking) onlyLine(s string) bool {
 	return len(s) == len(strings.TrimSpace(m.text)) && !strings.Contains(s, "\n") && !strings.HasPrefix(s, "»")
 }
@@ -160,8 +163,8 @@ var (
 	commentEnd   = lazyregexp.New(`(?m)-->[ \t\r]*$`)
 )
 
-// comments quotes comments of HTML from the first that begins a line, or follows a
-// colon, to the last that ends one. A shorter one is a word of a sentence.
+// comments quotes HTML comments from the first that begins a line, or follows a colon,
+// to the last that ends one. A shorter one is part of a sentence.
 func (m *marking) comments() {
 	begin, ends := commentBegin.FindStringIndex(m.text), commentEnd.FindAllStringIndex(m.text, -1)
 	if begin == nil || len(ends) == 0 {
@@ -175,32 +178,33 @@ func (m *marking) comments() {
 var (
 	hunk     = lazyregexp.New(`(?m)^@@ -\d|^diff --git \S+[./]`)
 	listItem = lazyregexp.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
-	// gap is what a terminal leaves of a line break in what was copied from it.
+	// gap matches what is left of a line break in text copied from a terminal.
 	gap = lazyregexp.New(`\S {3,}\S`)
-	// untyped begins what nobody types behind their own words: what no keyboard
-	// has, and long JSON.
+	// untyped matches the beginning of what people do not type after their own words:
+	// characters that no keyboard has, and long JSON.
 	untyped = lazyregexp.New(`[⏺⎿✻│┃╭╰]|\{"\w+":.{200}`)
 
-	// spoken and printed name somebody else's words, or a program's, in a line that
-	// introduces them.
+	// spoken and printed match a line that introduces another person's words, or a
+	// program's.
 	spoken = lazyregexp.New(`(?i)^\W*from \S|\b(?:says?|said|writes|wrote|replie[sd]|commented|according to)\b|` +
 		`\b(?:reviews?|comments?|feedback|e?-?mails?|messages?|notes?) (?:from|by|of)(?: \S+){1,3}:$|` +
 		`\b(?:this|that|these|those|the|his|her|their|\w+['’]s) (?:\w+ )?(?:reviews?|comments?|feedback|e?-?mails?|message|quote)\s*:$|` +
 		`\b(?:translate|summari[sz]e|explain|proofread|rephrase|reply to|respond to|think of|make of)(?: (?:this|that|these|the|it|his|her|their)\b.*)?:$|` +
 		`\b(?:bot|linter|compiler|log|console|terminal|script|tool|CI) (?:reads|prints|printed|shows|reports|reported|returns)\b`)
 	printed = lazyregexp.New(`(?i)(?:^\W*|\b(?:this|that|these|the|an?|same|following|get|got|see) (?:\w+ )?)(?:errors?|outputs?|logs?|trace|exception)(?: message)?\s*:\s*$`)
-	// bySelf says that the words are the person's: their own, or what they want to see.
+	// bySelf matches a line that introduces the person's own words, or what they want
+	// to see.
 	bySelf = lazyregexp.New(`(?i)\b(?:I|we)(?:['’]\w+)?(?: have| had)?(?: \w+ly| just| already| also| even| only| once)? ` +
 		`(?:say|said|write|wrote|mean|meant|ask|asked|tell|told|report|mention|mentioned|want|wanted|need|expect|expected|repeat|pointed|described|listed|explained)\b|` +
 		`\b(?:my|our) (?:\w+ )?(?:reviews?|comments?|feedback|e?-?mails?|messages?|notes?|quote|points?)\b|\bmyself\b|` +
 		`\b(?:like this|to)\s*:|\b(?:should|must|shall|needs? to|has to|have to|ought to|supposed to)\b`)
 )
 
-// clause ends all clauses but the last.
+// clause matches all clauses but the last.
 var clause = lazyregexp.New(`^.*\p{L}{2}[.;!?] \p{L}`)
 
-// cites reports whether a line introduces somebody else's words, and whether a list
-// below it would be theirs, too: programs print none, but people list what is wrong
+// cites reports whether a line introduces another author's words, and whether a list
+// below it would be theirs, too. Programs print no lists, but people list what is wrong
 // with an output.
 func cites(line string) (cited, list bool) {
 	if at := clause.FindStringIndex(line); at != nil {
@@ -250,7 +254,7 @@ func (m *marking) shapes(lines []line) {
 	var (
 		seen, count  = make([][]bool, len(several)), make([]int, len(several))
 		prompts      []int // lines that look entered
-		typed        int   // how many of them do not speak of a prompt
+		typed        int   // how many of them are no sentences about a prompt
 		firm         bool  // one of them is no sentence
 		conversation roles
 		diff         = hunk.MatchString(m.text)
@@ -318,11 +322,11 @@ var (
 	model = lazyregexp.New(`^(?:Assistant|AI|Bot|Claude|ChatGPT)$`)
 )
 
-// roles are lines that begin with the name of a role, which people specify, too.
+// roles are lines that begin with the name of a role; people also specify roles.
 type roles struct {
 	lines   []int
 	names   []string // each once, in order
-	turns   int      // how many do not speak of the role
+	turns   int      // how many are no sentences about the role
 	returns bool     // a name comes back after another
 	parted  bool     // there is an empty line above one but the first
 	model   bool     // one of the turns is a model's
@@ -345,9 +349,9 @@ func (r *roles) add(i int, name string, spokenOf, parted bool) {
 // real reports whether the lines are a conversation.
 func (r *roles) real() bool { return r.returns || r.turns >= 2 && (r.model || r.parted) }
 
-// code reports whether the indented lines that a paragraph begins with are code.
-// People indent lists, and what stands below a line that ends in ":"; the first
-// blanks of a message say nothing.
+// code reports whether the indented lines at the beginning of a paragraph are code.
+// People indent lists, and text below a line that ends in ":"; the blanks at the
+// beginning of a message have no meaning.
 func code(p []line, introduced, output bool) bool {
 	item := listItem.MatchString(p[0].text)
 	more := len(p) > 1 && p[1].indented()
@@ -363,7 +367,7 @@ func code(p []line, introduced, output bool) bool {
 // lines quotes what looks pasted line by line.
 func (m *marking) lines() {
 	lines := m.split()
-	// What certainly is a paste makes one of the lines above it that look like it.
+	// A certain line of a paste makes the similar lines above it a paste, too.
 	for i := len(lines) - 1; i > 0; i-- {
 		if lines[i].certain && lines[i-1].shape {
 			lines[i-1].certain = true
@@ -372,7 +376,7 @@ func (m *marking) lines() {
 	var (
 		parted          = true // there is an empty line above
 		introduced      bool   // the line above ends in ":"
-		cited, citeList bool   // and names somebody's words; a list below it is theirs, too
+		cited, citeList bool   // and introduces another author's words; a list below it is theirs, too
 		above           bool   // the line above is quoted
 		list            bool   // the line above belongs to a list of the person's
 		pasted, output  bool   // this paragraph, to its end; because it is a program's output
@@ -415,7 +419,7 @@ func (m *marking) lines() {
 			}
 		}
 	}
-	if first >= 0 { // what stands between two pieces of output is not told apart from them
+	if first >= 0 { // text between two pieces of output cannot be told apart from them
 		m.quote(first, last)
 	}
 }

@@ -13,7 +13,7 @@ import (
 type tag struct {
 	from, to int // its place
 	name     string
-	id       string // some programs name a block, and repeat it where it ends
+	id       string // some programs give a block an id, and repeat it at the end
 	closes   bool
 }
 
@@ -22,8 +22,8 @@ var (
 	tagID  = lazyregexp.New(`\bid="([^"]*)"`)
 )
 
-// tagsOf are the tags of a text, in order. A tag that ends itself, and an
-// address, are none.
+// tagsOf are the tags of a text, in order, without tags that end themselves and
+// addresses.
 func tagsOf(text string) []tag {
 	if strings.IndexByte(text, '<') < 0 {
 		return nil
@@ -44,8 +44,7 @@ func tagsOf(text string) []tag {
 	return out
 }
 
-// tagName is a tag's name without what a reader does not see, and in one
-// spelling.
+// tagName is a tag's name, normalised and without invisible characters.
 func tagName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -58,8 +57,8 @@ func tagName(s string) string {
 	}, s)
 }
 
-// endings are, by a tag's name and id, the last tag that ends such a block: what
-// a block quotes may hold others.
+// endings are, by a tag's name and id, the last tag that ends such a block: a block may
+// quote others.
 func endings(tags []tag) map[[2]string]int {
 	last := make(map[[2]string]int)
 	for i, t := range tags {
@@ -71,9 +70,9 @@ func endings(tags []tag) map[[2]string]int {
 	return last
 }
 
-// blocks calls f with the place of every block of tags, by its beginning: to is
-// -1 if the block is not ended, from is -1 if it is only ended. Blocks
-// overlap. One with an id is ended by its id, which what it quotes cannot know.
+// blocks calls f with the place of every block of tags, by its beginning: to is -1 if
+// the block is not ended, from is -1 if it is only ended. Blocks overlap. A block with
+// an id is ended by its id, which text inside it cannot know.
 func blocks(tags []tag, f func(t tag, from, to int)) {
 	last, begun := endings(tags), make(map[string]bool)
 	for i, t := range tags {
@@ -97,13 +96,13 @@ func blocks(tags []tag, f func(t tag, from, to int)) {
 }
 
 var (
-	// injectedTags are those of what programs put into a message beside what the
-	// person typed.
+	// injectedTags matches tags that programs put into a message beside what the person
+	// typed.
 	injectedTags = lazyregexp.New(`^(?:system-.*|ide-.*|.*-hook|.*-reminder|new-diagnostics|browser-instructions?|current-datetime|` +
 		`environment-context|user-instructions|in-app-browser-context|response-annotations|recommended-plugins|editor-context|extremely-important)$`)
-	// enclosing are those of what people and programs paste.
+	// enclosing matches tags around what people and programs paste.
 	enclosing = lazyregexp.New(`^(?:documents?|document-content|pasted-.*|files?|file-.*|attach(?:ment|ed)s?.*|selection|quote|context)$`)
-	// void are the tags of HTML that nothing closes.
+	// void matches HTML tags that are never closed.
 	void = lazyregexp.New(`^(?:br|hr|wbr|img|input|meta|link|li|p|td|tr)$`)
 )
 
@@ -126,15 +125,15 @@ func (m *marking) tags() {
 
 func (m *marking) attributed(t tag) bool { return strings.Contains(m.text[t.from:t.to], "=") }
 
-// longer reports whether three words or the end of a line stand in a text. It looks
-// at its beginning only.
+// longer reports whether a text has three words or the end of a line. It looks at its
+// beginning only.
 func (m *marking) longer(from, to int) bool {
 	text := m.text[from:min(to, from+200)]
 	return to > from+200 || strings.Contains(text, "\n") || len(strings.Fields(text)) >= 3
 }
 
-// opens reports whether a tag that is never closed begins a block: it has a line of
-// its own, or it begins a line, and what people or programs paste follows at once.
+// opens reports whether a tag that is never closed begins a block: it has a line of its
+// own, or it begins a line and encloses what people or programs paste.
 func (m *marking) opens(t tag) bool {
 	if !m.begins(t.from) || void.MatchString(t.name) {
 		return false
@@ -148,9 +147,9 @@ func (m *marking) opens(t tag) bool {
 	return enclosing.MatchString(t.name) && (atOnce || m.attributed(t)) || first && (atOnce || strings.Contains(t.name, "-"))
 }
 
-// CutInjected removes what a program put beside what the person typed: blocks of
-// tags, from the first tag to the last that can end it, to the end of text where
-// none does, and from its beginning if one is only ended.
+// CutInjected removes what a program put beside what the person typed: blocks of tags,
+// from the first tag to the last that can end it, to the end of text if none does, and
+// from its beginning if one is only ended.
 func CutInjected(text string) string {
 	tags := slices.DeleteFunc(tagsOf(text), func(t tag) bool { return !injectedTags.MatchString(t.name) })
 	if len(tags) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// inputCommand is what a user types to invoke a skill.
+// inputCommand matches what a user types to invoke a skill.
 var inputCommand = lazyregexp.New(`^/skill:([a-z0-9][a-z0-9-]{0,63})(?:\s|$)`)
 
 // fold builds a session of the entries of one branch, in their order.
@@ -19,12 +19,12 @@ type fold struct {
 	s *harvest.Draft
 
 	answer string         // last text of the last turn, raw
-	chosen string         // the model that was chosen, until one answers
+	chosen string         // the selected model, until one answers
 	tools  map[string]int // calls of the last turn without a result
 	reads  map[string]look
 }
 
-// look is a skill's file that is being read.
+// look is a reading of a skill's file.
 type look struct {
 	use   harvest.Invocation
 	whole bool
@@ -67,7 +67,7 @@ func (f *fold) prompt(p *prompt, stamp string, at time.Time) {
 		text = strings.TrimSpace("/skill:" + p.skill + " " + text)
 	}
 	if text == "" {
-		return // an image alone
+		return // only an image
 	}
 	f.flush()
 	text = f.s.Clean(text)
@@ -79,7 +79,7 @@ func (f *fold) prompt(p *prompt, stamp string, at time.Time) {
 		v.Skill, v.Signal, v.Dir, v.BodyHash = f.s.Clean(p.skill), harvest.InputSlashCommand, f.s.Folder(p.dir), p.hash
 		v.ID = skillID(v, stamp, 0)
 	} else if m := inputCommand.FindStringSubmatch(text); m != nil {
-		// It stands there as typed: pi did not know the skill.
+		// The command is unexpanded: pi did not know the skill.
 		v.Skill, v.Signal, v.Failed = m[1], harvest.InputSlashCommand, true
 		v.ID = skillID(v, stamp, 0)
 	} else if name, ok := harvest.SlashCommand(text); ok && !strings.HasPrefix(text, "/skill:") {
@@ -89,8 +89,8 @@ func (f *fold) prompt(p *prompt, stamp string, at time.Time) {
 	f.s.Invoke(v)
 }
 
-// skillID is the id of an invocation in the block-th block of a message. A
-// message without a time is known by its own id, or by its line.
+// skillID is the id of an invocation in the block-th block of a message. For a message
+// without a time it uses the message's own id, or its line.
 func skillID(v harvest.Invocation, stamp string, block int) string {
 	return fmt.Sprintf("pi-skill-%s-%s-%d", v.Skill, cmp.Or(stamp, v.EntryID, fmt.Sprintf("line-%d", v.Line)), block)
 }
@@ -129,7 +129,7 @@ func (f *fold) reply(r *reply, stamp string, at time.Time) {
 	}
 }
 
-// result notes how a call ended. A skill was read when its text came.
+// result records how a call ended. A skill counts as read once its text was returned.
 func (f *fold) result(r *result) {
 	if i, ok := f.tools[r.call]; ok {
 		f.s.Turns[len(f.s.Turns)-1].Tools[i].Failed = r.failed
@@ -160,7 +160,7 @@ func (f *fold) flush() {
 	}
 }
 
-// finish returns the session, or nil if nobody said anything.
+// finish returns the session, or nil if it has no messages.
 func (f *fold) finish(problems []harvest.Problem) *harvest.Session {
 	f.flush()
 	f.s.Model = cmp.Or(f.s.Model, f.chosen)

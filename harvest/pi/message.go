@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// prompt is a message of the user. skill is set where the program put a skill's
-// text in the place of the command; text is then what stood behind the command.
+// prompt is a message of the user. skill is set if the program replaced the command by
+// a skill's text; text is then what followed the command.
 type prompt struct {
 	line  int
 	id    string
@@ -35,12 +35,12 @@ type reply struct {
 
 type call struct {
 	id, name string
-	file     string // a SKILL.md that it reads
+	file     string // the SKILL.md that it reads
 	block    int    // its place in the message
 	part     bool   // it reads a part of the file
 }
 
-// result is how a tool call ended.
+// result is the result of a tool call.
 type result struct {
 	call   string
 	failed bool
@@ -53,7 +53,7 @@ type spent struct{ usage eval.Usage }
 // model is the choice of a model.
 type model struct{ name string }
 
-// message takes what may be kept of a message; nil if that is nothing.
+// message returns what may be kept of a message; nil if that is nothing.
 func (t *tree) message(n int, rec gjson.Result) any {
 	id, m := strings.Clone(rec.Get("id").Str), rec.Get("message")
 	switch m.Get("role").Str {
@@ -103,14 +103,14 @@ var skillHead = lazyregexp.New(`^<skill name="([^"]+)" location="([^"]+)">\n`)
 // referenceMark begins the line that pi puts before a skill's text.
 const referenceMark = "References are relative to "
 
-// newPrompt takes apart what stands in the user's name.
+// newPrompt parses a message in the user's name.
 func newPrompt(text string) *prompt {
 	whole := &prompt{text: strings.Clone(strings.TrimSpace(ownwords.CutInjected(text)))}
 	m := skillHead.FindStringSubmatch(text)
 	if m == nil {
 		return whole
 	}
-	// The skill's text may speak of its own end: the last one that can be it is.
+	// The skill's text may contain its own end mark: the last possible one is used.
 	rest, args := text[len(m[0]):], ""
 	const end = "\n</skill>"
 	body, closed := strings.CutSuffix(rest, end)
@@ -132,8 +132,8 @@ func newPrompt(text string) *prompt {
 	return p
 }
 
-// newReply takes a message of the model. What one that failed said is no answer,
-// and what it called did not run.
+// newReply parses a message of the model. The text of a failed one is no answer, and
+// its calls did not run.
 func newReply(m gjson.Result) *reply {
 	r := &reply{stop: strings.Clone(m.Get("stopReason").Str), model: strings.Clone(m.Get("model").Str), usage: usage(m.Get("usage"))}
 	if r.stop == "error" {

@@ -1,10 +1,10 @@
-// Package pi reads the sessions of pi: sessions/<folder>/<time>_<id>.jsonl below
-// its home. Only human turns, final answers, tool names and skill invocations
-// are kept; everything kept is redacted.
+// Package pi reads the sessions of pi: sessions/<folder>/<time>_<id>.jsonl below its
+// home. Only human turns, final answers, tool names and skill invocations are kept;
+// everything kept is redacted.
 //
-// A session is a tree; what counts is the branch that ends in its last entry.
-// pi does not say whether a person or a program drove it, so no session of its
-// is marked headless.
+// A session is a tree; its current branch is the one that ends in its last entry. pi
+// does not record whether a person or a program drove it, so none of its sessions is
+// marked headless.
 package pi
 
 import (
@@ -24,9 +24,9 @@ const Agent = "pi"
 var Kind = harvest.Kind{Name: "pi", Agent: Agent, HomeEnv: "PI_CODING_AGENT_DIR", HomeDefault: ".pi/agent", Shared: true, Start: "session", StartID: "id",
 	Files: harvest.Below("sessions", 1, func(name string) bool { return strings.HasSuffix(name, ".jsonl") }), Read: readSession}
 
-// readSession also refuses a session whose entries are no tree, with the reason. It holds of
-// each entry what may be kept: a session of a million entries, or of 64 MiB of
-// messages, is refused.
+// readSession also refuses a session whose entries are no tree, with the reason. It
+// holds in memory what may be kept of each entry: a session of a million entries, or of
+// 64 MiB of messages, is refused.
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	var t tree
 	problems, err := jsonl.Scan(ctx, r, file, t.want, t.take)
@@ -38,7 +38,7 @@ func readSession(ctx context.Context, r io.Reader, file string, o harvest.Option
 	}
 	branch, why := t.branch(len(problems) > 0)
 	if why != "" {
-		if len(problems) != 1 || problems[0].Line != 0 { // else that says why already
+		if len(problems) != 1 || problems[0].Line != 0 { // else the problems give the reason already
 			problems = append(problems, harvest.Problem{Path: file, Reason: why})
 		}
 		return nil, problems, nil

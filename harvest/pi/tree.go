@@ -16,8 +16,8 @@ const (
 	root       = -1
 )
 
-// tree collects the entries of one session, of all its branches: which one
-// counts is known at the end.
+// tree collects the entries of one session, of all its branches: the current branch is
+// known only at the end.
 type tree struct {
 	begun   bool // the header was read
 	linear  bool // version 1: entries have no ids, each follows the one before
@@ -27,13 +27,13 @@ type tree struct {
 
 	entries []entry
 	ids     map[string]int32
-	orphans []orphan        // whose parent had not come
-	reads   map[string]bool // calls that read a SKILL.md: their results are looked at
+	orphans []orphan        // entries whose parent is still to come
+	reads   map[string]bool // calls that read a SKILL.md: their results are needed
 	text    int             // bytes held of all these
 }
 
-// entry is what is kept of one entry until its branch is known: the place of its
-// parent, and what it says, nil if that is nothing.
+// entry is what is kept of one entry until its branch is known: the index of its
+// parent, and its content, nil if none.
 type entry struct {
 	parent int32
 	stamp  string
@@ -46,16 +46,16 @@ type orphan struct {
 	parent string
 }
 
-// head is the beginning of a line: all that is needed of most.
+// head is the beginning of a line, which is enough for most.
 type head struct {
 	kind, id, parent, stamp string
 	linked                  bool // it has a parent, if only null
 	role                    string
-	message                 jsonl.Members // behind the role
+	message                 jsonl.Members // after the role
 }
 
-// peek reads the head of a line. ok is false if its members stand in another
-// order than pi writes them in.
+// peek reads the head of a line. ok is false if its members are not in the order in
+// which pi writes them.
 func peek(line []byte) (h head, ok bool) {
 	for m := jsonl.Object(line); m.Next(); {
 		switch string(m.Key()) {
@@ -90,9 +90,9 @@ func peek(line []byte) (h head, ok bool) {
 	return h, h.kind != "" && h.kind != "message"
 }
 
-// want judges a line by its first bytes. Most of a session are the results of
-// tools: whether one failed stands at the end of its line, so want notes that
-// itself and refuses the line.
+// want judges a line by its first bytes. Most of a session are the results of tools:
+// the outcome of one is at the end of its line, so want records that itself and refuses
+// the line.
 func (t *tree) want(line []byte) bool {
 	if t.refused != "" {
 		return false
@@ -109,7 +109,7 @@ func (t *tree) want(line []byte) bool {
 	case "user", "assistant":
 		return true
 	case "toolResult":
-	default: // of the program, of extensions, of a shell that the user ran
+	default: // by the program, an extension, or a shell that the user ran
 		t.add(h.id, h.parent, h.stamp, nil)
 		return false
 	}
@@ -127,8 +127,8 @@ func (t *tree) want(line []byte) bool {
 
 var errorMark = []byte(`"isError":`)
 
-// ended reads whether a tool failed from the end of its line. sure is false
-// if that is not what the line ends in.
+// ended reads whether a tool failed from the end of its line. sure is false if the line
+// ends in another way.
 func ended(line []byte) (failed, sure bool) {
 	const tail = 64
 	end := line[max(0, len(line)-tail):]
@@ -149,7 +149,7 @@ func ended(line []byte) (failed, sure bool) {
 	return failed, string(rest) == "}}"
 }
 
-// take takes in line n. It reports whether it has a type.
+// take processes line n. It reports whether the line has a type.
 func (t *tree) take(n int, line []byte) bool {
 	if t.refused != "" {
 		return true
@@ -229,9 +229,9 @@ func (t *tree) add(id, parent, stamp string, fact any) {
 	t.entries = append(t.entries, e)
 }
 
-// branch returns the entries from the root of the last one to that, or why there
-// is no such branch. Where lines could not be read, a parent that is missing is
-// one of those, and the entry before stands in for it.
+// branch returns the entries from the root to the last one, or why there is no such
+// branch. If lines could not be read, a missing parent is taken for one of them, and
+// the entry before it in the file is used instead.
 func (t *tree) branch(damaged bool) (branch []int32, why string) {
 	if t.refused != "" {
 		return nil, t.refused
@@ -257,13 +257,13 @@ func (t *tree) branch(damaged bool) (branch []int32, why string) {
 	return branch, ""
 }
 
-// cyclic reports whether an entry is its own ancestor. Where every parent stands
-// before its children none can be.
+// cyclic reports whether an entry is its own ancestor. If every parent precedes its
+// children, there are no cycles.
 func (t *tree) cyclic() bool {
 	if len(t.orphans) == 0 {
 		return false
 	}
-	seen := make([]int32, len(t.entries)) // the walk that came by first, from 1
+	seen := make([]int32, len(t.entries)) // the first walk that passed, from 1
 	for walk := range t.entries {
 		for i := int32(walk); i != root && seen[i] != int32(walk+1); i = t.entries[i].parent {
 			if seen[i] != 0 {

@@ -49,7 +49,7 @@ func requestFolders(ctx context.Context, db *store.Store, home datadir.Dir, runs
 	return dirs, nil
 }
 
-// A sweep removes files that show purged sessions.
+// A sweep removes files with content of purged sessions.
 type sweep struct {
 	home    datadir.Dir
 	ids     []string
@@ -71,7 +71,7 @@ func (w *sweep) files() error {
 			}
 		}
 	}
-	for _, edit := range inside(string(w.home), datadir.Edits+"*") { // of somebody whose editor was killed
+	for _, edit := range inside(string(w.home), datadir.Edits+"*") { // left by a killed editor
 		for _, id := range w.plan.CaseIDs {
 			if len(inside(edit, datadir.FileName(id)+".json*")) > 0 {
 				if err := w.remove(edit); err != nil {
@@ -80,15 +80,15 @@ func (w *sweep) files() error {
 			}
 		}
 	}
-	// What a log quotes cannot be told from what it does not.
+	// Logs are removed whole, because quoted content cannot be recognised in them.
 	if err := w.all(inside(w.home.Logs(), "*")); err != nil {
 		return err
 	}
 	if err := w.bus(); err != nil {
 		return err
 	}
-	// What hooks have left: transcripts that wait for a harvest, notes for the
-	// user, texts in quarantine.
+	// Files of hooks: transcripts that wait for a harvest, notes for the user, texts in
+	// quarantine.
 	for _, dir := range []string{w.home.Queue(), w.home.Notes(), w.home.Told(), w.home.Quarantine()} {
 		if err := w.naming(inside(dir, "*")); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (w *sweep) files() error {
 			return err
 		}
 	}
-	removed, left, err := scratch.Sweep(string(w.home), workspace.Remove) // what killed runs have left
+	removed, left, err := scratch.Sweep(string(w.home), workspace.Remove) // files of killed runs
 	if err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func (w *sweep) files() error {
 	return nil
 }
 
-// inside lists what a folder holds whose name matches a pattern; a folder that is
-// not there, or cannot be read, holds nothing.
+// inside lists the files of a folder whose names match a pattern; a folder that does
+// not exist, or cannot be read, holds nothing.
 func inside(dir, pattern string) (out []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -138,12 +138,12 @@ func (w *sweep) remove(path string) error {
 	return nil
 }
 
-// names are those of the sessions and of what was made of them.
+// names are the names of the sessions and of everything made of them.
 func (w *sweep) names() []string {
 	return slices.Concat(w.ids, w.plan.CaseIDs, w.plan.Runs, w.plan.Candidates, w.plan.Removed)
 }
 
-// naming removes the files that name what is purged in their name or content.
+// naming removes the files that contain such a name in their name or content.
 func (w *sweep) naming(files []string) error {
 	for _, path := range files {
 		text, err := os.ReadFile(path)
@@ -160,8 +160,8 @@ func (w *sweep) naming(files []string) error {
 	return nil
 }
 
-// bus removes the lines of the bus that name what is purged, while no hook
-// writes to it.
+// bus removes the lines of the bus that contain a purged name, while no hook writes to
+// it.
 func (w *sweep) bus() error {
 	path := filepath.Join(string(w.home), hook.BusFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -189,16 +189,16 @@ func (w *sweep) bus() error {
 	return renameio.WriteFile(path, kept.Bytes(), fileMode)
 }
 
-// requests removes the requests that quote a session: those about one of its
-// cases or a text that learned from it, and, because prompts quote cases, every
-// one that is a prompt. What a run still wants to know it asks again.
+// requests removes the requests that quote a session: those about one of its cases or a
+// text that learned from it, and every prompt, because prompts quote cases. A run that
+// still needs an answer asks again.
 func (w *sweep) requests(dir string) error {
-	// Names of requests are hexadecimal; what else lies there is not ours.
+	// Names of requests are hexadecimal; other files are not evolve's.
 	folders := slices.Concat(inside(dir, "[0-9a-f]*"), inside(filepath.Join(dir, "answered"), "[0-9a-f]*"))
 	before := len(w.removed)
 	for _, folder := range folders {
 		var r struct{ Kind, Case string }
-		data, err := bounded.ReadFile(filepath.Join(folder, "request.json"), 64<<20) // who answers can write there
+		data, err := bounded.ReadFile(filepath.Join(folder, "request.json"), 64<<20) // the person who answers can write there
 		if err != nil || json.Unmarshal(data, &r) != nil {
 			continue
 		}
@@ -228,19 +228,20 @@ func (w *sweep) shows(folder string) bool {
 }
 
 // Tidy removes what killed runs of a data folder left in the folder for temporary
-// files: their workspaces hold files of cases. What cannot be removed stays listed, for
+// files: their workspaces hold files of cases. What cannot be removed stays listed for
 // the next time.
 func Tidy(home datadir.Dir) {
-	_, _, _ = scratch.Sweep(string(home), workspace.Remove) // tidying up is nothing to end a run for
+	_, _, _ = scratch.Sweep(string(home), workspace.Remove) // a run must not end because tidying up failed
 	store.SweepCopies(home.Database())
 }
 
-// doubtfulAge is how old a folder must be that has a name of ours and stands in no
-// ledger of ours before its owner is asked to look at it. Another data folder's
-// run may be using a younger one.
+// doubtfulAge is the age from which the owner is asked to look at a folder with a name
+// of evolve's that is in no ledger of this data folder. A run of another data folder
+// may be using a younger one.
 const doubtfulAge = 24 * time.Hour
 
-// doubtful are such folders. A name alone does not make one evolve's to remove.
+// doubtful are such folders. Their name alone does not prove that they are evolve's to
+// remove.
 func doubtful(home datadir.Dir, now time.Time) (paths []string) {
 	listed := scratch.Listed(string(home))
 	for _, path := range inside(os.TempDir(), "evolve-*") {

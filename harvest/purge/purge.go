@@ -41,11 +41,11 @@ type Result struct {
 	Replies     int       `json:"replies"`
 	Texts       []string  `json:"texts"`    // SHA-256 of those removed
 	Trials      int       `json:"trials"`   // of challengers whose text was removed
-	Runs        []string  `json:"runs"`     // that had cases of them
-	Versions    []Version `json:"versions"` // that learned from them, and stay
+	Runs        []string  `json:"runs"`     // with cases of the sessions
+	Versions    []Version `json:"versions"` // that learned from them; they are kept
 	Files       []string  `json:"files,omitempty"`
 	Reports     []string  `json:"reports,omitempty"` // made anew
-	Left        []string  `json:"left,omitempty"`    // files that may hold some of it, the owner's to remove
+	Left        []string  `json:"left,omitempty"`    // files that may contain some of it, for the owner to remove
 
 	Removed store.PurgeReport `json:"-"` // from the store
 }
@@ -67,9 +67,9 @@ func ResultOf(r store.PurgeReport) *Result {
 	return p
 }
 
-// Plan finds out what a purge of sessions removes, and removes nothing. While a process
-// works on a run the error is a *lock.RunBusyError: that run would write down again
-// what it is just using.
+// Plan lists what a purge of sessions would remove, and removes nothing. While a
+// process works on a run, the error is a *lock.RunBusyError: that run would write again
+// what it is using.
 func (p *Purger) Plan(ctx context.Context, sessions []string) (*Plan, error) {
 	runs, err := p.Store.Runs(ctx, "")
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *Purger) Plan(ctx context.Context, sessions []string) (*Plan, error) {
 	return &Plan{sessions, removes}, err
 }
 
-// Apply removes files first and the store's rows then: if it is cut short, the store
+// Apply removes files first and then the store's rows: if it is interrupted, the store
 // still knows which files there were, and purging the same sessions again finishes.
 func (p *Purger) Apply(ctx context.Context, plan *Plan) (*Result, error) {
 	w := sweep{home: p.Dir, ids: plan.Sessions, plan: plan.Removes}

@@ -16,20 +16,19 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// A record is what evolve remembers of a settings file that it has edited.
+// A record is what evolve stores about a settings file that it has edited.
 type record struct {
 	Schema int    `json:"schema"`
 	Path   string `json:"path"`
-	Before []byte `json:"before"` // null where there was no file
+	Before []byte `json:"before"` // null if there was no file
 	After  string `json:"after"`  // SHA-256
 }
 
 // fileMode keeps what evolve writes for its owner alone.
 const fileMode fs.FileMode = 0o600
 
-// edit replaces the text of a settings file by what change makes of it. A
-// copy of the old text is kept; the file is replaced as a whole, and only while
-// it is still what was read.
+// edit replaces the text of a settings file by the result of change. A copy of the old
+// text is kept. The file is replaced as a whole, and only if it is still what was read.
 func (e *Editor) edit(path string, change func(text []byte, was *record) ([]byte, error)) (*Edit, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +89,7 @@ func (e *Editor) edit(path string, change func(text []byte, was *record) ([]byte
 // maxSettings is the largest settings file that is read, in bytes.
 const maxSettings = 16 << 20
 
-// readFile reads a settings file; without one the text is nil.
+// readFile reads a settings file; if there is none, the text is nil.
 func readFile(path string) (text []byte, mode fs.FileMode, err error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,12 +104,12 @@ func readFile(path string) (text []byte, mode fs.FileMode, err error) {
 	return append([]byte{}, text...), info.Mode().Perm(), nil
 }
 
-// recordFile is where it is remembered how target was before.
+// recordFile is the file with the record of target.
 func (e *Editor) recordFile(target string) string {
 	return filepath.Join(e.Dir.Hooks(), skill.HashText([]byte(target))[:16]+".json")
 }
 
-// forget forgets how a settings file was before it had hooks.
+// forget removes the record of a settings file.
 func (e *Editor) forget(path string) error {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -122,7 +121,7 @@ func (e *Editor) forget(path string) error {
 	return nil
 }
 
-// readRecord reads what is remembered of a file; nil for nothing.
+// readRecord reads the record of a file; nil if there is none.
 func readRecord(path string) *record {
 	var h record
 	text, err := os.ReadFile(path)
@@ -133,7 +132,7 @@ func readRecord(path string) *record {
 }
 
 func remember(path string, h record) error {
-	// Another edit of ours keeps what was there before the first.
+	// A repeated edit keeps the text from before the first one.
 	if old := readRecord(path); old != nil {
 		if commands, _, err := hook.Hooked(h.Before); err == nil && len(commands) > 0 {
 			h.Before = old.Before

@@ -20,8 +20,8 @@ type Outbox struct {
 	Say    func(format string, args ...any) // reports a note that could not be left
 }
 
-// Leave leaves a note about a skill for the next session. An installation takes back
-// the notes that a better version waits.
+// Leave leaves a note about a skill for the next session. The note of an installation
+// replaces the notes that a better version waits.
 func (o *Outbox) Leave(skill string, kind hook.NoteKind, format string, args ...any) {
 	if o.Access != datadir.Writes {
 		return
@@ -35,7 +35,7 @@ func (o *Outbox) Leave(skill string, kind hook.NoteKind, format string, args ...
 	}
 }
 
-// Guard makes hooks keep the skill's texts in quarantine from being loaded, but for
+// Guard makes hooks keep the skill's texts in quarantine from being loaded, except
 // those that the owner has approved.
 func (o *Outbox) Guard(ctx context.Context, db *store.Store, skill string) error {
 	if o.Access != datadir.Writes {
@@ -63,13 +63,14 @@ func (o *Outbox) Guard(ctx context.Context, db *store.Store, skill string) error
 }
 
 // Decided passes the owner's decision on a candidate to the hooks: an approved text may
-// be loaded; a rejected one that the firewall flagged may not, should it ever stand in
-// a skill's folder. The reason names rules alone, because a purge leaves that file.
+// be loaded; a rejected one that the firewall flagged may not, should it ever be in a
+// skill's folder. The reason names only rules, because a purge does not remove that
+// file.
 func (o *Outbox) Decided(d store.Decision, flagged bool) error {
 	if d.Word == store.Approved {
 		return hook.Release(string(o.Dir), d.SHA)
 	}
-	if !flagged { // its owner did not want it, and nothing else was wrong with it
+	if !flagged { // the owner did not want it, but nothing was wrong with it
 		return nil
 	}
 	return hook.Quarantine(string(o.Dir), hook.Guarded{Skill: d.Skill, SHA: d.SHA, Reason: "rejected: " + strings.Join(d.Rules, ", ")})

@@ -34,7 +34,7 @@ func (e *Editor) Install(path, program string) (*Edit, error) {
 	return e.edit(path, func(text []byte, _ *record) ([]byte, error) { return hook.Add(text, program) })
 }
 
-// Uninstall takes the hooks out of the settings at path. A file that nobody touched
+// Uninstall removes the hooks from the settings at path. A file that was not changed
 // since Install becomes what it was, to the byte.
 func (e *Editor) Uninstall(path string) (*Edit, error) {
 	r, err := e.edit(path, func(text []byte, was *record) ([]byte, error) {
@@ -59,7 +59,7 @@ func (e *Editor) Uninstall(path string) (*Edit, error) {
 	return r, nil
 }
 
-// A State says whether hooks are installed, and what they have noted: schema 1.
+// A State reports whether hooks are installed, and what they have recorded: schema 1.
 type State struct {
 	Schema  int      `json:"schema"`
 	Path    string   `json:"path"`
@@ -70,8 +70,8 @@ type State struct {
 	Noted   int      `json:"noted"`             // records on the bus
 	Last    string   `json:"last,omitempty"`    // time of the newest
 	Queued  int      `json:"queued"`            // transcripts that wait for a harvest
-	Notes   int      `json:"notes"`             // to be told at the next session
-	// Unwritable is why hooks can note nothing; they report it nowhere else.
+	Notes   int      `json:"notes"`             // to be announced at the next session
+	// Unwritable is why hooks can write nothing; they report it nowhere else.
 	Unwritable string `json:"unwritable,omitempty"`
 }
 
@@ -114,7 +114,7 @@ func (e *Editor) State(path, program string) (*State, error) {
 	return s, e.noted(s)
 }
 
-// noted counts what hooks have left in the data folder.
+// noted counts the hooks' files in the data folder.
 func (e *Editor) noted(s *State) error {
 	home := string(e.Dir)
 	if err := hook.Writable(home); err != nil {
