@@ -186,7 +186,8 @@ func NeverMeasured(o Objective) string {
 	return fmt.Sprintf("%v was never measured and is not part of the verdict", o)
 }
 
-// Verdict is what Decide says first, without the intervals, which take most of its time.
+// Verdict is the verdict of Decide alone: without the intervals, which take
+// most of its time.
 func (t *Trial) Verdict() Verdict { return t.verdict }
 
 // EValue is that of Decide, and as cheap as Verdict.
@@ -226,7 +227,7 @@ func (t *Trial) deciding(o Objective) (e, alpha float64) {
 	}
 }
 
-// explain says in one sentence, with numbers, why the verdict is what it is.
+// explain gives the reason for the verdict in one sentence with numbers.
 func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason string) {
 	o := t.decider()
 	e, alpha = t.deciding(o)
@@ -267,7 +268,7 @@ func (t *Trial) Outstanding() (open []Objective) {
 	return open
 }
 
-// waiting says how far an open trial has come.
+// waiting describes how far an open trial has come.
 func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 	if len(t.pairs) == 0 {
 		return "no case was compared yet"

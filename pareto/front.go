@@ -11,16 +11,15 @@ type Point struct {
 }
 
 // Dominates reports whether a ε-dominates b: over the coordinates that both
-// know, a is nowhere below b, and above it by more than eps in at least one.
-// eps[i] is the noise of coordinate i in its own unit; entries that are missing
-// (a nil slice too) are 0.
+// know, a is never below b, and above it by more than eps in at least one.
+// eps[i] is the noise of coordinate i in its own unit; missing entries (or a
+// nil slice) are 0.
 //
-// ε stands only on the side of the gain. Were a also allowed to be worse by ε,
-// two points that trade noise in one coordinate against a gain in another could
-// dominate each other. As it stands the relation is irreflexive and
-// antisymmetric, and transitive wherever every coordinate is known. Unknown
-// coordinates do not decide, and so can break transitivity; Front says what
-// becomes of that.
+// ε applies to gains only. If a were also allowed to be worse by ε, two
+// points that trade noise in one coordinate against a gain in another could
+// dominate each other. Without that, the relation is irreflexive and
+// antisymmetric, and it is transitive if every coordinate is known. Unknown
+// coordinates do not decide, and so can break transitivity; see Front.
 func Dominates(a, b Point, eps []float64) bool {
 	gained := false
 	for i := range min(len(a.Values), len(b.Values)) {
@@ -40,14 +39,15 @@ func Dominates(a, b Point, eps []float64) bool {
 }
 
 // Front returns the indices of the points that no other point dominates, in
-// ascending order. Identical points stand on the front together.
+// ascending order. Identical points are on the front together.
 //
-// Points with unknown coordinates can dominate each other in a circle (a beats
-// b on cost, b beats c on latency, c beats a on quality, the rest unknown).
-// Nothing decides within such a circle, so its members stand or fall together:
-// a point is off the front if some point reaches it over a chain of dominations
-// that cannot be followed back. Without circles that is the usual front, and
-// the front of at least one point is never empty.
+// Points with unknown coordinates can dominate each other in a circle (a
+// beats b on cost, b beats c on latency, c beats a on quality, the rest
+// unknown). Nothing decides within such a circle, so its members are on the
+// front together or not at all: a point is off the front if some point
+// reaches it over a chain of dominations that cannot be followed back.
+// Without circles this is the usual front. The front of at least one point is
+// never empty.
 func Front(points []Point, eps []float64) []int {
 	n := len(points)
 	beats := make([][]int, n)

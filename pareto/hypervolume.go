@@ -7,8 +7,8 @@ import "slices"
 // Point, larger is better; a point that is not above ref in every coordinate,
 // or does not know one, adds nothing. It slices along one objective after the
 // other (While et al. 2006, "A faster algorithm for calculating hypervolume",
-// HSO): right in any dimension, and meant for the four that evolve has, where
-// a hundred points take milliseconds.
+// HSO). It is exact in any dimension; in the four of evolve a hundred points
+// take milliseconds.
 func Hypervolume(points []Point, ref []float64) float64 {
 	if len(ref) == 0 {
 		return 0

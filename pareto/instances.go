@@ -10,7 +10,7 @@ import (
 )
 
 // tie is how far below the best score of a case a candidate may be and still
-// stand on that case's front. It forgives rounding in a weighted mean of
+// be on that case's front. It allows for rounding in a weighted mean of
 // checks, nothing else.
 const tie = 1e-9
 

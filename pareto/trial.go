@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// A Pair is what one cluster of held-out cases says: the differences between
-// challenger and incumbent, each in [-1, 1] and oriented so that positive
-// favours the challenger. NaN if either arm has no value; the pair then says
-// nothing about that objective.
+// A Pair is the result of one cluster of held-out cases: the differences
+// between challenger and incumbent, each in [-1, 1] and oriented so that
+// positive favours the challenger. NaN if either arm has no value; the pair
+// then is no evidence about that objective.
 type Pair struct {
 	Quality float64 // challenger - incumbent, trials averaged
 	Latency float64 // LogRatio
@@ -59,8 +59,8 @@ func LogRatio(incumbent, challenger float64) float64 {
 	return max(-1, min(1, math.Log(incumbent/challenger)/math.Log(4)))
 }
 
-// A Limit says what a trial asks of one objective. Tolerance and Gain are in
-// the unit of a Pair.
+// A Limit is what a trial requires of one objective. Tolerance and Gain are
+// in the unit of a Pair.
 type Limit struct {
 	// Alpha is the error allowed in showing that the challenger is better here;
 	// the mirror image, that it is worse (beyond its tolerance), is shown at
@@ -74,7 +74,7 @@ type Limit struct {
 	Gain float64 `json:"gain"`
 }
 
-// Config is the rule of a trial. The zero value stands for DefaultConfig.
+// Config is the rule of a trial. The zero value means DefaultConfig.
 type Config struct {
 	Quality Limit `json:"quality"`
 	Latency Limit `json:"latency"`

@@ -50,7 +50,7 @@ it.`,
 	}
 }
 
-// approvalDesk is where this command's decisions are kept.
+// approvalDesk returns the desk that records this command's decisions.
 func approvalDesk(a *global, db *store.Store) (*approval.Desk, error) {
 	k, err := rebaserOf(a, db)
 	if err != nil {
@@ -91,8 +91,8 @@ func runDecision(ctx context.Context, a *global, arg string, word store.Word, ye
 	return a.Print(d.Result, d.Text(word == store.Approved && !asked))
 }
 
-// askApproval shows a candidate and asks. Without a terminal it shows the candidate and
-// returns an error that says what to type.
+// askApproval shows a candidate and asks for a decision. Without a terminal
+// it shows the candidate and returns an error with the command to type.
 func askApproval(a *global, d *approval.Decision) (bool, error) {
 	r := &d.Result
 	hint := fmt.Sprintf("`evolve approve %s@%s --yes` lets it be tried, `evolve reject %s@%s` drops it", r.Skill, plain.Short(r.SHA), r.Skill, plain.Short(r.SHA))

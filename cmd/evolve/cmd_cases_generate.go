@@ -15,8 +15,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxGenerated is how many cases one command writes at most: beyond that the
-// made-up ones would say more than the real ones that they come from.
+// maxGenerated is the largest number of cases that one command writes: with
+// more, the generated cases would outweigh the real ones that they are
+// derived from.
 const maxGenerated = 200
 
 type generateFlags struct {

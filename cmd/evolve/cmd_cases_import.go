@@ -67,7 +67,7 @@ const (
 	splitImport = "nothing was imported; cut it into several files"
 )
 
-// readInput reads a whole file, or stdin for "-", and says what to call it.
+// readInput reads a whole file, or stdin for "-"; name is for messages.
 func readInput(a *global, file string) (text []byte, name string, err error) {
 	if file == "-" {
 		text, err = bounded.ReadAll(a.Stdin, maxImport)

@@ -129,9 +129,9 @@ func newestStamp(home fs.FS) (newest time.Time, err error) {
 	return newest, err
 }
 
-// copyTree writes an embedded folder to disk, for its owner alone, with the times of
-// its sessions moved: whatever the clock says, they are the last months', and none is in
-// the future.
+// copyTree writes an embedded folder to disk, readable by its owner alone. It
+// shifts the times of its sessions, so that they lie in the last months and
+// none in the future.
 func copyTree(from fs.FS, root, to string, shift time.Duration) error {
 	return fs.WalkDir(from, root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {

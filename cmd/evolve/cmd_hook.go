@@ -73,7 +73,7 @@ func runHook(a *global, args []string) int {
 	return host.Run(event, a.Stdin, a.Stdout, a.Stderr)
 }
 
-// hookHost is where this person's hooks work.
+// hookHost returns the host that runs this user's hooks.
 func hookHost(a *global) (*hook.Host, error) {
 	home, err := a.home()
 	if err != nil {
@@ -83,7 +83,7 @@ func hookHost(a *global) (*hook.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Claude Code says so of sessions that a program drives (2.1.329).
+	// Claude Code sets it to 0 in sessions that a program drives (2.1.329).
 	unattended := a.Getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0"
 	return &hook.Host{Home: string(home), Claude: claude, Skills: a.skillDir, Unattended: unattended, Now: a.Now, Redactor: a.redactor()}, nil
 }

@@ -89,7 +89,7 @@ func hookProgram(a *global) (string, error) {
 	return "EVOLVE_HOME=" + shellQuote(home) + " " + name, nil
 }
 
-// shellQuote writes a word for a POSIX shell.
+// shellQuote quotes an argument for a POSIX shell.
 func shellQuote(s string) string {
 	plain := !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r))

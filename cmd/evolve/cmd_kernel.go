@@ -198,7 +198,8 @@ func kernelCheck(a *global, arg string, profile check.Profile) error {
 	if err != nil {
 		return problem.Inputf("name a skill, a folder with a SKILL.md, or a SKILL.md", "read skill: %v", err)
 	}
-	// A text that does not parse still is a document; Validate says why.
+	// A text that does not parse still is a document; Validate reports the
+	// reason.
 	doc, _ := skill.Parse(text, skill.Options{})
 	r := checkReport{Schema: 1, Path: path, OK: true, Findings: []checkFinding{}}
 	errs := 0

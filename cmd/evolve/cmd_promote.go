@@ -106,8 +106,8 @@ func namedTargets(a *global, to []string) ([]skill.Target, error) {
 	return targets, err
 }
 
-// agree says what its owner should know of a candidate before it is installed, and asks
-// about one that is not proven.
+// agree reports what the user should know of a candidate before it is
+// installed, and asks for confirmation if it is not proven.
 func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, yes bool) error {
 	if p.Trial == nil {
 		return nil

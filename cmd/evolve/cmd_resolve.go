@@ -97,7 +97,8 @@ func runResolve(a *global, text string) error {
 func printResolved(a *global, r *resolved) error {
 	var b strings.Builder
 	for _, m := range r.Messages {
-		// What an agent has to say is fixed, and its command is not one of evolve's.
+		// The message has to be an agent's, byte for byte; its command is not
+		// one of evolve's.
 		fmt.Fprintln(&b, strings.Replace(m, "Run /skill list to see available skills.", "`evolve status --all` lists the skills that were found.", 1))
 	}
 	if s := r.Skill; s != nil {

@@ -53,8 +53,8 @@ one disagrees with you. Pairs that you call the same are not labels.`,
 	return c
 }
 
-// A reviewed says what came of a review, and how the judge compares with the
-// owner over all pairs of the skill so far.
+// A reviewed is the result of a review, with the judge's agreement with the
+// owner over all reviewed pairs of the skill.
 type reviewed struct {
 	Schema  int    `json:"schema"`
 	Skill   string `json:"skill"`

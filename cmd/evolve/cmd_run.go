@@ -226,7 +226,7 @@ func runSkill(ctx context.Context, a *global, f *runFlags) error {
 	return concludeRun(ctx, a, f, c, res)
 }
 
-// sayStopped says how to continue a run that ended early.
+// sayStopped prints how to continue a run that ended early.
 func sayStopped(ctx context.Context, a *global, ended *campaign.StoppedError) error {
 	resume := fmt.Sprintf("everything measured is saved; continue with `evolve --resume %s`", ended.Run)
 	if ctx.Err() != nil {

@@ -253,7 +253,7 @@ func showSession(ctx context.Context, a *global, name string) error {
 	return a.Print(map[string]any{"schema": 1, "session": s, "purge": purge.ResultOf(plan)}, b.String())
 }
 
-// removes says what a purge removes from the store.
+// removes describes what a purge removes from the store.
 func removes(r store.PurgeReport) string {
 	replies := fmt.Sprintf("%d models' replies", r.Completions)
 	if r.Completions == 1 {

@@ -41,9 +41,9 @@ type showResult struct {
 	Kernel   string `json:"kernel_sha256"`
 	Tokens   int    `json:"tokens"` // of the body, estimated
 	Text     string `json:"text"`
-	// State is how a candidate stands: "live", "installed" (a version that was
-	// replaced), one of a candidacy's ("quarantined", "approved", "rejected",
-	// "proven", "undecided", "lost"), or what the search made of it ("pooled",
+	// State is "live", "installed" (a version that was replaced), the
+	// standing of a candidate ("quarantined", "approved", "rejected",
+	// "proven", "undecided", "lost"), or its result in the search ("pooled",
 	// "refused", "invalid"); "" for a text that evolve did not make.
 	State string `json:"state,omitempty"`
 	// Pinned: the skill was pinned while this was its text.

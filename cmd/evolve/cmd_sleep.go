@@ -201,8 +201,8 @@ func stepLine(k *sleep.Step) string {
 	return fmt.Sprintf("%s: %s: %s", what, k.Stage, k.Note)
 }
 
-// widest is how wide the lines of a night are where no terminal says how wide it is: a
-// timer's are read in a journal.
+// widest is the line width of a night's output if the terminal's width is
+// unknown, as in the journal that a timer writes to.
 const widest = 124
 
 // foldNight is text as it fits stdout.

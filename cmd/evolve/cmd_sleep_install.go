@@ -48,7 +48,7 @@ func newSleepUninstallCommand(a *global) *cobra.Command {
 	}
 }
 
-// timersOf is where this person's timers are.
+// timersOf returns this user's timers.
 func timersOf(a *global) *timer.System {
 	return &timer.System{ConfigHome: a.Getenv("XDG_CONFIG_HOME"), Say: a.Say}
 }

@@ -74,9 +74,9 @@ const afterAt = `    if [[ $cur == *@* && $COMP_WORDBREAKS == *@* ]]; then
     fi
 `
 
-// bashCompletion writes cobra's script, mended in two places: it works without
-// the bash-completion package, and SKILL@VERSION is one word although bash breaks
-// words at @.
+// bashCompletion writes cobra's script with two corrections: it works without
+// the bash-completion package, and it completes SKILL@VERSION as one argument
+// although bash splits at @.
 func bashCompletion(root *cobra.Command, out io.Writer) error {
 	var b strings.Builder
 	if err := root.GenBashCompletionV2(&b, true); err != nil {

@@ -22,7 +22,7 @@ import (
 type runResult struct {
 	campaign.Result
 	Installed bool `json:"installed"`
-	// Targets says what became of each, with --promote and a proof.
+	// Targets has the result for each target, with --promote and a proof.
 	Targets []release.Placed `json:"targets"`
 	Report  string           `json:"report"`
 }
@@ -74,7 +74,8 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 	return err
 }
 
-// installProved installs what the run's own gate proved, and reports where.
+// installProved installs the challenger that the run's own gate proved, and
+// returns the targets.
 func installProved(ctx context.Context, a *global, f *runFlags, c *campaign.Campaign, found *campaign.Result) ([]release.Placed, error) {
 	to, err := namedTargets(a, f.to)
 	if err != nil {
@@ -87,7 +88,7 @@ func installProved(ctx context.Context, a *global, f *runFlags, c *campaign.Camp
 	return sayProved(a, done, to != nil)
 }
 
-// printResult says in a few lines what came of a run.
+// printResult prints a summary of a run.
 func printResult(a *global, r *runResult) error {
 	var b strings.Builder
 	sim := ""

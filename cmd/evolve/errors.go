@@ -95,8 +95,8 @@ func classify(err error) (kind problem.Kind, hint string) {
 	return problem.Failed, ""
 }
 
-// readOnlyHint says which folder cannot be written, and what to do: only evolve's
-// own data can be put elsewhere.
+// readOnlyHint names the folder that cannot be written, and the way out: only
+// evolve's own data can be put elsewhere.
 func readOnlyHint(err error) string {
 	const elsewhere = "point EVOLVE_HOME at a folder that can be written"
 	var at *fs.PathError
@@ -157,8 +157,9 @@ func infraHint(e *eval.InfraError) (kind problem.Kind, hint string) {
 	return problem.Failed, "is the server running? check --base-url"
 }
 
-// oneLine folds a message, so that an error is one line whatever it quotes, and
-// nothing that a server or a file says reaches the terminal as a command.
+// oneLine folds a message, so that an error is one line whatever it quotes,
+// and no text from a server or a file reaches the terminal as a control
+// sequence.
 func oneLine(s string) string { return plain.Line(s) }
 
 // flagError names the nearest flag for an unknown one.
@@ -180,7 +181,8 @@ func flagError(c *cobra.Command, err error) error {
 	return problem.Inputf(fmt.Sprintf("`%s --help` lists the flags", c.CommandPath()), "%s", msg)
 }
 
-// flagValues say what a flag of a type takes, for errors of the parser that do not say it.
+// flagValues describes the values of each flag type, for parser errors that
+// do not.
 var flagValues = map[string]struct{ what, example string }{
 	"duration": {"a time with its unit", "90m"},
 	"float64":  {"a number", "2.5"},
@@ -218,7 +220,7 @@ func unknownCommand(c *cobra.Command, word string) error {
 	return problem.Inputf(hint, "unknown command %q", word)
 }
 
-// unknownWord refuses a word that is not in the list of its kind.
+// unknownWord refuses an argument that is not in the list of its kind.
 func unknownWord(kind, word string, list []string) error {
 	hint := "the " + kind + "s are " + strings.Join(list, ", ")
 	if near := skill.Nearest(word, list); near != "" {

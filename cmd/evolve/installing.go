@@ -29,8 +29,9 @@ func (a *global) installerWith(o *settings.Outbox, db *store.Store) *release.Ins
 		Demo: a.isDemo(), Within: a.demoFolder(), MayTarget: mayTarget(a)}
 }
 
-// sayProved reports what came of installing what a run's own gate proved; named says
-// whether targets were. The error is what was refused.
+// sayProved reports the installation of a challenger that the run's own gate
+// proved; named means that the user named targets. The error is the refusal
+// of a target.
 func sayProved(a *global, done *release.Result, named bool) ([]release.Placed, error) {
 	if !named {
 		done.Elsewhere(a.Say)

@@ -37,8 +37,8 @@ func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) 
 		}}, nil
 }
 
-// foreseeTimer says what each night of a timer may take, by its flags and what earlier
-// runs took.
+// foreseeTimer forecasts the cost of each night of a timer from its flags and
+// from earlier runs.
 func foreseeTimer(ctx context.Context, a *global, f runFlags) (string, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil {

@@ -133,8 +133,8 @@ func (a *global) fail(err error) int {
 	return code
 }
 
-// explain gives the kind of an error and what to do about it, "" for nothing: what
-// the error says of itself, else what its cause is known for.
+// explain returns the kind of an error and a hint, "" for none: the error's
+// own if it has one, else that of its known cause.
 func explain(err error) (problem.Kind, string) {
 	kind, hint := classify(err)
 	itself, next := problem.Of(err)

@@ -34,5 +34,5 @@ func (a *global) tellBug(v any, stack []byte) {
 	fmt.Fprintln(a.Stderr, "hint: this is a bug in evolve; what was measured is saved. Please report the lines above: "+issuesURL)
 }
 
-// issuesURL is where bugs are reported.
+// issuesURL takes bug reports.
 const issuesURL = "https://github.com/skill-evolve/evolve/issues"

@@ -38,11 +38,12 @@ func ownerGone(of string) bool {
 	return processGone(pid)
 }
 
-// powerSupplies is where Linux tells of them.
+// powerSupplies is the folder in which Linux lists them.
 const powerSupplies = "/sys/class/power_supply"
 
 // onBattery reports whether the machine runs on its battery: there is a mains
-// supply, and none is online. Where nobody tells, it does not.
+// supply, and none is online. It is false if the system does not report its
+// supplies.
 func onBattery(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -100,7 +100,7 @@ func sleepStatus(ctx context.Context, a *global) error {
 	return printSleep(a, r)
 }
 
-// nextAt is the next time that the clock says so.
+// nextAt is the next time at which the clock shows hour:minute.
 func nextAt(now time.Time, hour, minute int) time.Time {
 	at := time.Date(now.Year(), now.Month(), now.Day(), hour, minute, 0, 0, now.Location())
 	if !at.After(now) {

@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 )
 
-// harvestFlags say which sessions are read.
+// harvestFlags select the sessions that are read.
 type harvestFlags struct {
 	source   string
 	repo     string
@@ -33,8 +33,8 @@ func openSources(ctx context.Context, a *global, f harvestFlags) ([]ingest.Sourc
 	return backend.Sources(ctx, o)
 }
 
-// sayLeftOut says how to read the checkpoints of the current repository that other
-// people recorded, and those whose author is unknown.
+// sayLeftOut prints how to read the checkpoints of the current repository
+// that other people recorded, and those whose author is unknown.
 func sayLeftOut(a *global, others, lost int) {
 	say := func(n int, why string) {
 		are := "are"

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// terminalWidth is how wide what is printed may be: the terminal's width, else what
-// COLUMNS says, else 80.
+// terminalWidth is the largest width of printed lines: the terminal's, else
+// COLUMNS, else 80.
 func terminalWidth(a *global) int {
 	if w := term.Columns(a.Stdout); w > 0 {
 		return w

@@ -22,8 +22,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Config is config.yaml in evolve's data folder: what a person would otherwise
-// say with every command. A flag that is given overrides it.
+// Config is config.yaml in evolve's data folder: defaults for flags. A flag
+// that is given overrides it.
 type Config struct {
 	Agent          string      `yaml:"agent"`
 	Model          string      `yaml:"model"`
@@ -196,8 +196,8 @@ func known(n *yaml.Node, t reflect.Type) error {
 	return nil
 }
 
-// askOver is the forecast in USD above which a terminal is asked, if neither a flag nor
-// config.yaml says another.
+// askOver is the forecast in USD above which a terminal is asked, if neither
+// a flag nor config.yaml sets another.
 const askOver = 5
 
 // ConfirmOverFlag adds --confirm-over-usd to f.
@@ -206,8 +206,8 @@ func ConfirmOverFlag(f *pflag.FlagSet, v *float64) {
 	f.Lookup("confirm-over-usd").DefValue = fmt.Sprint(askOver)
 }
 
-// ConfirmOver is the forecast in USD above which a terminal is asked: what the flag
-// says, else the configuration, else a default, which a nil Config has too.
+// ConfirmOver is the forecast in USD above which a terminal is asked: the
+// flag, else the configuration, else a default, also of a nil Config.
 func (c *Config) ConfirmOver(flag float64) float64 {
 	switch {
 	case flag >= 0:

@@ -29,8 +29,9 @@ type Opener struct {
 	NoWait bool           // of Flags
 }
 
-// Resolve fills in the choices that b leaves open, so that what runs is what b says:
-// from config.yaml, the environment and the programs that are there.
+// Resolve fills in the choices that b leaves open from config.yaml, the
+// environment and the installed programs, so that b describes exactly what
+// runs.
 func (o *Opener) Resolve(b *agent.Spec) error {
 	def := func(p *string, vs ...string) {
 		for _, v := range vs {
@@ -45,7 +46,7 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	}
 	def(&b.APIKeyEnv, conf.APIKeyEnv, "OPENAI_API_KEY")
 	if b.Agent == "" || b.Agent == conf.Agent {
-		// What the file says of a model and a server is about the file's agent.
+		// The model and the server in the file belong to the file's agent.
 		b.Agent = conf.Agent
 		def(&b.Model, conf.Model)
 		def(&b.BaseURL, conf.BaseURL)
@@ -158,7 +159,7 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	if err := needsSandbox(b); err != nil {
 		return nil, err
 	}
-	// Before any of them is made: no backend may be told the key of another.
+	// Check before any backend is made: none may get the key of another.
 	for _, name := range append([]string{b.APIKeyEnv}, b.PassEnv...) {
 		o.Keys.Add(o.Getenv(name))
 	}
@@ -203,8 +204,8 @@ func (o *Opener) Opening(b *agent.Spec, r agent.Role) *agent.Opening {
 		}}
 }
 
-// atATime is how many rollouts run at once if the command does not say: programs take
-// a core each, and share a subscription.
+// atATime is the default number of rollouts at once: programs take a core
+// each, and share a subscription.
 func atATime(b *agent.Spec, conf *Config) int {
 	if conf.Concurrency > 0 {
 		return conf.Concurrency

@@ -21,7 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// SourceOptions say which sessions are read.
+// SourceOptions select the sessions that are read.
 type SourceOptions struct {
 	Name     string    // one of SourceNames; "" is auto
 	Repo     string    // the git repository whose Entire checkpoints are read; "" is the current one

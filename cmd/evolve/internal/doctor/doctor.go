@@ -210,8 +210,9 @@ func (d *Doctor) database(ctx context.Context, path string) {
 	}
 }
 
-// notWritable says why a file cannot be written, nil if it can. A mode without the
-// owner's right to write counts for root as well, who may write all the same.
+// notWritable returns why a file cannot be written, nil if it can. A mode
+// without write permission for the owner counts for root too, although root
+// may write.
 func notWritable(path string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o200 == 0 {
 		return fs.ErrPermission

@@ -31,8 +31,9 @@ const width = 80
 
 func init() { cobra.EnableCommandSorting = false } // commands are listed in the order in which they are added
 
-// Add adds help and its topics to a root whose help is in group, and makes Text what
-// --help prints. unknown is the error for a word that is no command of c.
+// Add adds help and its topics to a root whose help is in group, and makes
+// --help print Text. unknown makes the error for an argument that is no
+// command of c.
 func Add(root *cobra.Command, group string, unknown func(c *cobra.Command, word string) error) {
 	root.PersistentFlags().BoolP("help", "h", false, "")
 	root.Flag("help").Hidden = true // it explains itself

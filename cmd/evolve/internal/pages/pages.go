@@ -38,8 +38,8 @@ type Command struct {
 
 // A Program is what a server shows and does.
 type Program struct {
-	// Begin opens a command for one request. Requests come several at a time. say gets what
-	// the command reports besides its result.
+	// Begin opens a command for one request. Requests come several at a time.
+	// say receives the command's messages besides its result.
 	Begin    func(ctx context.Context, to datadir.Access, say func(line string)) (*Command, error)
 	Classify func(error) (problem.Kind, string) // its kind, and what to do about it
 	Clean    func(string) string                // a text without secrets

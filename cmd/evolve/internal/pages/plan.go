@@ -82,15 +82,15 @@ func actsOn(k *candidate.Candidate, live *skill.Live) []serve.Act {
 	return nil
 }
 
-// Plan says what a command would do, by trying it on a copy. What it would refuse is
-// part of the plan.
+// Plan describes what a command would do, by trying it on a copy. A refusal
+// is part of the plan.
 func (p *Program) Plan(ctx context.Context, act serve.Act, name, at string) (*serve.Plan, error) {
 	plan, _, err := p.plan(ctx, act, name, at)
 	return plan, err
 }
 
-// plan is a plan as it is shown, and the one that says what becomes of each place, nil
-// if nothing is installed or taken back.
+// plan returns the plan as it is shown, and the release plan with the result
+// for each place, nil if nothing is installed or rolled back.
 func (p *Program) plan(ctx context.Context, act serve.Act, name, at string) (shown *serve.Plan, of *release.Plan, err error) {
 	shown, err = with(ctx, p, datadir.Tries, func(r *request) (v *serve.Plan, err error) {
 		v, of, err = r.plan(ctx, act, name, at)
@@ -186,8 +186,9 @@ func (p *Program) Do(ctx context.Context, act serve.Act, name, at, seen string, 
 	})
 }
 
-// carryOut does what was shown, or first ends what a crash has left of it: the page says
-// so. What has changed since it was shown is not done.
+// carryOut applies the plan that was shown, or first finishes one that a
+// crash interrupted, which the page reports. It refuses if the plan has
+// changed since.
 func (r *request) carryOut(ctx context.Context, name, op string, q release.Request, shown *release.Plan) (*serve.Done, error) {
 	live, err := r.Layout.AsItIs(name)
 	if err != nil {
@@ -329,7 +330,7 @@ func (r *request) planBack(ctx context.Context, live *skill.Live, p *serve.Plan)
 	return plan, err
 }
 
-// willOf says of each target what becomes of it.
+// willOf describes what the plan does at each target.
 func willOf(ctx context.Context, db *store.Store, what string, plan *release.Plan) (out []string, err error) {
 	versions, err := db.Versions(ctx, plan.Live.Name)
 	if err != nil {

@@ -20,7 +20,7 @@ func (p *Program) Status(ctx context.Context) (*status.Report, error) {
 	return look(ctx, p, func(r *request) (*status.Report, error) { return r.Reader.Status(ctx) })
 }
 
-// Log is where a skill's texts come from.
+// Log returns the lineage of a skill's texts.
 func (p *Program) Log(ctx context.Context, name string) (*status.Log, error) {
 	return look(ctx, p, func(r *request) (*status.Log, error) {
 		t, err := candidate.Open(ctx, r.Store, r.Layout, name)

@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// ownColour matches the sequences with which evolve itself colours what it says.
+// ownColour matches the sequences with which evolve colours its own output.
 var ownColour = lazyregexp.New("\x1b\\[(?:0|1|2|7|27|31|32|36)m")
 
 // forTerminal is text as a terminal may have it: whatever it quotes (sessions,

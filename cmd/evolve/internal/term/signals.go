@@ -13,7 +13,7 @@ import (
 var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 
 const (
-	// stopSoon is how long stopping may take before a message says so.
+	// stopSoon is how long stopping may take before a message reports it.
 	stopSoon = 300 * time.Millisecond
 	// clearSoon is how long a terminal may take to be tidied by a program that is
 	// ended at once.

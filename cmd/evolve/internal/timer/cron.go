@@ -21,8 +21,8 @@ func (t *Timer) cronLine() string {
 
 var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:=,@+-]+$`)
 
-// shellWord quotes a word for a shell in a crontab: without backslashes, which
-// some crons take for their own.
+// shellWord quotes an argument for a shell in a crontab: without backslashes,
+// which some crons interpret.
 func shellWord(s string) string {
 	if plainWord.MatchString(s) {
 		return s

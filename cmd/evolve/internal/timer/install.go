@@ -14,7 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 )
 
-// A System is where a person's timers are.
+// A System holds a user's timers.
 type System struct {
 	ConfigHome string // $XDG_CONFIG_HOME; ~/.config counts if it is no path from the root on
 	Say        func(format string, args ...any)
@@ -25,7 +25,7 @@ type Plan struct {
 	Timer   *Timer
 	Files   []File // to be written
 	Crontab string // the lines for the crontab; "" if the timer is of another kind
-	// Blocked says why the plan cannot be applied, although it can be shown.
+	// Blocked is why the plan can be shown but not applied.
 	Blocked error
 
 	tab, next string // the whole crontab, as it is and as it would be

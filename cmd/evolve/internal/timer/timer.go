@@ -68,8 +68,8 @@ func ParseKind(with string) (string, error) {
 	return Cron, nil
 }
 
-// keptFolders are the variables that name folders: what starts a night has none of
-// them, and stands in another folder than this shell does.
+// keptFolders are the variables that name folders. A timer starts a night
+// without them, and in another working directory than this shell's.
 var keptFolders = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "EVOLVE_HOME", "HOME", "PI_CODING_AGENT_DIR"}
 
 // Environment returns the variables that a timer keeps for its nights, so that they
@@ -112,7 +112,7 @@ func Environment(getenv func(string) string, servers []string) ([]string, error)
 // its descendants cut or refuse what is longer.
 const maxCronLine = 990
 
-// Check refuses what the files of this kind of timer cannot say.
+// Check refuses values that the files of this kind of timer cannot express.
 func (t *Timer) Check() error {
 	for _, s := range slices.Concat([]string{t.Program}, t.Args, t.Env) {
 		if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {

@@ -86,7 +86,7 @@ func (t *Timer) fill(of func() *template.Template) string {
 	return b.String()
 }
 
-// systemdWord quotes a word of a unit file: systemd.syntax(7), and % for
+// systemdWord quotes an argument of a unit file: systemd.syntax(7), and % for
 // specifiers.
 func systemdWord(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace(s)
