@@ -6,12 +6,12 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Removed lists what child lacks of parent's body, line by line, if nothing but
-// deletions makes the difference: every line of child stands in parent in the same
-// order, or is a line of parent without some of its sentences. Of a line that lost
-// sentences only these are listed, as one. only is false if child adds or changes
-// anything; blank lines, the numbers of list items, and where the lines of a paragraph
-// break do not count.
+// Removed lists what child lacks of parent's body, line by line, if child
+// differs by deletions only: every line of child is a line of parent in the
+// same order, with or without some of its sentences. Of a line that lost
+// sentences only these are listed, as one. only is false if child adds or
+// changes anything; blank lines, the numbers of list items, and line breaks
+// within a paragraph do not count.
 func Removed(parent, child *skill.Document) (lines []string, only bool) {
 	if parent.Description() != child.Description() {
 		return nil, false

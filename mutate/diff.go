@@ -80,7 +80,7 @@ func hunks(a, b []string) []hunk {
 	return out
 }
 
-// summarise says in one line what changed between two views.
+// summarise describes the change between two views in one line.
 func summarise(before, after string) string {
 	a, b := blocksOf(before), blocksOf(after)
 	var added, removed []string

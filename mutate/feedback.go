@@ -7,10 +7,11 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// FeedbackOf lists what the mutator may read of a rollout: what each failed check
-// says, each line once. Rollout.Feedback repeats the checks, those included that
-// the tournament took for noise, so that it counts only if nothing else is
-// there. That the agent failed at all is Rollout.Failure.
+// FeedbackOf lists the feedback of a rollout that the mutator may read: the
+// message of each failed check, each line once. Rollout.Feedback repeats the
+// checks, including those that the tournament attributed to noise, so it is
+// used only if there is nothing else. Rollout.Failure reports that the agent
+// itself failed.
 func FeedbackOf(r *eval.Rollout) []string {
 	var out []string
 	for _, c := range r.Checks {

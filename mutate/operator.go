@@ -45,9 +45,9 @@ type Proposal struct {
 	Doc     *skill.Document
 	Summary string   // what changed, one line
 	Taught  []string // ids of the cases that the change answers
-	// Supported: the change shares specific words with the feedback that it was
-	// shown. false says nothing if feedback and skill are in different
-	// languages, and everything if other proposals of the run are supported.
+	// Supported: the change shares specific words with the feedback that it
+	// was shown. false means nothing if feedback and skill are in different
+	// languages, and much if other proposals of the run are supported.
 	Supported bool
 }
 
@@ -60,17 +60,17 @@ type Operator interface {
 	Propose(ctx context.Context, in Input) (Proposal, error)
 }
 
-// A ReplyError says why a model's reply was not adopted.
+// A ReplyError is a model's reply that was not adopted, with the reason.
 type ReplyError struct {
 	Reason string
-	// Change is what the reply would have changed, in short, where the next
+	// Change summarises what the reply would have changed, if the next
 	// attempt should know of it; else "".
 	Change string
 }
 
 func (e *ReplyError) Error() string { return "unusable reply: " + e.Reason }
 
-// A NotApplicableError says why an operator had nothing to do.
+// A NotApplicableError means that an operator had nothing to do.
 type NotApplicableError struct{ Reason string }
 
 func (e *NotApplicableError) Error() string { return "not applicable: " + e.Reason }

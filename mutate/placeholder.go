@@ -15,9 +15,9 @@ import (
 var redacted = lazyregexp.New(`(?i)\[\s*redacted\s*:[^\]\n]*\]?`)
 
 // newPlaceholder returns a placeholder that child's harness holds more often
-// than that of any of the parents, "" if there is none. It teaches nothing,
-// and where it takes the place of a secret that the skill itself holds, a text
-// would be lost.
+// than that of any of the parents, "" if there is none. A placeholder teaches
+// an agent nothing, and if it replaces a secret that the skill itself holds,
+// text would be lost.
 func newPlaceholder(child *skill.Document, parents ...*skill.Document) string {
 	known := map[string]int{}
 	for _, p := range parents {
@@ -37,9 +37,9 @@ func newPlaceholder(child *skill.Document, parents ...*skill.Document) string {
 	return ""
 }
 
-// restore puts back the lines of view that are a parent's but for a secret of the
-// skill's own, which the model saw as a placeholder. A line that could be one of
-// several stays as it is, and so does one that would then stand more often than
+// restore puts back the lines of view that are a parent's except for a secret
+// of the skill's own, which the model saw as a placeholder. It leaves a line
+// that could be one of several, and one that would then occur more often than
 // in the parents: newPlaceholder finds what is left.
 func restore(view string, parents ...string) string {
 	if n := len(redacted.FindAllStringIndex(view, -1)); n == 0 || n > 100 {
@@ -81,9 +81,9 @@ func restore(view string, parents ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// exceptSecrets matches what reads like line with something in the place of each
-// of its placeholders; nil if line holds none, or so many or so little else
-// that it says nothing of which line it was.
+// exceptSecrets matches texts that equal line except at its placeholders; nil
+// if line holds none, or so many, or so little else, that it identifies no
+// line.
 func exceptSecrets(line string) *regexp.Regexp {
 	kept := redacted.Split(strings.TrimSpace(line), -1)
 	if n := len(kept) - 1; n < 1 || n > 8 || strings.TrimSpace(strings.Join(kept, "")) == "" {

@@ -83,9 +83,10 @@ func before(c *eval.Case) []eval.Message {
 	return out[max(0, len(out)-maxBefore):]
 }
 
-// typed is a message of the user's, clipped to about n bytes, with every line that
-// they did not write behind "> ", below a line that says so. That line is within the
-// quotation: the prompt's own words do not depend on what is quoted.
+// typed is a message of the user's, clipped to about n bytes. Lines that the
+// user did not write follow "> ", below a line that explains it. That line is
+// within the quotation: the prompt's own text does not depend on what is
+// quoted.
 func typed(text string, n int) string {
 	var b strings.Builder
 	for _, p := range ownwords.Parts(text) {

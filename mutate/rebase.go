@@ -9,27 +9,27 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// A ConflictError says that a challenger cannot be re-based: its owner's edit
-// and the challenger changed the same thing.
+// A ConflictError means that a challenger cannot be re-based: the owner's
+// edit and the challenger changed the same thing.
 type ConflictError struct{ What []string } // in words, "section \"Axes\""
 
 func (e *ConflictError) Error() string {
 	return "your edit and the challenger both changed " + strings.Join(e.What, " and ")
 }
 
-// Rebase is the three-way merge of a challenger (theirs) with what its owner has
-// meanwhile made (ours) of the text that it was made from (base), by sections:
-// one that only one side changed is taken from that side, one that both changed
-// alike is taken once, and any other is a conflict (*ConflictError). So is a merge
-// that one by lines (diff3) contradicts: what one side deleted never comes back, and
-// nothing stands twice that neither side wrote twice. How lines
-// end, blanks at their ends and blank lines are no change. The kernel, the rest of
-// the frontmatter and the line breaks are ours, byte for byte; merging with an
-// unchanged side is the other side.
+// Rebase is the three-way merge of a challenger (theirs) with its owner's
+// edit (ours) of the text that it was made from (base), by sections: one that
+// only one side changed is taken from that side, one that both changed alike
+// is taken once, and any other is a conflict (*ConflictError). A
+// contradiction to the merge by lines (diff3) is a conflict too: what one
+// side deleted never comes back, and nothing is duplicated that neither side
+// wrote twice. Line endings, trailing blanks and blank lines are no change.
+// The kernel, the rest of the frontmatter and the line breaks are ours, byte
+// for byte; merging with an unchanged side returns the other side.
 //
-// All three were parsed with the same options. Whether the result may be tried is
-// for check.Check to say; where it is ours, there is nothing left to try. Other
-// errors: a *skill.ViewError where the result would make or unmake kernel.
+// All three must be parsed with the same options. check.Check decides whether
+// the result may be tried; if it equals ours, nothing is left to try. Other
+// errors: a *skill.ViewError if the result would make or unmake kernel.
 func Rebase(base, ours, theirs *skill.Document) (*skill.Document, error) {
 	if base.KernelHash() != theirs.KernelHash() {
 		return nil, errors.New("the challenger's kernel is not that of the text it was made from")
@@ -70,8 +70,8 @@ func Rebase(base, ours, theirs *skill.Document) (*skill.Document, error) {
 	return out, nil
 }
 
-// redescribe gives ours the description that theirs has, where only theirs
-// changed it. It is kernel, and the same, unless it may evolve.
+// redescribe gives ours the description of theirs if only theirs changed it.
+// It is kernel, and unchanged, unless it may evolve.
 func redescribe(base, ours, theirs *skill.Document) (*skill.Document, error) {
 	was, mine, new := base.Description(), ours.Description(), theirs.Description()
 	switch {
@@ -83,8 +83,8 @@ func redescribe(base, ours, theirs *skill.Document) (*skill.Document, error) {
 	return nil, errors.New("both changed it")
 }
 
-// rebasing is a merge under way. inOurs and inTheirs hold for every section of
-// base its own on either side, -1 where it is gone.
+// rebasing is a merge in progress. inOurs and inTheirs map every section of
+// base to its counterpart on either side, -1 if it is gone.
 type rebasing struct {
 	base, ours, theirs []section
 	inOurs, inTheirs   []int
@@ -92,7 +92,7 @@ type rebasing struct {
 	clashes            []string
 }
 
-// A placed section stands in the result.
+// A placed section is part of the result.
 type placed struct {
 	section
 	from  byte // whose text it is, 'o' or 't'
@@ -173,9 +173,9 @@ func (m *rebasing) both(i int) placed {
 	return ours
 }
 
-// add puts section k of theirs, which base has not, after the one at anchor, and
-// returns where it stands. What ours has added there below a heading of that
-// depth comes first: it belongs to what stands before.
+// add puts section k of theirs, which base lacks, after the one at anchor,
+// and returns its index. Sections that ours has added there below a heading
+// of that depth come first: they belong to the preceding section.
 func (m *rebasing) add(k, anchor int) int {
 	s := m.theirs[k]
 	for at, p := range m.out {
@@ -194,8 +194,8 @@ func (m *rebasing) add(k, anchor int) int {
 	return at
 }
 
-// join writes the result. Between two sections that no side has next to each
-// other stands a blank line.
+// join writes the result, with a blank line between two sections that are
+// adjacent on no side.
 func (m *rebasing) join() string {
 	var b strings.Builder
 	for i, p := range m.out {
@@ -214,7 +214,7 @@ func (m *rebasing) join() string {
 	return b.String()
 }
 
-// moved names a section that stands under another heading than on the side that
+// moved names a section that is under another heading than on the side that
 // it came from, "" for none.
 func (m *rebasing) moved(got []section) string {
 	want := slices.DeleteFunc(slices.Clone(m.out), func(p placed) bool { return strings.TrimSpace(p.text) == "" })

@@ -32,8 +32,9 @@ func textsOf(lines []bodyLine) []string {
 	return out
 }
 
-// A chunk is a stretch of a diff3: base[base[0]:base[1]] became what stands at ours
-// on one side and at theirs on the other; before and after it the three are alike.
+// A chunk is a stretch of a diff3: base[base[0]:base[1]] became
+// ours[0]:ours[1] on one side and theirs[0]:theirs[1] on the other; before
+// and after it the three are alike.
 type chunk struct{ base, ours, theirs [2]int }
 
 // diff3 lists the stretches in which three texts differ, in order. Changes of the two
@@ -70,10 +71,10 @@ func diff3(base, ours, theirs []string) (out []chunk) {
 	return out
 }
 
-// audit holds the result of a merge by sections against one by lines, and adds a
-// clash where they disagree: where a section that both sides moved, renamed or took
-// out would come back, or stand there twice. What a merge by lines cannot decide may
-// stand where the two changed different sections.
+// audit compares the merge by sections with one by lines, and adds a clash if
+// they disagree: if a section that both sides moved, renamed or removed would
+// come back, or occur twice. Lines that a merge by lines cannot decide are
+// accepted if the two sides changed different sections.
 func (m *rebasing) audit() {
 	base, ours, theirs := linesOf(m.base), linesOf(m.ours), linesOf(m.theirs)
 	b, o, t := textsOf(base), textsOf(ours), textsOf(theirs)
@@ -148,10 +149,10 @@ func tally(lines []string) map[string]int {
 	return n
 }
 
-// kept reports whether a line stands in a merge as often as both sides together
-// made it: each one's additions and deletions once, those of both alike once. Where one
-// added it and the other took it out, nobody can tell. A line without words (a fence, a
-// rule) is many.
+// kept reports whether a line occurs in a merge as often as both sides together
+// made it: each one's additions and deletions once, those of both alike once. It is
+// false if one added it and the other removed it. A line without words (a fence, a
+// rule) may be several that look alike.
 func kept(line string, base, ours, theirs, got int) bool {
 	if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") ||
 		!strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {

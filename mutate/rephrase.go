@@ -7,9 +7,9 @@ import (
 )
 
 // Rephrase rewrites the whole text without adding rules: order, wording and
-// contradictions. It is the way out where single edits lead nowhere. A line that
-// resembles nothing in the parent and answers no feedback is no rewording, and
-// is taken out.
+// contradictions. It helps when single edits no longer do. A line that
+// resembles nothing in the parent and answers no feedback is no rewording,
+// and is removed.
 type Rephrase struct{ Model eval.Model }
 
 // Name implements Operator.

@@ -87,7 +87,7 @@ func sectionsOf(d *skill.Document, marks []string) []section {
 	return out
 }
 
-// pathSeparator stands between the headings of a path, as skill.Blocks writes it.
+// pathSeparator separates the headings of a path, as in skill.Blocks.
 const pathSeparator = " > "
 
 // markKernel gives the kernel spans of two texts of one skill their marks: spans

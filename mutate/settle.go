@@ -9,15 +9,16 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Union joins what several proposals made of one parent (see combined). Where
-// sentences of different proposals may say the same in other words, which no rule
-// can tell, Model is asked to state each rule once. A reply that changes anything
-// else, or loses a rule, is not taken: the union by rule stands then.
+// Union joins several proposals made of one parent (see Combine). If
+// sentences of different proposals may mean the same in other words, which no
+// rule can decide, Model is asked to state each rule once. A reply that
+// changes anything else, or loses a rule, is rejected, and the union by rule
+// is used.
 type Union struct {
 	Model     eval.Model // nil: by rule alone
 	Proposals []Proposal
-	// Asked says after Propose whether Model was asked, and Unusable why its reply
-	// was not taken, "" if it was.
+	// Asked reports after Propose whether Model was asked, and Unusable why
+	// its reply was rejected, "" if it was not.
 	Asked    bool
 	Unusable string
 }
@@ -78,8 +79,9 @@ func (u *Union) settle(ctx context.Context, in Input, p Proposal, view string, g
 	return propose(in.Parent, reply, p.Taught, p.Doc)
 }
 
-// alike groups the sentences of a union that different sides added and that may say
-// the same. The groups and their sentences are in the order of the text.
+// alike groups the sentences of a union that different sides added and that
+// may mean the same. The groups and their sentences are in the order of the
+// text.
 func alike(base, view string, sides []string) (groups [][]statement) {
 	u := newUnion(base, view, sides)
 	group := make([]int, len(u.parts)) // the first sentence of each one's group
@@ -112,10 +114,11 @@ func alike(base, view string, sides []string) (groups [][]statement) {
 	return groups
 }
 
-// faithful says why a reply is not the text with the rules of its groups stated
-// once, "" if it is: all else stands as it was and where it was; every sentence
-// of a group is kept, or one like it with its numbers and literals, and no word is
-// lost that feedback asked for; and nothing is said that is like none of them. asked are the words of the run's feedback.
+// faithful returns why a reply is not the text with the rules of its groups
+// stated once, "" if it is. All else must be unchanged and in its place;
+// every sentence of a group must be kept, or one like it with its numbers and
+// literals; no word that feedback asked for may be lost; and nothing may be
+// added that is like none of them. asked are the words of the run's feedback.
 func faithful(view, reply string, groups [][]statement, asked map[string]bool) string {
 	in := map[string]bool{} // what the groups say
 	var all []statement

@@ -25,9 +25,9 @@ type statement struct {
 	words      map[string]bool
 }
 
-// A token is a content word of a statement, or a literal. bound holds what is
-// before it and turns its meaning ("not", "before"), "" for nothing; condition
-// says that a condition begins with it.
+// A token is a content word of a statement, or a literal. bound is the word
+// before it that turns its meaning ("not", "before"), "" for none; condition
+// means that a condition begins with it.
 type token struct {
 	word, bound        string
 	condition, literal bool
@@ -39,7 +39,8 @@ var (
 	literals    = lazyregexp.New("`[^`\n]+`|\"[^\"\n]+\"|“[^”\n]+”|«[^»\n]+»|(?:^|[\\s(:,])'[^'\n]+'")
 )
 
-// binders turn what they stand before, conditions narrow a whole statement.
+// binders turn the meaning of the word that follows, conditions narrow a
+// whole statement.
 var (
 	binders = map[string]string{"not": "not", "no": "not", "never": "not", "without": "not", "nor": "not", "cannot": "not", "avoid": "not",
 		"before": "before", "after": "after", "above": "above", "below": "below", "under": "below", "over": "over", "than": "than",
@@ -131,7 +132,7 @@ func ends(before, rest string) bool {
 	return !unicode.IsLower(r)
 }
 
-// meaning lists what a statement says, in order.
+// meaning lists the tokens of a statement, in order.
 func meaning(text string) (out []token) {
 	bound, condition := "", false
 	add := func(word string, literal bool) {
@@ -170,9 +171,9 @@ func meaning(text string) (out []token) {
 	return out
 }
 
-// says reports whether s says all that t does, by rule: t's words stand in s in
-// the same order, or both are of the same words in another order. What turns a
-// word's meaning is a part of it, and a condition that t does not have makes s
+// says reports whether s implies t by rule: t's words are in s in the same
+// order, or both have the same words in another order. What turns a word's
+// meaning is a part of it, and a condition that t does not have makes s
 // another rule. Two texts of no words are the same if they are equal.
 func (s *statement) says(t *statement) bool {
 	switch {
@@ -216,12 +217,12 @@ func norm(text string) string {
 	return strings.ToLower(strings.TrimRight(strings.Join(strings.Fields(text), " "), ".!;"))
 }
 
-// alikeFrom is the share of the words of the shorter of two statements from which
-// a reader should say whether they are one rule.
+// alikeFrom is the share of the shorter statement's words that two statements
+// must have in common to be compared by a reader.
 const alikeFrom = 0.5
 
-// like reports whether two statements may say the same: they share at least two
-// content words, and half of the shorter one's.
+// like reports whether two statements may mean the same: they share at least
+// two content words, and half of the shorter one's.
 func (s *statement) like(t *statement) bool {
 	both := shared(s.words, t.words)
 	return both >= 2 && float64(both) >= alikeFrom*float64(min(len(s.words), len(t.words)))

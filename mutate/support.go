@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// Support decides, hunk by hunk, which parts of a reflection's edit answer the
-// evidence that it was shown. Reflections carry passengers: a line of background
-// added, a good line lost while copying. On a handful of cases a passenger
-// cannot be told from noise, so it is taken out before anything is paid for: a
-// change stays only if it shares a specific word with the feedback. A word is
-// specific if it is in few of the run's feedback lines; what is in all
-// of them ("answer", "must") supports nothing.
+// Support decides, hunk by hunk, which parts of a reflection's edit answer
+// the evidence that it was shown. Reflections carry passengers: a line of
+// background added, a good line lost while copying. On a handful of cases a
+// passenger cannot be told from noise, so it is removed before anything is
+// paid for: a change is kept only if it shares a specific word with the
+// feedback. A word is specific if it is in few of the run's feedback lines; a
+// word in all of them ("answer", "must") supports nothing.
 type Support struct {
 	lines []map[string]bool // words of each feedback line shown
 	freq  map[string]int    // in how many corpus lines a word stands
@@ -55,9 +55,9 @@ func (s *Support) Answers(text string) []int {
 	return out
 }
 
-// Stated reports whether some block of a view already says what shown line i
-// asks for. A failure that repeats although its rule is stated is not cured by
-// stating it again.
+// Stated reports whether some block of a view already states what shown line
+// i asks for. A failure that repeats although its rule is stated is not cured
+// by stating it again.
 func (s *Support) Stated(i int, view string) bool {
 	for _, block := range blocksOf(view) {
 		if s.Says(i, block) {
@@ -167,8 +167,8 @@ func (s *Support) withoutPassengers(parent, child string) string {
 }
 
 // edits pairs what a hunk removed with what it added: a removed block and the
-// most similar added one are a replacement, the rest stand alone. Order is that
-// of the child, with removals before what replaced them.
+// most similar added one are a replacement, the rest are single. The order is
+// the child's, with removals before their replacements.
 func edits(dels, adds []string) []edit {
 	usedDel := make([]bool, len(dels))
 	pair := make([]int, len(adds)) // index into dels, or -1
@@ -215,7 +215,7 @@ func similarity(a, b string) float64 {
 	return float64(both) / float64(len(wa)+len(wb)-both)
 }
 
-// stop holds English words that say nothing of what a sentence is about.
+// stop holds English words that do not tell a sentence's subject.
 var stop = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`a an and are as at be been but by can do does for from had has have he her his

@@ -7,10 +7,9 @@ import (
 
 // Join merges two views that descend from base, block by block (diff3): what
 // only one side changed is taken from that side, what both changed alike is
-// taken once, additions of both at one place stand one after the other, and a
-// block that both reworded is merged by sentences (see JoinBlock). Where both
-// changed the same sentence differently the first side wins; conflicts counts
-// these.
+// taken once, additions of both at one place follow each other, and a block
+// that both reworded is merged by sentences (see JoinBlock). If both changed
+// the same sentence differently, the first side wins; conflicts counts these.
 func Join(base, first, second string) (view string, conflicts int) {
 	o, a, b := blocksOf(base), blocksOf(first), blocksOf(second)
 	inA, inB := positions(o, a), positions(o, b)

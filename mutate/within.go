@@ -79,10 +79,10 @@ func replacements(base, side []string) (out []replacement) {
 
 func join(parts []string) string { return strings.Join(parts, "") }
 
-// sentences cuts a block at its line feeds, and at the blank after a full stop,
-// question or exclamation mark; the parts joined are the block. What is cut at
-// stands with the part after it: a last sentence reads the same whether another
-// one follows or not.
+// sentences cuts a block at its line feeds, and at the blank after a full
+// stop, question or exclamation mark; the parts joined are the block. The
+// separator belongs to the part after it, so that a last sentence reads the
+// same whether another one follows or not.
 func sentences(block string) (out []string) {
 	start := 0
 	for i := 1; i < len(block); i++ {

@@ -13,7 +13,7 @@ type Alias struct {
 	Of string // name of the entry that counts
 }
 
-// An AliasError says that a name is another one for a skill.
+// An AliasError means that a name is an alias of a skill.
 type AliasError struct{ Name, Of string }
 
 func (e *AliasError) Error() string {

@@ -139,7 +139,7 @@ func capital(s string) bool {
 	return unicode.IsUpper(r)
 }
 
-// endsSentence reports whether s ends where the next line may begin anew.
+// endsSentence reports whether the line after s may begin a new sentence.
 func endsSentence(s string) bool {
 	s = strings.TrimRight(s, " \t")
 	return s != "" && strings.ContainsRune(".!?:;", rune(s[len(s)-1]))

@@ -27,7 +27,7 @@ const (
 	pairSteps = 10   // per pair of cells with an escaped bar, or of a footnote and a reference
 )
 
-// tooCostly says why a body is not read, nil if it may be.
+// tooCostly returns why a body is not read, nil if it may be.
 func (o *Outline) tooCostly() *SyntaxError {
 	body := o.raw[o.body:]
 	for i := range o.Starts {

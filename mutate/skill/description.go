@@ -187,8 +187,8 @@ func scalarRange(b []byte, line, indent int, v *yaml.Node) (start, end int, ok b
 	return start, end, end > start
 }
 
-// plainComment is where a comment begins in a line of a plain scalar, -1 for
-// nowhere.
+// plainComment is the offset of a comment in a line of a plain scalar, -1 for
+// none.
 func plainComment(line []byte, continued bool) int {
 	for i, c := range line {
 		if c == '#' && (i > 0 && (line[i-1] == ' ' || line[i-1] == '\t') || i == 0 && continued) {

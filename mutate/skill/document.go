@@ -19,13 +19,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Options say what counts as kernel beyond the rules of the format.
+// Options define what counts as kernel beyond the rules of the format.
 type Options struct {
 	// EvolveDescription makes the frontmatter's description value harness.
 	EvolveDescription bool
 }
 
-// A SyntaxError says why nothing may be run from a document.
+// A SyntaxError is why a document cannot be used.
 type SyntaxError struct {
 	Line int // 1-based in the file
 	Msg  string

@@ -97,7 +97,7 @@ type Target struct {
 	Dir  string // holds the folders of skills
 }
 
-// A Layout is where a person's agents keep their skills.
+// A Layout describes where a user's agents keep their skills.
 type Layout struct {
 	Getenv     func(string) string
 	ClaudeHome string // Claude Code's folder; "" for its default
@@ -221,7 +221,7 @@ func (l *Layout) Target(name string) (t Target, err error) {
 	return Target{dir, dir}, nil
 }
 
-// Main is the one where the skills live that evolve works on.
+// Main is the target that holds the skills that evolve works on.
 func (l *Layout) Main() (Target, error) {
 	dir, err := l.Skills()
 	if err != nil {
@@ -240,8 +240,7 @@ func (l *Layout) Main() (Target, error) {
 	return Target{dir, dir}, nil
 }
 
-// Targets are those that were asked for, else those of the configuration, else
-// the one where the skills live.
+// Targets are the requested ones, else those of the configuration, else Main.
 func (l *Layout) Targets(to []string) (out []Target, err error) {
 	if len(to) == 0 {
 		if to, err = l.Configured(); err != nil {
@@ -268,7 +267,7 @@ const (
 	OfTool   = "is managed by another tool"
 )
 
-// Keeper says whose a managed skill is.
+// Keeper names the owner of a managed skill.
 func Keeper(e Entry) string {
 	if e.Scope == "plugin" {
 		return OfPlugin

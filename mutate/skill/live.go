@@ -30,7 +30,7 @@ func ReadEntry(e Entry) (*Live, error) {
 	return &Live{e, doc}, nil
 }
 
-// Home is where the skill lives, as the store names it.
+// Home is the skill's place, as the store names it.
 func (s *Live) Home() (string, error) {
 	path, err := filepath.EvalSymlinks(s.Path)
 	if err != nil {

@@ -117,7 +117,7 @@ func (o *Outline) readFence(n *ast.FencedCodeBlock) Fence {
 	if k := n.Lines().Len(); k > 0 {
 		f.Last = o.Line(o.body + n.Lines().At(k-1).Start)
 	}
-	// goldmark does not say whether a closing line was found: look at the
+	// goldmark does not report whether a closing line was found: look at the
 	// line that would be it.
 	opening := bytes.TrimLeft(o.raw[o.body+max(0, n.Pos()):o.lineEnd(f.First)], " \t")
 	if len(opening) == 0 {

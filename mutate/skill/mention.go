@@ -18,14 +18,14 @@ type Mention struct {
 	Candidates []string      `json:"candidates,omitempty"` // what comes near, the nearest first
 }
 
-// Mentions finds the `$name` in a text, in order. It says nothing about whether
-// such skills exist: Status is empty. known reports whether an id (in NFC) is a
-// registered name or alias; nil knows none. It decides where an id ends that
-// runs into CJK text without a space.
+// Mentions finds the `$name` in a text, in order. It does not check whether
+// such skills exist: Status is empty. known reports whether an id (in NFC) is
+// a registered name or alias; nil knows none. It decides where an id ends
+// that runs into CJK text without a space.
 //
 // Code is not searched: CommonMark fences, also in block quotes; inline code;
-// console lines (`$ cmd`); and a message that is itself a command, of the shell
-// (!) or of the agent (/word). The time is linear in the text.
+// console lines (`$ cmd`); and a message that is itself a command, of the
+// shell (!) or of the agent (/word). The time is linear in the text.
 func Mentions(text string, known func(id string) bool) []Mention {
 	if strings.IndexByte(text, '$') < 0 || isCommand(text) {
 		return nil
@@ -69,8 +69,8 @@ func isCommand(text string) bool {
 	return strings.HasPrefix(text, "!")
 }
 
-// opensMention reports whether the $ at text[i] is where a word may begin.
-// Emphasis (**$name**) is looked through.
+// opensMention reports whether the $ at text[i] can begin a mention. Emphasis
+// (**$name**) is looked through.
 func opensMention(text string, i int) bool {
 	before := strings.TrimRight(text[:i], "*_")
 	if before == "" {
@@ -94,9 +94,9 @@ func isCJK(r rune) bool {
 		r == 'ー' || r == 'ｰ')
 }
 
-// readMention reads the id behind the $ at text[at]. end is where the search
-// goes on, ok or not; emphasis says that a * is before, which one behind
-// the id may close.
+// readMention reads the id after the $ at text[at]. The search continues at
+// end, ok or not; emphasis means that a * precedes it, which one after the id
+// may close.
 func readMention(text string, at int, emphasis bool, known func(string) bool) (m Mention, end int, ok bool) {
 	from := at + 1
 	end, cjk := idRun(text, from)
@@ -124,8 +124,8 @@ func readMention(text string, at int, emphasis bool, known func(string) bool) (m
 }
 
 // idRun returns the end of everything that can be an id at text[from:], and
-// where CJK begins within a segment that does not begin with it, 0 if nowhere.
-// A colon counts only before a further segment.
+// the offset at which CJK begins within a segment that does not begin with
+// it, 0 for none. A colon counts only before a further segment.
 func idRun(text string, from int) (end, cjk int) {
 	first, inCJK := true, false // of the segment
 	for i := from; i < len(text); {

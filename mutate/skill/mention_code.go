@@ -67,8 +67,8 @@ func (c *codeFinder) line(text string, at, end int) {
 	}
 }
 
-// quoteDepth counts the block quotes that a line is in and returns where
-// its content begins. Within a fence only as many marks count as that has.
+// quoteDepth counts the block quotes that a line is in and returns the start
+// of its content. Within a fence only as many marks count as the fence has.
 func quoteDepth(line string, fenced bool, limit int) (depth, from int) {
 	for !fenced || depth < limit {
 		i := from

@@ -17,7 +17,7 @@ type Callable struct {
 	Disabled bool
 }
 
-// MentionStatus says what a mention turned out to be.
+// MentionStatus is the result of resolving a mention.
 type MentionStatus string
 
 const (
@@ -131,7 +131,7 @@ func indexCallables(list []Callable) callables {
 	return ix
 }
 
-// settle fills in the status. It stays empty where m is no mention but a
+// settle fills in the status. It stays empty if m is no mention but a
 // variable or an amount of money.
 func (ix callables) settle(m *Mention, list []Callable) {
 	if strings.HasSuffix(m.ID, "*") {

@@ -4,8 +4,8 @@ import "strings"
 
 // Nearest is the element of among with the smallest edit distance to word
 // (case ignored, the first of equals), "" if none is near enough to be a
-// slip of the hand: more than a third of the longer word differs, at least two
-// edits being always allowed in words longer than three letters.
+// typing error: at most a third of the longer one's letters may differ, but
+// always two edits if it has more than three letters.
 func Nearest(word string, among []string) string {
 	best, bestDist := "", -1
 	for _, candidate := range among {

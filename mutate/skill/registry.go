@@ -52,7 +52,8 @@ func (e *BrokenSkillError) Error() string {
 	return fmt.Sprintf("load skill %q: %s (%s)", e.Name, e.Reason, e.Path)
 }
 
-// An UnknownSkillError names the skill that was meant, where one is near.
+// An UnknownSkillError names the skill that was probably meant, if one is
+// near.
 type UnknownSkillError struct {
 	Name    string
 	Nearest string // "" if none is near
@@ -164,8 +165,9 @@ func realPath(path string) string {
 	return path
 }
 
-// Managed reports whether the frontmatter says that somebody else keeps the text
-// up to date: `managed` or `managed-by` in metadata, other than "false" and "".
+// Managed reports whether the frontmatter declares that somebody else keeps
+// the text up to date: `managed` or `managed-by` in metadata, other than
+// "false" and "".
 func (d *Document) Managed() bool {
 	meta := d.front.value("metadata")
 	if meta == nil {
@@ -183,8 +185,8 @@ func (d *Document) Managed() bool {
 // file before it writes it is half way, and no text is a version that anybody wants.
 const NoText = "the file is empty"
 
-// inspect says whether e is meant as a skill, whether its text is marked as
-// managed, and what is wrong with it, "" for nothing.
+// inspect reports whether e is meant as a skill, whether its text is marked
+// as managed, and what is wrong with it, "" for nothing.
 func inspect(e Entry) (found, managed bool, why string) {
 	dir, err := os.Stat(e.Dir)
 	if err != nil {
@@ -245,8 +247,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Lookup finds a skill by name. The error is an *UnknownSkillError, an *AliasError, a
-// *BrokenSkillError, or says that name cannot be a skill's name (a path is not).
+// Lookup finds a skill by name. The error is an *UnknownSkillError, an
+// *AliasError, a *BrokenSkillError, or about a name that no skill can have
+// (such as a path).
 func (r *Registry) Lookup(name string) (Entry, error) {
 	if !PlainName(name) {
 		return Entry{}, fmt.Errorf("look up skill %q: a skill is named by its folder's name, not by a path", name)

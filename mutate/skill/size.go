@@ -37,7 +37,7 @@ func GrowthLimit(size int) int { return max(min(size+Growth(size), MaxBodyTokens
 // nesting is the run of quote and list markers that a line begins with.
 var nesting = lazyregexp.New(`^(?:[ \t]*(?:>|[-*+](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)))+`)
 
-// tooLarge says why a view is not read at all, nil if it may be.
+// tooLarge returns why a view is not read at all, nil if it may be.
 func (d *Document) tooLarge(view string) *ViewError {
 	if limit := max(maxViewBytes, 2*len(d.raw)); len(view) > limit {
 		return &ViewError{0, fmt.Sprintf("the text has %d bytes, and %d are the limit", len(view), limit)}

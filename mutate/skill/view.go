@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// A ViewError says why a view cannot be made into a document.
+// A ViewError is why a view cannot be made into a document.
 type ViewError struct {
 	Line int    // 1-based in the view, 0 where none applies
 	Msg  string // one sentence
@@ -21,22 +21,21 @@ func (e *ViewError) Error() string {
 	return fmt.Sprintf("rebuild document from view: line %d: %s", e.Line, e.Msg)
 }
 
-// A Placeholder stands for one kernel span in a View.
+// A Placeholder represents one kernel span in a View.
 type Placeholder struct{ Token, Text string }
 
-// A hole is one kernel span of the body with the placeholder that stands for it.
+// A hole is one kernel span of the body with its placeholder.
 type hole struct {
 	Span
 	token   string
 	ownLine bool // nothing else was on its lines
 }
 
-// View is the harness as a mutator sees it and gives it back: the body, in
-// which every kernel span is replaced by a placeholder that KernelText
-// explains, on a line of its own where the span filled whole lines. Without
-// kernel in the body the view is the body. A file whose line breaks are all
-// CRLF is shown with LF; WithView puts them back. The view of a document that
-// did not parse is "".
+// View is the harness as a mutator sees it and returns it: the body with a
+// placeholder for every kernel span (see KernelText), on a line of its own if
+// the span filled whole lines. Without kernel in the body the view is the
+// body. A file whose line breaks are all CRLF is shown with LF; WithView puts
+// them back. The view of a document that did not parse is "".
 func (d *Document) View() string {
 	if d.err != nil {
 		return ""
@@ -69,17 +68,17 @@ func (d *Document) KernelText() []Placeholder {
 }
 
 // WithView rebuilds the document from the original's kernel bytes and a new
-// view: every placeholder must be there exactly once and in the original order, on
-// lines as before. Line breaks, the blank lines before the text and the end of
-// the file follow the original.
-// The error says what is wrong with the view (*ViewError; a *SyntaxError if
-// d itself did not parse); the result then is nil. d is unchanged, and
+// view: every placeholder must occur exactly once and in the original order,
+// on lines as before. Line breaks, the blank lines before the text and the
+// end of the file follow the original. d is unchanged, and
 // d.WithView(d.View()) renders the same bytes as d.
 //
-// A view far larger than any skill, or nested beyond reading, is an error too.
+// The view may not make or unmake kernel: a heading that would become kernel,
+// a marker line or a new shell command is an error. So is a view far larger
+// than any skill, or nested too deeply to read.
 //
-// The view may not make or unmake kernel either: a heading that would become
-// kernel, a marker line or a new shell command is an error.
+// The error is a *ViewError, or a *SyntaxError if d itself did not parse; the
+// result then is nil.
 func (d *Document) WithView(view string) (*Document, error) {
 	if d.err != nil {
 		return nil, d.err
@@ -132,8 +131,8 @@ func (d *Document) holes() []hole {
 	return out
 }
 
-// labelOf says in a word or two what a span is about: the first heading in it,
-// or the last one above it.
+// labelOf names the subject of a span: the first heading in it, or the last
+// one above it.
 func (d *Document) labelOf(s Span) string {
 	if s.Reason == ShellReason {
 		return "shell"
@@ -270,8 +269,8 @@ func splitView(view, prefix string, holes []hole) ([]string, error) {
 	return append(pieces, view[done:]), nil
 }
 
-// misplaced says what is wrong with a placeholder at the start of text, where
-// that of hole k should have been.
+// misplaced returns what is wrong with a placeholder at the start of text, at
+// which that of hole k was expected.
 func misplaced(text string, k int, holes []hole) string {
 	for j, h := range holes {
 		switch {

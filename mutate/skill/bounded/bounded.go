@@ -14,11 +14,11 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular says that there is a folder, a pipe, a device, a socket, or on Linux
-// a file of /proc, /sys or another file system of the kernel.
+// ErrNotRegular is the error for a folder, a pipe, a device, a socket, or on
+// Linux a file of /proc, /sys or another file system of the kernel.
 var ErrNotRegular = errors.New("not a regular file")
 
-// A TooLargeError says that something has more bytes than are read.
+// A TooLargeError means that a file has more bytes than are read.
 type TooLargeError struct{ Limit int64 }
 
 func (e *TooLargeError) Error() string {
@@ -33,8 +33,8 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("larger than %d bytes", e.Limit)
 }
 
-// Open opens a regular file for reading. It waits for nothing. The error is an
-// *fs.PathError; it wraps ErrNotRegular where there is something else.
+// Open opens a regular file for reading, without blocking. The error is an
+// *fs.PathError; it wraps ErrNotRegular if the file is none.
 func Open(name string) (*os.File, error) { return open(name, os.Stat, os.OpenFile) }
 
 // OpenIn is Open of a file below root; links that lead out of it are not followed.
@@ -69,7 +69,8 @@ func open(name string, stat func(string) (fs.FileInfo, error), openFile func(str
 }
 
 // ReadFile reads a regular file of at most limit bytes. The error is an
-// *fs.PathError; it wraps ErrNotRegular or a *TooLargeError where it is none.
+// *fs.PathError that wraps ErrNotRegular or a *TooLargeError for any other
+// file.
 func ReadFile(name string, limit int64) ([]byte, error) {
 	f, err := Open(name)
 	return readFile(f, err, name, limit)

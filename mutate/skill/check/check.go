@@ -16,7 +16,7 @@ const (
 	Portable   Profile = "portable"    // the six keys of the open specification
 )
 
-// Severity says what a finding does to a candidate.
+// Severity is how a finding affects a candidate.
 type Severity int
 
 const (

@@ -17,7 +17,7 @@ import (
 // (testdata/firewall/known-misses.yaml). The kernel, the sandbox and the gate do
 // not rely on it.
 
-// keepers say whether a match really is one.
+// keepers decide whether a match counts.
 var keepers = map[string]func(match string) bool{
 	"no call": func(m string) bool { return !strings.HasSuffix(m, "(") }, // of a method
 	"encoded": encoded,

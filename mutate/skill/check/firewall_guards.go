@@ -15,8 +15,8 @@ import (
 // A lostGuard is a sentence of the parent's, and what is gone with it.
 type lostGuard struct{ what, text string }
 
-// lostGuards finds the sentences of the parent's harness that hold the agent back
-// and whose force nothing that the child's says still has.
+// lostGuards finds the sentences of the parent's harness that restrain the
+// agent and whose force no sentence of the child's (said) keeps.
 func lostGuards(parent *document, said []match) []lostGuard {
 	still := map[string]bool{}
 	for _, s := range said {
@@ -71,8 +71,8 @@ func clauseOf(sentence string) clause {
 	return c
 }
 
-// weaker says what a sentence had that none of now has on the same subject, "" for
-// nothing.
+// weaker returns what sentence s had and none of now has on the same subject,
+// "" for nothing.
 func weaker(s string, now []clause, all string) string {
 	had := guarding.of(s, clauseOf)
 	about := had.words
@@ -108,7 +108,8 @@ func (c clause) related(about map[string]bool) bool {
 
 var (
 	contentWord = lazyregexp.New(`[\pL\pN]{3,}`)
-	// With the words of the guards themselves, which say nothing of the subject.
+	// Includes the words of the guards themselves, which do not tell the
+	// subject.
 	emptyWord = lazyregexp.New(`^(?:ask|asks|asking|checks?|verify|make|sure|stops?|runs?|user|users|never|do|must|the|and|when|with|that|this|then|than|before|after|could|would|should|from|your|you|for|are|has|have|not|its|into|until|which|where|what|how|does|did|can|may|any|all|each|but|there|they|them|one|two|most|also)$`)
 )
 

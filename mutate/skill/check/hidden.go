@@ -60,7 +60,7 @@ func hiddenRunes(s string) []hiddenRune {
 	return out
 }
 
-// hidden says why r is not what it seems, "" if it is harmless. Emoji keep
+// hidden returns why r is not what it seems, "" if it is harmless. Emoji keep
 // their joiners and selectors.
 func hidden(r, before rune, rest string) string {
 	switch {

@@ -104,10 +104,10 @@ func (d *document) apart(at int, blocks []text.Segment, spans []skill.Span) bool
 
 var blankLine = lazyregexp.New(`\n[ \t\r>]*\n`)
 
-// checkHTML refuses raw HTML that is new before the end of the kernel, or new to the
-// text in a section that holds kernel; elsewhere its owner decides, but for elements
-// that act on a whole page. The elements that
-// are open where a kernel block begins must be the same.
+// checkHTML refuses raw HTML that is new before the end of the kernel, or new
+// to the text in a section that holds kernel. Elsewhere the owner decides,
+// except on elements that act on a whole page. The elements that are open at
+// the start of a kernel block must be the same.
 func checkHTML(parent, child *document) []Finding {
 	var fs []Finding
 	was, is := parent.htmlTags(), child.htmlTags()

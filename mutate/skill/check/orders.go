@@ -35,8 +35,9 @@ type finding struct {
 	at               int
 }
 
-// newOrders finds the sentences that the child's harness says that command what the
-// firewall guards, and that were not the parent's word for word.
+// newOrders finds the sentences of the child's harness (said) that command
+// what the firewall guards and that the parent's (was) does not hold
+// verbatim.
 func newOrders(was, said []match, child *document) []finding {
 	known := map[string]bool{}
 	for _, s := range was {
@@ -67,7 +68,8 @@ func newOrders(was, said []match, child *document) []finding {
 	return out
 }
 
-// ownOrders are what a sentence says by itself, orders with one for each rule.
+// ownOrders are the orders of a sentence taken by itself, with one for each
+// rule.
 type ownOrders struct {
 	requests bool // what data may hold: the next sentence may carry them out
 	echoes   bool
@@ -104,7 +106,8 @@ func commands(re *pattern, s string) bool {
 		if !negated(s, at+m[0]) {
 			return true
 		}
-		// Go on behind the first word: the rest of the match may begin another.
+		// Continue after the first word: the rest of the match may begin
+		// another.
 		next := strings.IndexByte(s[at+m[0]:], ' ')
 		if next < 0 {
 			return false

@@ -2,10 +2,10 @@ package check
 
 import "sync"
 
-// A remembered keeps what was found out about sentences: a search asks about hundreds
-// of texts that have nearly all of theirs in common, and what a sentence says by
-// itself is the same in each. It has two generations, and drops the older one when the
-// younger is full. The zero value is ready, and safe for concurrent use.
+// A remembered caches a result for each sentence: a search checks hundreds of
+// texts that have nearly all sentences in common. It has two generations, and
+// drops the older one when the younger is full. The zero value is ready, and
+// safe for concurrent use.
 type remembered[V any] struct {
 	mu         sync.RWMutex
 	young, old map[string]V

@@ -100,10 +100,10 @@ type blankRun struct {
 	before, after string
 }
 
-// checkBlankRuns rejects runs of blank lines that are new or longer than before.
-// Those that the parent has may be anywhere in the child, and where the lines
-// between some of them were deleted, the one that they make up is not new. Each of
-// the parent's counts once.
+// checkBlankRuns rejects runs of blank lines that are new or longer than
+// before. Those of the parent may be anywhere in the child, and if the lines
+// between some of them were deleted, the run that they form is not new. Each
+// of the parent's counts once.
 func checkBlankRuns(parent, child *document) []Finding {
 	was := parent.blankRuns()
 	take := func(from, to int) bool {

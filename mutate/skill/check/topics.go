@@ -5,8 +5,8 @@ import "strings"
 // withoutHarmless is a sentence as the patterns see it.
 func withoutHarmless(s string) string { return patternOf("harmless").ReplaceAllString(s, " ") }
 
-// newTopics finds the topics of fresh sentences that what the parent says does not
-// speak of.
+// newTopics finds the topics of fresh sentences that the parent's sentences
+// (was) do not mention.
 func newTopics(was, fresh []match) []finding {
 	var out []finding
 	known := map[string]bool{}

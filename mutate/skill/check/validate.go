@@ -64,7 +64,7 @@ func (v *validation) add(rule string, s Severity, line int, format string, args 
 	*v = append(*v, Finding{rule, s, line, fmt.Sprintf(format, args...)})
 }
 
-// line is the file's line of a key's value, 1 where the key is absent.
+// keyLine is the file's line of a key's value, 1 if the key is absent.
 func (d *document) keyLine(key string) int {
 	if n := d.Value(key); n != nil {
 		return n.Line + 1

@@ -20,9 +20,9 @@ func lettersIn(s string) int {
 	return n
 }
 
-// voidedBy returns a heading directly before a section that takes its force away
-// ("Old rules, ignore") and that was not there before; "" for none. A heading says
-// nothing about what is below the next one, but a reader may think so.
+// voidedBy returns a heading directly before a section that revokes it ("Old
+// rules, ignore") and that was not there before; "" for none. By the format a
+// heading ends at the next one, but a reader may apply it further.
 func voidedBy(was, is []string) string {
 	for _, h := range is {
 		if !slices.Contains(was, h) && patternOf("void").MatchString(plainWords(html.UnescapeString(h))) {

@@ -115,21 +115,22 @@ func copyHash(w io.Writer, r io.Reader) (string, error) {
 }
 
 // plantPrefix begins the names of folders in which a skill's folder is put
-// together. They are hidden and hold the new folder one level down, where no
-// agent looks for a SKILL.md.
+// together. They are hidden and hold the new folder one level down, so that
+// no agent finds its SKILL.md.
 const plantPrefix = ".evolve-plant-"
 
-// Plant puts a skill where there is none: the folder at dir gets text as its
-// SKILL.md, and a copy of files (what Survey returned for the folder from). The
-// folder is put together beside dir and renamed in one step, so that a crash
-// leaves all of it or nothing; the folders above are made if they are missing.
-// A folder that is there already, with anything in it, is an error that wraps
-// fs.ErrExist; so that nothing is written over. A file that is not as files says
-// (it was edited meanwhile) is an error, too. After an error nothing is at dir.
+// Plant puts a skill into a place that has none: the folder at dir gets text
+// as its SKILL.md, and a copy of files (what Survey returned for the folder
+// from). The folder is put together beside dir and renamed in one step, so
+// that a crash leaves all of it or nothing; missing parent folders are made.
+// If dir exists and is not empty, the error wraps fs.ErrExist, and nothing is
+// overwritten. A file that differs from its entry in files (it was edited
+// meanwhile) is an error, too. After an error nothing is at dir.
 //
-// dir is the path that the caller has written down, with its symlinks resolved as
-// far as there is something; if it leads through one by now, or its folder is
-// replaced meanwhile, somebody has done that, and nothing is put there.
+// dir must be the path that the caller has recorded, with symlinks resolved
+// in the part that exists. If it leads through a symlink by now, or its
+// folder is replaced meanwhile, somebody else did that, and nothing is
+// written.
 func Plant(dir, from string, files []FolderFile, text []byte) error {
 	if err := plant(dir, from, files, text, func(step) {}); err != nil {
 		return fmt.Errorf("copy skill to %s: %w", dir, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// A DriftError says that the live file is not the text that was expected:
+// A DriftError means that the live file is not the text that was expected:
 // someone edited it. Nothing was written.
 type DriftError struct {
 	Path string
@@ -195,9 +195,10 @@ func resolve(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// lockFolder locks a folder against other installers. Where the file system
-// cannot lock a folder (NFS wants the file open for writing), a file in the
-// system's temporary folder, named by the hash of the path, stands in for it.
+// lockFolder locks a folder against other installers. If the file system
+// cannot lock a folder (NFS requires the file to be open for writing), it
+// locks a file in the system's temporary folder instead, named by the hash of
+// the path.
 func lockFolder(dir string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()

@@ -13,9 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// A site is where a SKILL.md is installed: a folder that is open, and a name in
-// it. Names are looked up inside that folder alone, whatever is at its path
-// by now.
+// A site is the place of a SKILL.md: an open folder, and a name in it. Names
+// are looked up inside that folder alone, whatever its path leads to by now.
 type site struct {
 	path   string // as Install was given it
 	name   string // of the file in the folder
