@@ -19,7 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
-// A Desk is where the owner decides on candidates.
+// A Desk records the owner's decisions on candidates.
 type Desk struct {
 	Layout  *skill.Layout
 	Release *release.Installer // records what is live before it is decided on
@@ -27,7 +27,7 @@ type Desk struct {
 	By      string             // who decides
 }
 
-// A Decision is a word of the owner's on a candidate that is to be kept.
+// A Decision is an owner's decision on a candidate, to be recorded.
 type Decision struct {
 	Result    Result
 	Candidate *candidate.Candidate
@@ -121,8 +121,8 @@ func (k *Desk) keep(ctx context.Context, d *Decision) (err error) {
 	return k.Rebase.Outbox.Decided(*d.Candidate.Decision, d.Candidate.Flagged)
 }
 
-// named finds the candidate by the beginning of its name among those that
-// the owner may have a word on.
+// named finds the candidate by the beginning of its name among those that the
+// owner may decide on.
 func named(ctx context.Context, db *store.Store, live *skill.Live, at string, word store.Word) (*candidate.Candidate, error) {
 	all, err := candidate.All(ctx, db, live.Name)
 	if err != nil {
@@ -177,7 +177,7 @@ func nameAll(name string, shas []string) string {
 	return strings.Join(out, ", ")
 }
 
-// nextAfter says what follows from the owner's decision.
+// nextAfter is the next step after the owner's decision.
 func nextAfter(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.Candidate) (string, error) {
 	switch {
 	case c.Decision.Word == store.Rejected:

@@ -25,7 +25,7 @@ type Result struct {
 	State  candidate.Standing `json:"state"` // now
 	By     string             `json:"by,omitempty"`
 	At     *time.Time         `json:"at"`
-	// Findings are what the firewall says, none for a text that it let pass.
+	// Findings are those of the firewall, none for a text that it let pass.
 	Findings []Finding `json:"findings"`
 	// IncumbentChanged: the candidate was made from another text than the live one.
 	IncumbentChanged bool             `json:"incumbent_changed"`
@@ -123,7 +123,7 @@ func (d *Decision) Evidence(coloured bool) string {
 	return b.String()
 }
 
-// Text says what was decided; the evidence goes before it where nobody has seen it.
+// Text reports the decision, with the evidence before it if unseen is set.
 func (d *Decision) Text(unseen bool) string {
 	r := &d.Result
 	var b strings.Builder

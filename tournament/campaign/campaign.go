@@ -98,7 +98,8 @@ func (c *Campaign) Stored() *record.Run { return c.run }
 // Cases are those that the run tries.
 func (c *Campaign) Cases() []eval.Case { return c.cases }
 
-// Found says what the harvest brought, and what it means for the run, a line each.
+// Found reports the results of the harvest and their effect on the run, a
+// line each.
 func (c *Campaign) Found() []string { return c.found }
 
 // Budget is what the run has spent, and may spend; nil before it has one.

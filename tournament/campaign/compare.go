@@ -18,7 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// CompareOptions say what a comparison measures.
+// CompareOptions select what a comparison measures.
 type CompareOptions struct {
 	Split  string // of the cases: test, val, train or all
 	Trials int    // rollouts of each case in each arm
@@ -101,8 +101,9 @@ func (r *Runner) Compare(ctx context.Context, s *candidate.Texts, names []string
 	return c, nil
 }
 
-// Plan opens who answers, leaves out what cannot be tried, or what the cap on rollouts
-// does not afford, and says what measuring may take. The Comparison must be closed.
+// Plan opens the agents, leaves out the cases that cannot be tried or that
+// the cap on rollouts does not cover, and forecasts the cost. The Comparison
+// must be closed.
 func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) {
 	if c.back, err = c.runner.Backends(ctx, &c.config.Spec); err != nil {
 		return nil, err

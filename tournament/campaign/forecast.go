@@ -121,15 +121,15 @@ func (f *Config) answering(body string, tools bool) int {
 	return n
 }
 
-// Forecast says what the run may take.
+// Forecast estimates what the run may take.
 func (c *Campaign) Forecast(ctx context.Context) (*Forecast, error) {
 	fc, err := NewForecast(ctx, c.db, &c.Config, c.Live, c.cases, c.back.UsesTools())
 	c.forecast = fc
 	return fc, err
 }
 
-// NewForecast says what a run with this configuration may take on these cases, by what
-// earlier runs took; tools says whether its agent works in a folder.
+// NewForecast estimates from earlier runs what a run with this configuration
+// may take on these cases; tools means that its agent works in a folder.
 func NewForecast(ctx context.Context, db *store.Store, f *Config, live *skill.Live, cases []eval.Case, tools bool) (*Forecast, error) {
 	runs, err := db.Runs(ctx, f.Skill)
 	if err != nil {
@@ -227,7 +227,8 @@ func (fc *Forecast) String() string {
 	return b.String()
 }
 
-// costWords is what a forecast says of a cost, nil for unknown; free: no model is asked.
+// costWords formats a forecast of a cost, nil for unknown; free: no model is
+// asked.
 func costWords(usd *float64, free bool) string {
 	switch {
 	case free:

@@ -16,7 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// GenerateOptions say which cases a model writes.
+// GenerateOptions select the cases that a model writes.
 type GenerateOptions struct {
 	agent.Spec // its mutator writes
 	Skill      string

@@ -81,8 +81,8 @@ func ForecastMining(ctx context.Context, db *store.Store, name string, headless 
 	return &MiningForecast{Calls: c.calls, in: c.in}, err
 }
 
-// approveMining says what reading the corrections takes before anything is spent, and
-// has it approved.
+// approveMining asks for approval of the cost of reading the corrections,
+// before anything is spent.
 func (c *Campaign) approveMining(ctx context.Context) error {
 	if c.back.Mutator.Identity().Simulated || c.options.Night { // a night has its caps, and no one to ask
 		return nil
@@ -99,11 +99,11 @@ func (c *Campaign) approveMining(ctx context.Context) error {
 	return c.options.Approve(m)
 }
 
-// ChargeMining puts the miner's calls of a run's earlier processes on a budget; mined is
-// what the run's configuration says of them. A process that continues does not ask all
-// of it again: cases that are stored are known. The replies of the other models are read
-// again by the search, and counted then: its decisions are a function of what was spent
-// by then.
+// ChargeMining charges the miner's calls of a run's earlier processes to a
+// budget; mined is their cost in the run's configuration. A process that
+// continues does not repeat all of them: cases that are stored are known. The
+// search reads the replies of the other models again and counts them then:
+// its decisions depend on what was spent by then.
 func ChargeMining(ctx context.Context, db *store.Store, run string, mined eval.Spent, budget *eval.Budget) error {
 	replies, err := db.Recorded(ctx, run, eval.ByMiner)
 	if err != nil {

@@ -69,7 +69,7 @@ func (r *limitedReader) Complete(ctx context.Context, q eval.Prompt) (eval.Compl
 	return c, err
 }
 
-// warnings says what was left unread.
+// warnings reports what was left unread.
 func (r *limitedReader) warnings() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,7 +118,7 @@ func (f *failureLimit) Complete(ctx context.Context, q eval.Prompt) (eval.Comple
 	return c, err
 }
 
-// unanswered says how many replies are still to come; nil for none.
+// unanswered reports how many replies are still to come; nil for none.
 func (f *failureLimit) unanswered() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,7 +138,7 @@ func (f *failureLimit) dead() error {
 	return f.last
 }
 
-// warnings says which corrections were left unread, and why.
+// warnings reports which corrections were left unread, and why.
 func (f *failureLimit) warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,9 +10,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Prepare reads the skill, harvests, and fixes everything that the run's decisions are a
-// function of. Errors: *WaitingError and *TooFewCasesError, among others. With an error
-// the Campaign is nil, or says what was spent; it must be closed either way.
+// Prepare reads the skill, harvests, and fixes every input of the run's
+// decisions. Errors: *WaitingError and *TooFewCasesError, among others. With
+// an error the Campaign is nil, or has only what was spent; it must be closed
+// either way.
 func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, error) {
 	live, err := r.Layout.Live(f.Skill)
 	if err != nil {

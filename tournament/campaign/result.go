@@ -88,7 +88,7 @@ type Verdict struct {
 	Judge *Judge `json:"judge,omitempty"`
 }
 
-// A Judge says how well the judge agrees with the owner's labels.
+// A Judge is how well the judge agrees with the owner's labels.
 type Judge struct {
 	Kappa   pareto.KappaEstimate `json:"kappa"`
 	Trusted bool                 `json:"trusted"`
@@ -168,7 +168,7 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (*Result, er
 	return res, nil
 }
 
-// emptyResult has what a result says of the incumbent.
+// emptyResult returns a result with the incumbent alone.
 func (c *Campaign) emptyResult(ctx context.Context, incumbent *skill.Document) *Result {
 	res := &Result{Schema: 1, Skill: c.Config.Skill, Incumbent: Incumbent{SHA: incumbent.Hash()},
 		Kernel: Kernel{incumbent.KernelHash(), true}, Front: []Point{}, Warnings: []string{}}
@@ -178,7 +178,8 @@ func (c *Campaign) emptyResult(ctx context.Context, incumbent *skill.Document) *
 	return res
 }
 
-// describe writes the challenger's text to disk, and says in the result how it differs.
+// describe writes the challenger's text to disk, and its difference to the
+// result.
 func (c *Campaign) describe(res *Result, incumbent, doc *skill.Document) (err error) {
 	ch := res.Challenger
 	ch.DiffStat, ch.Shorter = diffStat(incumbent, doc), search.ShorterThan(incumbent, doc, c.cases)

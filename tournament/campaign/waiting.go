@@ -12,22 +12,22 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A WaitingError says that a challenger is undecided and there is no case to continue
-// its trial with: another search would find a rival that has no case to be tried on
-// either.
+// A WaitingError means that a challenger is undecided and that its trial has
+// no case to continue with: another search would find a rival without cases
+// for its trial either.
 type WaitingError struct{ Trial record.TrialRecord }
 
 func (e *WaitingError) Error() string {
 	return fmt.Sprintf("challenger %.12s waits for more cases", e.Trial.Challenger)
 }
 
-// A TooFewCasesError says that there is no case to learn from.
+// A TooFewCasesError means that there is no case to learn from.
 type TooFewCasesError struct{}
 
 func (*TooFewCasesError) Error() string { return "not enough cases" }
 
-// SpentReading says what a run that came to nothing has spent: it has read corrections
-// at most.
+// SpentReading describes what a run without a result has spent: at most it
+// has read corrections.
 func (c *Campaign) SpentReading() string {
 	failed := 0
 	if r := c.miner; r != nil {
@@ -77,8 +77,8 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	return res, c.describe(res, live, doc)
 }
 
-// TooFew says, a line each, what a run found that has too few cases to learn from, and what
-// to do about that.
+// TooFew reports, a line each, what a run with too few cases to learn from
+// has found, and what to do about it.
 func (c *Campaign) TooFew() []string {
 	return append(c.Found(),
 		fmt.Sprintf("nothing to learn from yet: %d cases of %s, none of them for training; %s", len(c.Cases()), c.Config.Skill, c.SpentReading()),

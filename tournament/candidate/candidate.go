@@ -16,7 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Backing says what stands behind a version.
+// Backing describes the evidence for a version.
 func Backing(v record.Version) string {
 	switch {
 	case v.Author != "evolve":
@@ -42,7 +42,7 @@ func MadeBy(ctx context.Context, db *store.Store, name, sha string) (*record.Can
 	return c, nil
 }
 
-// A Standing is how a candidate stands, in one word of `--json`.
+// A Standing is the state of a candidate, in one word of `--json`.
 type Standing string
 
 const (
@@ -54,7 +54,7 @@ const (
 	Lost        Standing = "lost"        // before the gate
 )
 
-// A Candidate is one text of a skill that its owner may have a word on: one that
+// A Candidate is one text of a skill that its owner may decide on: one that
 // the firewall flagged, one that came before the gate, or both.
 type Candidate struct {
 	record.Candidate // as the run that made it has it
@@ -74,7 +74,7 @@ func (c *Candidate) MayStart(live string) bool {
 	return c.Standing() == Approved && c.TriedIn == "" && c.Base == live && c.SHA != live
 }
 
-// Standing is how it stands.
+// Standing is the candidate's state.
 func (c *Candidate) Standing() Standing {
 	switch {
 	case c.Decision != nil && c.Decision.Word == store.Rejected:
@@ -91,7 +91,7 @@ func (c *Candidate) Standing() Standing {
 	return Approved
 }
 
-// Words say the same for people.
+// Words describe the standing for people.
 func (c *Candidate) Words() string {
 	at := func() string { return c.Decision.Time.Local().Format("2006-01-02") + " by " + c.Decision.By }
 	switch c.Standing() {
@@ -120,7 +120,7 @@ func (c *Candidate) Words() string {
 	return "approved on " + at() + ", not tried yet"
 }
 
-// All lists what of a skill its owner has, or may have, a word on: the
+// All lists the texts of a skill that its owner has decided on, or may: the
 // newest run's first.
 func All(ctx context.Context, db *store.Store, name string) ([]*Candidate, error) {
 	said, err := db.Decisions(ctx, name)
@@ -269,8 +269,8 @@ func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves strin
 }
 
 // FlaggedRules names the rules of the firewall that a text breaks against the
-// live one, or was found to break when it was made. What has any is installed by
-// its owner alone: an approval lets a text be tried, and says no more.
+// live one, or was found to break when it was made. A text that breaks any is
+// installed by its owner alone: an approval only lets it be tried.
 func FlaggedRules(live, next *skill.Document, evolves string, c *Candidate) ([]string, error) {
 	live, err := skill.Parse(live.Render(), skill.OptionsFor(evolves))
 	if err == nil {
@@ -322,8 +322,8 @@ func (c *Candidate) Carried(live string) bool {
 	return false
 }
 
-// NextElsewhere says what follows from the approval of a candidate that was made from
-// another text than the live one.
+// NextElsewhere is the next step after the approval of a candidate that was
+// made from another text than the live one.
 func (c *Candidate) NextElsewhere(name string) string {
 	const why = "it was made from another text than the live one"
 	if len(c.Carryings) == 0 {
@@ -335,9 +335,10 @@ func (c *Candidate) NextElsewhere(name string) string {
 	return fmt.Sprintf("nothing: %s, and %s", why, c.Carryings[0].Reason)
 }
 
-// OpenTrial returns the newest undecided trial against the live text, nil for none.
-// evolves says of what, "" of anything: a harness is tried on other cases than a
-// description, and a text that only lacks lines is on trial if that was asked for.
+// OpenTrial returns the newest undecided trial against the live text, nil for
+// none. evolves selects the part, "" for any: a harness is tried on other
+// cases than a description. A text that only lacks lines is on trial if its
+// owner asked for it.
 func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (*record.TrialRecord, error) {
 	trials, err := db.Trials(ctx, live.Name)
 	if err != nil {

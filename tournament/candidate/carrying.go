@@ -25,13 +25,14 @@ type Carrying struct {
 	To string `json:"to,omitempty"`
 	// Approved: its owner had let a flagged candidate be tried, and no run has yet.
 	Approved bool `json:"approved_candidate,omitempty"`
-	// Again: it was dropped on an earlier text for the same reason, which was told then.
+	// Again: it was dropped on an earlier text for the same reason, which was
+	// reported then.
 	Again bool `json:"again,omitempty"`
 
 	Edit string `json:"-"` // what it is carried over to, in words
 }
 
-// An Outcome says what became of a challenger.
+// An Outcome is what became of a challenger.
 type Outcome string
 
 const (

@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// PartOf says which part of a skill an operator changes.
+// PartOf returns the part of a skill that an operator changes.
 func PartOf(operator string) string {
 	if operator == CarriedDescription || operator == (search.Describe{}).Name() {
 		return skill.Description
@@ -20,8 +20,9 @@ func PartOf(operator string) string {
 	return skill.Harness
 }
 
-// PartOfVersion says which part of a skill a version changes. Where an older evolve has
-// installed it from a trial that went on, it says "carried", and its candidate more.
+// PartOfVersion returns the part of a skill that a version changes. A version
+// that an older evolve has installed from a continued trial has the operator
+// "carried"; its candidate has the part.
 func PartOfVersion(ctx context.Context, db *store.Store, v *record.Version) (string, error) {
 	if v.Operator != "carried" {
 		return PartOf(v.Operator), nil
@@ -58,8 +59,8 @@ func OnlyDeletesIn(ctx context.Context, db *store.Store, live *skill.Live, t *re
 	return err == nil && OnlyDeletes(live.Doc, c.Text), err
 }
 
-// Shorter says what the challenger of a trial lacks if it lacks lines and nothing
-// else, nil for any other.
+// Shorter returns what the challenger of a trial lacks if it differs by
+// deletions only, else nil.
 func Shorter(ctx context.Context, db *store.Store, live *skill.Live, t *record.TrialRecord) (*search.Shorter, error) {
 	if is, err := OnlyDeletesIn(ctx, db, live, t); err != nil || !is {
 		return nil, err

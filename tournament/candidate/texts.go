@@ -1,5 +1,5 @@
-// Package candidate says what is known of one text of a skill: its names, its lineage, how
-// it stands, and why each of its sentences is there.
+// Package candidate gathers what is known of one text of a skill: its names,
+// its lineage, its state, and why each of its sentences is there.
 package candidate
 
 import (
@@ -234,12 +234,12 @@ func (s *Texts) Find(ctx context.Context, at string) (*Text, error) {
 	return s.text(ctx, fmt.Sprintf("%s candidate %s", s.Skill, plain.Short(c.SHA)), c.SHA, c.Text)
 }
 
-// listed says where the names stand.
+// listed names the command that lists the names.
 func (s *Texts) listed() string {
 	return fmt.Sprintf("`evolve log %s` lists versions and candidates", s.Skill)
 }
 
-// A NotNamedError says that no text of the skill has a name that begins so.
+// A NotNamedError means that no text of the skill has a name that begins so.
 type NotNamedError struct{ why string }
 
 func (e *NotNamedError) Error() string { return e.why }

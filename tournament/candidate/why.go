@@ -32,7 +32,7 @@ type Change struct {
 	Text string `json:"text"`           // of a removed sentence: as it stood
 	Was  string `json:"was,omitempty"`  // the incumbent's sentence that was reworded
 	Line int    `json:"line,omitempty"` // 1-based, of the text; 0 for a removed sentence
-	// Because says in words what stands in the steps, or that nothing does.
+	// Because sums up the steps in words, or that they give no reason.
 	Because string `json:"because"`
 	Steps   []Cite `json:"steps"` // the one in which it first stood (or fell) first, then its rewordings
 }
@@ -78,8 +78,8 @@ type Measured struct {
 }
 
 // Made returns a candidate as the run that made it has it, nil if none did.
-// The incumbent of one run may be what another has made, so the last sighting of
-// a text says little.
+// The incumbent of one run may be what another has made, so the last record
+// of a text has little.
 func (s *Texts) Made(ctx context.Context, sha string) (first, last *record.Candidate, err error) {
 	seen, err := s.Store.Sightings(ctx, sha)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Texts) Made(ctx context.Context, sha string) (first, last *record.Candi
 	return first, last, nil
 }
 
-// History reads where a text comes from. t must be one that a run made.
+// History reads the lineage of a text. t must be one that a run made.
 func (s *Texts) History(ctx context.Context, t *Text) (*History, error) {
 	h := &History{Texts: s, nodes: map[string]*node{}, cases: map[string]Case{}, outcomes: map[string]Measured{},
 		words: &Words{Store: s.Store, Sessions: map[string]map[string]string{}}}
@@ -317,7 +317,7 @@ func (h *History) origin(n *node, u unit) []trace {
 		if m == nil {
 			continue
 		}
-		// A sentence that stands on is another one than this.
+		// A sentence that n kept is another one than this.
 		free := slices.DeleteFunc(slices.Clone(m.units), func(v unit) bool { return n.has[v.key()] })
 		if i := nearest(u, free); i >= 0 && !h.nodes[h.base].has[free[i].key()] {
 			return append(h.origin(m, free[i]), here)
@@ -351,7 +351,8 @@ func (h *History) cite(traces []trace) []Cite {
 		if hits := mutate.NewSupport(said, h.corpus).Answers(t.text); len(hits) > 0 {
 			like := func(k int) float64 { return mutate.Similarity(t.text, said[k]) }
 			sort.SliceStable(hits, func(i, j int) bool { return like(hits[i]) > like(hits[j]) })
-			// One word in common is little if another case has all of them.
+			// One common word is weak evidence if another case has all of
+			// them.
 			best := like(hits[0])
 			hits = slices.DeleteFunc(hits, func(k int) bool { return 2*like(k) < best })
 			c.Matched = true
@@ -388,7 +389,7 @@ func (h *History) teachers(n *node) (out []Case) {
 	return out
 }
 
-// because says of an added or reworded sentence what its steps are.
+// because sums up the steps of an added or reworded sentence.
 func because(steps []Cite) string {
 	if len(steps) == 0 {
 		return "it stood in the text that this one was made from"
@@ -410,7 +411,7 @@ func because(steps []Cite) string {
 	return "it answers what was said on these cases"
 }
 
-// whyRemoved says why a step took a sentence out.
+// whyRemoved returns why a step took a sentence out.
 func (h *History) whyRemoved(n *node, c Cite) string {
 	o := h.outcomes[n.SHA]
 	tried := "tried on validation"

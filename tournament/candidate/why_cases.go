@@ -16,8 +16,8 @@ type Case struct {
 	Case    string `json:"case"`
 	Prompt  string `json:"prompt,omitempty"` // "" if the case is gone
 	Outcome string `json:"outcome,omitempty"`
-	// Words are the user's own, as the session has them; if it is gone, what
-	// the case's checks say.
+	// Words are the user's own, as in the session; if it is gone, the texts
+	// of the case's checks.
 	Words string `json:"words,omitempty"`
 }
 
@@ -104,7 +104,7 @@ func (u *Words) Of(ctx context.Context, c *eval.Case) (string, error) {
 	return strings.Join(said, "; "), nil
 }
 
-// State is how a text stands, in one word and in words.
+// State is the state of a text, as one word and with its reason.
 func (s *Texts) State(ctx context.Context, t *Text) (word, reason string, err error) {
 	switch {
 	case t.Version != nil && s.Live != nil && s.Live.Doc.Hash() == t.SHA():

@@ -74,8 +74,8 @@ func unitsOf(doc *skill.Document) []unit {
 	return out
 }
 
-// pieces cuts a paragraph or a list item where an item nested in it begins, and
-// takes the markers off.
+// pieces cuts a paragraph or a list item before each nested item, and removes
+// the markers.
 func pieces(text string) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -91,7 +91,8 @@ func pieces(text string) []string {
 	return out
 }
 
-// sentencesOf cuts where a sentence ends and another begins with a capital.
+// sentencesOf cuts between the end of a sentence and a capital that begins
+// another.
 func sentencesOf(text string) []string {
 	var out []string
 	from := 0
@@ -109,7 +110,7 @@ func sentencesOf(text string) []string {
 	return out
 }
 
-// firstWords is what of a sentence stands on its first line.
+// firstWords is the part of a sentence on its first line.
 func firstWords(s string) string {
 	first, _, _ := strings.Cut(s, "\n")
 	return strings.TrimSpace(first)

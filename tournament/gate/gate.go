@@ -37,8 +37,8 @@ type Gate struct {
 	// not trusted, clusters in which a judge checks everything give no evidence
 	// on quality and retries. The zero value is not trusted.
 	Judge record.Calibration
-	// On is the model that a trial begun by an older evolve is about: its record
-	// does not say.
+	// On is the model of a trial that an older evolve began: its record does
+	// not name it.
 	On record.Model
 }
 
@@ -47,12 +47,12 @@ type Verdict struct {
 	pareto.Decision
 	// Fresh counts the held-out clusters that this run added.
 	Fresh int `json:"fresh"`
-	// Stop says why no more pairs were run, "" if the decision came first.
+	// Stop is why no more pairs were run, "" if the decision came first.
 	Stop       string `json:"stop,omitempty"`
 	BudgetStop bool   `json:"-"`
 	Cap        string `json:"-"` // with BudgetStop: that was reached
-	// Round counts how often the trial has started again because another model
-	// answered; Restarted says in words that it did so in this run.
+	// Round counts how often the trial has started again because another
+	// model answered; Restarted is the message if it did so in this run.
 	Round     int    `json:"round,omitempty"`
 	Restarted string `json:"restarted,omitempty"`
 	// Number is the trial's among all of the skill's, and Lifetime the error rate
@@ -248,8 +248,8 @@ func (g *Gate) spend(ctx context.Context, spent *record.Spent, incumbent, challe
 	return ours, nil
 }
 
-// reportLeftOut says in one line what the owner left out, instead of a line each
-// that it was never measured.
+// reportLeftOut reports in one line what the owner left out, instead of a
+// line each that it was never measured.
 func (g *Gate) reportLeftOut(v *Verdict) {
 	var out []string
 	for i, o := range pareto.Objectives {

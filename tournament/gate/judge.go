@@ -31,9 +31,9 @@ func (g *Gate) provable(clusters []record.Cluster, t *pareto.Trial) (list []reco
 	return append(list, last...), false
 }
 
-// reportJudge says in the verdict what rests on the judge alone, and what that is
-// worth. judged and all count held-out cases, owners the clusters among them on
-// which the owner's own decision replaces the judge's.
+// reportJudge adds to the verdict what rests on the judge alone, and how far
+// that can be trusted. judged and all count held-out cases, owners the
+// clusters among them on which the owner's own decision replaces the judge's.
 func (g *Gate) reportJudge(v *Verdict, judged, all, owners int, idle bool) {
 	told := g.Judge.WithoutOutcomes()
 	v.Judge = &told

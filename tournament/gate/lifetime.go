@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// reportLifetime says what a proof is worth over all trials of the skill.
+// reportLifetime adds to the verdict whether the proof holds over all trials
+// of the skill.
 func (g *Gate) reportLifetime(ctx context.Context, st *state, v *Verdict, incumbent, challenger string) error {
 	n, err := g.Log.Journal.TrialNumber(ctx, g.Skill, incumbent, challenger, len(st.Past))
 	if err != nil || n == nil {

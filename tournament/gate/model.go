@@ -9,15 +9,16 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Evidence is about a text and a model. If another model would continue a trial, it
-// starts again: with an e-process of its own, at the level of the run in
-// which it does. What it had come to stays in the record and does not count. Its
-// clusters are not used again, although they would be new evidence about the new
-// model: they had a part in keeping the challenger on trial (see Restart).
+// Evidence is about a text and a model. If another model would continue a
+// trial, the trial starts again, with an e-process of its own, at the level
+// of the current run. The earlier evidence stays in the record and does not
+// count. Its clusters are not used again, although they would be new evidence
+// about the new model: they had a part in keeping the challenger on trial
+// (see Restart).
 //
-// A run has one model: the one that it asks for, or the one that the first pair
-// names whose arms agree on it. When the trial starts again depends on names
-// alone, never on what the pairs say.
+// A run has one model: the one that it asks for, or the one that the first
+// pair reports whose arms agree on it. Names alone decide when the trial
+// starts again, never the results of the pairs.
 
 // checkModel compares the model that answers with the trial's: before the first pair of the run what is known
 // without asking, then what each pair names, "" for nothing. It reports whether the

@@ -25,8 +25,8 @@ type Calibrator struct {
 	grader *eval.Checks // its judge is metered; nil: nobody is asked, and the records tell
 	Judge  string       // identity of the run's own grader
 	limit  int          // calls at a time
-	// enough is how many labels it takes for a judge's word to count: with fewer of them
-	// nobody is asked, for no answer could make a difference.
+	// enough is how many labels it takes to trust a judge: with fewer of them
+	// it is not asked, for no answer could make a difference.
 	enough int
 }
 
@@ -39,8 +39,9 @@ func New(db *store.Store, run string, judge eval.Model, red eval.Redactor, budge
 }
 
 // Calibrate measures how well the judge agrees with the owner, once a run: a
-// resumed run is told what it decided on, and billed for the calls that it made.
-// A cap that ends it is no error: the labels so far are told, and not kept.
+// resumed run gets the recorded result, and is billed for the calls that it
+// took. A cap that ends it is no error: the agreement on the labels so far is
+// returned, and not recorded.
 func (k *Calibrator) Calibrate(ctx context.Context, name string, cases []eval.Case) (record.Calibration, error) {
 	replies, err := k.db.Recorded(ctx, k.run, eval.ByJudge)
 	if err == nil {
@@ -220,7 +221,7 @@ type ask struct {
 	said   *store.Judgement
 }
 
-// askAll fills in what the judge says, some at a time; the first error ends it.
+// askAll fills in the judgements, some at a time; the first error ends it.
 func (k *Calibrator) askAll(ctx context.Context, asks []ask) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -245,7 +246,7 @@ func (k *Calibrator) askAll(ctx context.Context, asks []ask) error {
 	return context.Cause(ctx)
 }
 
-// ask returns what is recorded of the judge's word on an answer, or asks.
+// ask returns the recorded judgement of an answer, or asks the judge.
 func (k *Calibrator) ask(ctx context.Context, c *eval.Case, answer string) (*store.Judgement, error) {
 	key := k.key(c, answer)
 	old, err := k.db.Judgement(ctx, key)
@@ -277,9 +278,9 @@ func (k *Calibrator) key(c *eval.Case, answer string) string {
 	return skill.HashText(b)
 }
 
-// OnRecord says how well a judge, by its grader's identity, agrees with the owner's
-// labels as far as it was ever asked about them. Missing counts the others. No
-// model is asked.
+// OnRecord measures how well a judge, by its grader's identity, agrees with
+// the owner's labels as far as it was ever asked about them. Missing counts
+// the others. No model is asked.
 func OnRecord(ctx context.Context, db *store.Store, name string, cases []eval.Case, judge string) (record.Calibration, error) {
 	return (&Calibrator{db: db, Judge: judge, limit: 1}).measure(ctx, name, cases)
 }

@@ -146,10 +146,11 @@ func Agreement(ctx context.Context, db *store.Store, name string) (pareto.Agreem
 	return out, nil
 }
 
-// prefer counts one preference: the owner's and the judge's word on whether the
-// first answer is the better one. A judge that scores both the same has not seen
-// what the owner saw: where it counts (a challenger may not be worse) that would
-// pass for proof, so it counts as the opposite.
+// prefer counts one pair of preferences: the owner's and the judge's, on
+// whether the first answer is the better one. A judge that scores both the
+// same has missed a difference that the owner saw. For the test that a
+// challenger is not worse that would pass for proof, so it counts as the
+// opposite.
 func prefer(to *pareto.Agreement, c store.Choice, first, second float64) {
 	owner := c == store.FirstBetter
 	judge := first > second

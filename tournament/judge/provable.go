@@ -10,11 +10,11 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// ProvableCases counts the held-out cases that a trial can continue with. unproven are
-// those that prove nothing: judge alone decides them, by its grader's identity, which
-// is not shown to agree with the owner, and could not be shown to by asking it about
-// the labels there are; nil: nobody knows who that is, and all count as fresh. No model
-// is asked.
+// ProvableCases counts the held-out cases that a trial can continue with.
+// unproven are those that prove nothing: a judge alone decides them, which is
+// not shown to agree with the owner, and could not be by asking it about the
+// existing labels. judge is its grader's identity; if nil, it is unknown, and
+// all cases count as fresh. No model is asked.
 func ProvableCases(ctx context.Context, db *store.Store, t *record.TrialRecord, cases, test []eval.Case, judge *string) (fresh, unproven int, err error) {
 	spent, err := db.Journal("").SpentCases(ctx, t.Skill, t.Incumbent)
 	if err != nil {
@@ -37,8 +37,9 @@ func UndecidedYet(k record.Calibration) bool {
 	return !k.Trusted() && k.Missing > 0 && k.Labels.N()+k.Missing >= record.TrustedLabels
 }
 
-// Unlabelled counts the cases that a trial waits for its owner's labels with: all
-// that it could continue with rest on a judge's word, and that judge is not trusted.
+// Unlabelled counts the cases for which a trial waits for its owner's labels:
+// all that it could continue with rest on a judge alone, and that judge is
+// not trusted.
 func Unlabelled(ctx context.Context, db *store.Store, t *record.TrialRecord) (int, error) {
 	c, err := db.Candidate(ctx, t.Challenger)
 	if err != nil || candidate.PartOf(c.Operator) == skill.Description {

@@ -192,9 +192,9 @@ func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string
 	return out, nil
 }
 
-// rebased reports whether the challenger of r was carried over already, to the
-// live text or to an earlier edit. Where it was dropped on an earlier one, it was
-// not, and r says why it was.
+// rebased reports whether the challenger of r was already carried over to the
+// live text or to an earlier edit. If it was dropped on an earlier one, the
+// result is false, and the reason is in r.
 func rebased(ctx context.Context, db *store.Store, name string, r *candidate.Carrying, bases []string) (bool, error) {
 	for _, onto := range append([]string{r.Onto}, bases...) {
 		earlier := candidate.Carrying{Base: r.Base, From: r.From, Onto: onto}
@@ -216,7 +216,7 @@ func rebased(ctx context.Context, db *store.Store, name string, r *candidate.Car
 	return false, nil
 }
 
-// rebaseOne carries one challenger over, and says what came of it in a line.
+// rebaseOne carries one challenger over, and returns a line about the result.
 func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Live, t record.TrialRecord, r *candidate.Carrying) error {
 	name, now := live.Name, k.Now().UTC()
 	id := r.Run(name)
@@ -297,7 +297,8 @@ func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Li
 	return k.Outbox.Guard(ctx, db, name)
 }
 
-// mergeEdit makes the re-based text; nil if r says why there is none.
+// mergeEdit makes the re-based text; nil with the reason in r if there is
+// none.
 func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *record.Candidate, r *candidate.Carrying) (*skill.Document, error) {
 	v, err := db.VersionBySHA(ctx, live.Name, r.Base)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

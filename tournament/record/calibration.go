@@ -30,11 +30,11 @@ type Calibration struct {
 	// 1 if the new one is better, -1 if the old one is, 0 for the same.
 	// They replace the decision of an untrusted judge on those answers.
 	Outcomes map[string]float64 `json:"outcomes,omitempty"`
-	// Stop says why not every label was used, "" if all were.
+	// Stop is why not every label was used, "" if all were.
 	Stop string `json:"stop,omitempty"`
 }
 
-// Trusted reports whether what the judge alone says counts as evidence.
+// Trusted reports whether decisions of the judge alone count as evidence.
 func (c Calibration) Trusted() bool {
 	return c.Labels.N() >= TrustedLabels && pareto.Kappa(c.Labels).Value >= TrustedKappa // NaN is not
 }

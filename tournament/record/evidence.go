@@ -27,10 +27,10 @@ func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 	return begun(st.Trial), nil
 }
 
-// Fresh counts the held-out cases that the trial can continue with: their clusters
-// are not part of it yet, and no case of them was spent on another challenger,
-// or the judge's decision on them is still withheld.
-// spent is what Journal.SpentCases says of the trial's incumbent.
+// Fresh counts the held-out cases that the trial can continue with: their
+// clusters are not part of it yet, and no case of them was spent on another
+// challenger, or the judge's decision on them is still withheld. spent is
+// Journal.SpentCases of the trial's incumbent.
 func (t *TrialRecord) Fresh(test []eval.Case, spent *Spent) (int, error) {
 	fresh, idle, err := t.Provable(test, spent, Calibration{})
 	return fresh + idle, err

@@ -56,7 +56,8 @@ const ByCap = "cap"
 // CapReached is the note of such a run.
 const CapReached = "a cap was reached before a verdict"
 
-// UnmarshalJSON reads a run. One of an older evolve has no StoppedBy: its note says it.
+// UnmarshalJSON reads a run. One of an older evolve has no StoppedBy: its
+// note holds it.
 func (r *Run) UnmarshalJSON(raw []byte) error {
 	type plain Run
 	if err := json.Unmarshal(raw, (*plain)(r)); err != nil {

@@ -111,8 +111,9 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 	return true, t.Save(st)
 }
 
-// OverLifetime says in one line what the proof of a trial is worth that is proven
-// alone, as number n of its skill's; "" if it holds among all of them.
+// OverLifetime describes, in one line, a proof that holds for the trial alone
+// but not as number n of its skill's trials; "" if it holds among all of
+// them.
 func (t *TrialRecord) OverLifetime(n *TrialNumber) (string, error) {
 	trial, err := t.Kept()
 	if err != nil {
@@ -121,10 +122,10 @@ func (t *TrialRecord) OverLifetime(n *TrialNumber) (string, error) {
 	return n.OverLifetime(t.Skill, trial), nil
 }
 
-// OverLifetime is what the proof of a skill's trial of that number is worth, see
-// TrialRecord.OverLifetime. The first trial of a skill is still a single one, and its
-// proof says no less than it seems to. What the lifetime leaves it less for are trials to
-// come; nights hold it to that all the same.
+// OverLifetime is TrialRecord.OverLifetime for a skill's trial of that
+// number. The first trial is exempt: it is still a single one, so that its
+// proof means what it seems to. Only trials to come make its level stricter;
+// nights apply that level all the same.
 func (n *TrialNumber) OverLifetime(skill string, t *pareto.Trial) string {
 	d := alone(t)
 	if n.Number <= 1 || d.Verdict != pareto.Promote || d.Lasts(n.Level()) {

@@ -16,7 +16,7 @@ type Model struct {
 	Release  string `json:"release,omitempty"`
 	Asked    string `json:"asked,omitempty"`    // the model's name in the configuration, "" for the agent's own choice
 	Reported string `json:"reported,omitempty"` // the model that the agent says answered, "" where it did not tell
-	// Simulated: what it says is about no real model.
+	// Simulated: the evidence is about no real model.
 	Simulated bool `json:"simulated,omitempty"`
 }
 
@@ -26,9 +26,10 @@ func ModelOf(id eval.Identity, reported string) Model {
 	return Model{Agent: id.Backend, Release: strings.Join(parts[:min(2, len(parts))], "."), Asked: id.Model, Reported: reported, Simulated: id.Simulated}
 }
 
-// DriftedFrom reports whether m is known to be another one than that which
-// evidence is about. What is unknown on either side is no drift, and neither is a
-// simulated agent after a real one: it says nothing about a real one.
+// DriftedFrom reports whether m is known to be another model than old, which
+// evidence is about. A field that is unknown on either side is no drift, and
+// neither is a simulated agent after a real one: it is no evidence about a
+// real one.
 func (m Model) DriftedFrom(old Model) bool {
 	switch {
 	case m.Agent == "" || old.Agent == "" || m.Simulated && !old.Simulated:

@@ -9,10 +9,10 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// Spent says what may not be evidence (again) in the trials against one incumbent.
-// A case is known by its id and, whatever it is called now, by the print of what it
-// asks (content.Print). Prints outlive their cases, and hold nothing of the text. nil
-// is the same as nothing spent.
+// Spent holds the cases that may not be evidence (again) in the trials
+// against one incumbent. A case is known by its id and, under any name, by
+// the fingerprint of what it asks (content.Print). Fingerprints outlive their
+// cases, and hold nothing of the text. nil is the same as nothing spent.
 type Spent struct {
 	// Key is the store's own, of prints.
 	Key []byte

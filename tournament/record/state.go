@@ -215,14 +215,15 @@ func (st *State) Withhold(name string, p pareto.Pair, answers []string) pareto.P
 	return p
 }
 
-// Completed is the trial at the start of this run with what has become known
-// since of the clusters that an untrusted judge alone had measured: the owner's
-// own decision, or else the judge's, once it is trusted. It is judged pair by pair,
-// in the order in which they were measured, as if that had been known from the
-// first: whether it is known says nothing about which arm is better. (The owner
-// is never asked about two equal answers. Without the ties a difference only
-// looks larger, on either side: a challenger that is no better on all pairs is
-// no better on those, and one that is worse is all the worse.) owners counts the
+// Completed is the trial at the start of this run, completed with decisions
+// that have become known since on the clusters that an untrusted judge alone
+// had measured: the owner's own decision, or else the judge's, once it is
+// trusted. The pairs are judged in the order in which they were measured, as
+// if the decisions had been known from the first; that is valid because their
+// availability is independent of which arm is better. (The owner is never
+// asked about two equal answers. Without the ties a difference only looks
+// larger, on either side: a challenger that is no better on all pairs is no
+// better on those, and one that is worse is all the worse.) owners counts the
 // clusters that rest on the owner's decision. A closed trial stays as it was.
 func (st *State) Completed(c Calibration) (t *pareto.Trial, owners int) {
 	pairs := st.Trial.Pairs()

@@ -93,9 +93,9 @@ func LastInstall(ctx context.Context, db *store.Store, name, path string) (*stor
 	return nil, nil
 }
 
-// mayReplace says whether v may take the place of what a target holds: what evolve
-// made or put there, or what v was made from, is no loss. Any other text is its
-// owner's; it is recorded, and stays unless force says otherwise.
+// mayReplace reports whether v may replace the text that a target holds: it
+// may if evolve made that text or put it there, or made v from it. Any other
+// text is its owner's; it is recorded, and stays unless force is set.
 func (in *Installer) mayReplace(ctx context.Context, name string, p *Place, v *record.Version, force bool) error {
 	if p.Held == "" || p.Held == v.SHA || p.Refusal != nil || p.Same != "" {
 		return nil
@@ -137,10 +137,10 @@ func (in *Installer) mayReplace(ctx context.Context, name string, p *Place, v *r
 	return nil
 }
 
-// PlanProved plans to put v, which was proved against the text whose SHA-256 is
-// v.Parent, in the place of the live text. evolves is the part of the skill that v
-// changes. A text that only its owner may install is refused. to are the targets; nil
-// is where the skill lives, and the targets of the configuration.
+// PlanProved plans to replace the live text by v, which was proved against
+// the text whose SHA-256 is v.Parent. evolves is the part of the skill that v
+// changes. It refuses a text that only its owner may install. to are the
+// targets; nil means the skill's home and the targets of the configuration.
 func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record.Version, evolves string, to []skill.Target) (*Plan, error) {
 	next, err := skill.Stored(v.Text)
 	if err != nil {
@@ -202,9 +202,9 @@ func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string,
 	return plan, nil
 }
 
-// mayInstall says whether the owner's decision lets next take the place of the live
-// text. What the firewall flagged is installed by hand alone, and only once it
-// was approved; note then says so, and stays with the version.
+// mayInstall reports whether the owner's decisions let next replace the live
+// text. A text that the firewall flagged is installed by hand alone, and only
+// after its approval; note then records that with the version.
 func (in *Installer) mayInstall(ctx context.Context, live *skill.Live, next *skill.Document, evolves string, byHand bool) (note string, err error) {
 	c, err := candidate.Of(ctx, in.Store, live.Name, next.Hash())
 	if err != nil {

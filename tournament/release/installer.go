@@ -1,5 +1,5 @@
-// Package release knows which text of a skill is live where, how it got there, and how it
-// gets back.
+// Package release plans and applies installations and rollbacks of a skill's
+// texts, and keeps the history of every place that holds one.
 package release
 
 import (
@@ -19,8 +19,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// An Installer puts texts of skills where agents load them, and takes them back. Every
-// text that it replaces is a version in Store first.
+// An Installer puts texts of skills into the folders that agents load them
+// from, and rolls them back. Every text that it replaces is a version in
+// Store first.
 type Installer struct {
 	Store  *store.Store
 	Dir    datadir.Dir
@@ -35,7 +36,8 @@ type Installer struct {
 	// text that was known to be in place, "" for none. It carries what waits over to an
 	// edit. nil does nothing.
 	Edited func(ctx context.Context, live *skill.Live, before string) error
-	// Demo: the data and the skills are a demo's own, where simulated evidence counts.
+	// Demo: the data and the skills belong to a demo, in which simulated
+	// evidence counts.
 	Demo bool
 	// Within is the only folder that may be written to, "" for no limit.
 	Within string
@@ -49,8 +51,8 @@ type Request struct {
 	// At names a version (v3) or a candidate (the beginning of its SHA-256); "" is what
 	// waits for a promotion, or what was in place before.
 	At string
-	// To are the targets that were named. nil: a promotion goes where the configuration
-	// says, a rollback to every place that holds the live text.
+	// To are the named targets. nil: a promotion uses the configured ones, a
+	// rollback every place that holds the live text.
 	To []skill.Target
 	// Force lets a promotion replace a text that its evidence is not about, or that is
 	// its owner's; and lets a rollback change a pinned skill, replace an edit or bring
@@ -102,7 +104,8 @@ type Result struct {
 // none; a *PartialError if there were several targets.
 func (r *Result) Refusal() error { return refusalOf(r.Placed) }
 
-// HomeRefusal is why the text was not put where the skill lives, nil if it was.
+// HomeRefusal is why the text was not installed in the skill's home, nil if
+// it was.
 func (r *Result) HomeRefusal() (err error) {
 	for i := range r.Placed {
 		if o := &r.Placed[i]; o.Home && o.Err != nil {
@@ -171,7 +174,7 @@ func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Re
 	if p, err := in.PlanRest(ctx, live, op, Request{At: r.At, To: r.To, Force: force}); p != nil || err != nil {
 		return p, err
 	}
-	// An edit that nobody recorded becomes a version first: nothing is lost.
+	// An edit that is not recorded becomes a version first: nothing is lost.
 	if err := in.RecordEdit(ctx, live); err != nil {
 		return nil, err
 	}

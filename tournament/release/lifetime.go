@@ -7,9 +7,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// OverLifetime says what the proof of a trial is worth among all trials of its skill,
-// "" if it holds among them too, or there is none. The owner's word installs it
-// all the same. number is that of the trial.
+// OverLifetime describes how the proof of a trial fares among all trials of
+// its skill, "" if it holds among them too, or there is none. The owner may
+// install it all the same. number is that of the trial.
 func OverLifetime(ctx context.Context, db *store.Store, t *record.TrialRecord) (said string, number int, err error) {
 	if alone, err := t.ProvenAlone(); err != nil || !alone {
 		return "", 0, err

@@ -146,8 +146,8 @@ func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, tri
 	return cand, note, out, err
 }
 
-// unproven objects to a candidate that the gate has not proved, if nobody said
-// that it should be installed all the same.
+// unproven objects to a candidate that the gate has not proved, unless the
+// owner asked to install it anyway.
 func unproven(trial *record.TrialRecord) error {
 	if trial.Decision == pareto.Promote {
 		return nil
@@ -185,7 +185,7 @@ func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *re
 }
 
 // Offer is the command that installs what a trial has proved, "" if promote
-// refuses; then out says why.
+// refuses; then out is the reason.
 func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *record.TrialRecord) (command string, out Objections, err error) {
 	if out, err = in.againstSkill(ctx, live); err != nil {
 		return "", nil, err

@@ -54,7 +54,7 @@ type Placed struct {
 	Same    string   `json:"same_as,omitempty"`
 	Files   int      `json:"files,omitempty"` // copied, SKILL.md included
 	Kept    []string `json:"kept,omitempty"`  // files that a removal left, because they were changed or added
-	// Differs: other files of the skill are not what they are where it lives. Only
+	// Differs: other files of the skill differ from those in its home. Only
 	// the SKILL.md is kept up to date.
 	Differs bool   `json:"files_differ,omitempty"`
 	Reason  string `json:"reason,omitempty"`
@@ -201,8 +201,8 @@ func (o *Placed) refuse(err error) {
 	o.Outcome, o.Err, o.Reason, o.To = Refused, err, plain.Line(err.Error()), o.From
 }
 
-// intent says what is to be written down for a place, nil if there is nothing
-// to do. It looks once more: time has passed since the plan was made.
+// intent is the record to write for a place, nil if there is nothing to do.
+// It reads the place again: time has passed since the plan was made.
 func (p *Placement) intent(ctx context.Context, db *store.Store, live *skill.Live, o *Placed) (*store.Intent, error) {
 	if p.Same != "" {
 		o.Outcome, o.Same, o.To = Same, p.Same, p.sha()
@@ -246,7 +246,8 @@ func (p *Placement) intent(ctx context.Context, db *store.Store, live *skill.Liv
 	return in, err
 }
 
-// clear removes what an interrupted removal has left where a skill is to be put.
+// clear removes the remains of an interrupted removal from the folder of a
+// new skill.
 func (p *Placement) clear(ctx context.Context, db *store.Store, name string) error {
 	files, planted, err := db.PlantedFiles(ctx, name, p.Path)
 	if err != nil || !planted {

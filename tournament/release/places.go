@@ -16,7 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// A Place is where a target has a skill, or would have it.
+// A Place is the path at which a target has a skill, or would have it.
 type Place struct {
 	skill.Target
 	Path string // of the SKILL.md, symlinks resolved as far as there is something
@@ -122,9 +122,9 @@ func Places(ctx context.Context, db *store.Store, name string) (out []store.Plac
 	return out, err
 }
 
-// absent says why a skill may not be put where it has no SKILL.md, nil if it
-// may: nothing is there, or what an interrupted removal of ours has left, which goes
-// before something is put there.
+// absent returns why a skill may not be put into a place without a SKILL.md,
+// nil if it may: nothing is there, or the remains of our own interrupted
+// removal, which are removed first.
 func (p *Place) absent(ctx context.Context, db *store.Store, name string) error {
 	entries, err := os.ReadDir(p.dir())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {

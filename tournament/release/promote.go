@@ -113,7 +113,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 	return against.refuse(fmt.Sprintf("candidate %.12s of %s", trial.Challenger, name))
 }
 
-// elsewhere counts the targets that are not the one where the skill lives.
+// elsewhere counts the targets that are not the skill's home.
 func (in *Installer) elsewhere(live *skill.Live, targets []skill.Target) (n int, err error) {
 	home, err := skill.RealPath(live.Path)
 	if err != nil {
@@ -219,7 +219,7 @@ func (in *Installer) findTrial(ctx context.Context, name, live, sha string) (*re
 	return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the candidates", name), "candidate %.12s of %s was never on trial", sha, name)
 }
 
-// untried stands for the trial of a candidate that the firewall has flagged, and
+// untried makes a trial for a candidate that the firewall has flagged and
 // that never came before the gate; nil if sha is none of those.
 func (in *Installer) untried(ctx context.Context, name, sha string) (*record.TrialRecord, error) {
 	all, err := candidate.All(ctx, in.Store, name)

@@ -7,7 +7,7 @@ import (
 )
 
 // refusalOf is the error of a command that left a target as it was, nil if
-// none was. The only target's is told as it is.
+// none was. That of an only target is returned unchanged.
 func refusalOf(done []Placed) error {
 	e := &PartialError{Of: len(done)}
 	for i := range done {
@@ -24,8 +24,8 @@ func refusalOf(done []Placed) error {
 	return e
 }
 
-// A PartialError says that some of several targets, or all of them, were left as they
-// were.
+// A PartialError means that some of several targets, or all of them, were
+// left unchanged.
 type PartialError struct {
 	Left []Placed // those that were refused
 	Of   int      // how many targets there were

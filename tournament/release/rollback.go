@@ -21,11 +21,12 @@ type rollingBack struct {
 	live  *skill.Live
 	at    string // the version behind the @, "" for what was there before
 	force bool
-	// words are what the owner, or a night that was told to, has said of texts.
+	// words are the decisions of the owner, or of a night with that
+	// permission, on texts.
 	words map[string]store.Decision
 	// back are the texts that were rolled back and are nowhere since.
 	back map[string]time.Time
-	// everywhere: nobody has named a target.
+	// everywhere: no target was named.
 	everywhere bool
 }
 
@@ -113,8 +114,8 @@ func (r *rollingBack) readWords(ctx context.Context) (err error) {
 	return err
 }
 
-// takeBack says what is put back at one place. Where it was not named, it has to
-// hold the live text.
+// takeBack decides what is put back at one place. A place that was not named
+// has to hold the live text.
 func (r *rollingBack) takeBack(ctx context.Context, p *Placement, named bool) error {
 	switch {
 	case p.Refusal != nil || p.Same != "":
@@ -152,8 +153,9 @@ func (r *rollingBack) takeBack(ctx context.Context, p *Placement, named bool) er
 	return nil
 }
 
-// aim finds what a place gets back: nothing where evolve put the held text there
-// and nothing was before; the version that all others get where it was not named.
+// aim sets the version that a place gets back: none if evolve put the skill
+// there with the held text and nothing was before; else its own one if the
+// place was named, and if not, the one that all others get.
 func (r *rollingBack) aim(ctx context.Context, p *Placement, named bool) error {
 	if r.at == "" {
 		planted, err := plantedAs(ctx, r.in.Store, r.live.Name, p.Path, p.Held)
@@ -304,7 +306,7 @@ func (r *rollingBack) target(ctx context.Context, path, held string, home bool) 
 	return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the versions", name), "there is no version of %s %w", name, errNothingBefore)
 }
 
-// rejected says that a version was rejected, "" if it was not.
+// rejected describes when a version was rejected, "" if it was not.
 func (r *rollingBack) rejected(v *record.Version) string {
 	d := r.words[v.SHA]
 	if d.Word != store.Rejected {
@@ -313,7 +315,7 @@ func (r *rollingBack) rejected(v *record.Version) string {
 	return fmt.Sprintf("v%d was rejected on %s by %s", v.N, d.Time.Local().Format(time.DateOnly), d.By)
 }
 
-// pass says which versions a rollback passes by.
+// pass reports which versions a rollback skips.
 func (r *rollingBack) pass(versions []string) {
 	for _, why := range versions {
 		r.in.Say("%s: %s, and is passed by", r.live.Name, why)

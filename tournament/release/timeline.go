@@ -16,7 +16,7 @@ type Stay struct {
 	by   stayKind
 }
 
-// A stayKind says how a text came to a place.
+// A stayKind is how a text came to a place.
 type stayKind int
 
 const (
@@ -31,9 +31,9 @@ const (
 // A Timeline is what was at one place, in order.
 type Timeline []Stay
 
-// TimelineOf puts together what the store knows of a place: installations, edits
-// (versions, by what each was made from), and what is there since. home says that
-// it is where the skill lives.
+// TimelineOf reconstructs the history of a place from the store:
+// installations, edits (versions, by what each was made from), and the text
+// that is there now. home means that it is the skill's home.
 func TimelineOf(ctx context.Context, db *store.Store, name, path string, home bool) (Timeline, error) {
 	all, err := db.Installs(ctx, name)
 	if err != nil {
@@ -86,15 +86,15 @@ func IsRollback(in store.Install) bool {
 	return in.Op == store.OpRollback || in.Op == "" && in.Note == "rollback"
 }
 
-// A builder fills in what nobody installed.
+// A builder fills in the stays between installations.
 type builder struct {
 	versions []record.Version
 	out      Timeline
 }
 
-// found says that a text was there at a time at the latest. Where it is not the one
-// that was known to be there, its owner wrote it, and perhaps others before it; or
-// brought a known one back, nobody knows when.
+// found adds a text that was there at that time at the latest. If it is not
+// the last known one, its owner wrote it, and perhaps others before it; or
+// brought back a known one at an unknown time.
 func (h *builder) found(sha string, at time.Time) {
 	last := h.out[len(h.out)-1]
 	if last.SHA == sha {
@@ -129,13 +129,13 @@ func (h *builder) edit(sha string, after, until time.Time) *record.Version {
 	return nil
 }
 
-// Unknown reports whether nobody knows which text it was.
+// Unknown reports whether the text of the stay is not known.
 func (s *Stay) Unknown() bool { return s.by == byNobody }
 
-// before are the stays that a rollback goes back to from sha, the newest first. It
-// ends those that it takes back, so that another one goes on from there and never
-// comes back. known is false if what is there came by hand, or nobody knows what
-// was there before it.
+// before are the stays that a rollback goes back to from sha, the newest
+// first. Earlier rollbacks end the stays that they took back: a later one
+// continues from there and does not return to them. known is false if the
+// text came by hand, or what was there before it is unknown.
 func (h Timeline) before(sha string) (out []Stay, known bool) {
 	var steps Timeline
 	for _, s := range h {

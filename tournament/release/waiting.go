@@ -56,8 +56,8 @@ func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha str
 	return nil, back, nil
 }
 
-// refuseBack refuses to put in place again what was taken back: who wants that says
-// which version.
+// refuseBack refuses to install again what was rolled back, unless its
+// version is named.
 func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *record.TrialRecord) error {
 	v, err := in.Store.VersionBySHA(ctx, live.Name, t.Challenger)
 	if errors.Is(err, store.ErrNotFound) {
@@ -80,9 +80,9 @@ func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *record
 	return problem.Refusef(hint, "nothing of %s waits for promotion: v%d (%.12s), which was tried against the live text, %s", live.Name, v.N, v.SHA, what)
 }
 
-// HadItsChance reports whether a text has had its chance where the skill lives: it was
-// live there, or was rolled back in another target. One that was only brought to
-// another target waits here as before.
+// HadItsChance reports whether a text was live in the skill's home, or was
+// rolled back in another target. One that was only installed in another
+// target still waits for the home.
 func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, sha string) (bool, error) {
 	if _, err := db.VersionBySHA(ctx, live.Name, sha); errors.Is(err, store.ErrNotFound) {
 		return false, nil

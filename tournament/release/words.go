@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
-// Words says in a few what became of a target; version names what was there, nil by the
-// beginning of its SHA-256.
+// Words describes the result at a target in a few words; version names the
+// text that was there, nil uses the beginning of its SHA-256.
 func (o *Placed) Words(version func(sha string) string) string {
 	from := plain.Short(o.From)
 	if version != nil {
@@ -46,8 +46,8 @@ func filesDiffer(o *Placed) string {
 	return "; its other files differ from the skill's own"
 }
 
-// Elsewhere reports, a line each, what became of the targets besides the one where the
-// skill lives.
+// Elsewhere reports the results at the targets other than the skill's home, a
+// line each.
 func (r *Result) Elsewhere(say func(format string, args ...any)) {
 	for i := range r.Placed {
 		if o := &r.Placed[i]; !o.Home && o.Outcome != Same {
@@ -56,8 +56,8 @@ func (r *Result) Elsewhere(say func(format string, args ...any)) {
 	}
 }
 
-// Text is what is in place now, in lines; "" if the only target was refused: the error
-// says that.
+// Text describes what is in place now, in lines; "" if the only target was
+// refused, because the error reports that.
 func (r *Result) Text() string {
 	done, name, v := r.Placed, r.Live.Name, r.Version
 	if len(done) == 1 && done[0].Err != nil {

@@ -12,7 +12,8 @@ import (
 // Shorter is what a text lacks that lacks lines and nothing else, for pages.
 type Shorter = search.Shorter
 
-// A Standing is what a run left behind, as far as it says what to do next.
+// A Standing is what a run left behind, as far as the next step depends on
+// it.
 type Standing struct {
 	Skill      string
 	Challenger string         // SHA-256, "" for none
@@ -53,8 +54,9 @@ func (s Standing) Next() string {
 	return fmt.Sprintf("nothing to do: %s stays as it is; more sessions bring more cases", s.Skill)
 }
 
-// Worth says what a text is worth over none. It gives the difference alone: on these
-// cases the text's quality is another figure than on all validation cases.
+// Worth describes the difference between a text and none. It gives the
+// difference alone: on these cases the text's quality is another figure than
+// on all validation cases.
 func Worth(w *search.Worth, name string, validation int) string {
 	on := plain.Counted(w.With.Cases, "validation case")
 	if validation > w.With.Cases {

@@ -53,8 +53,8 @@ func Build(d *Data) (*Model, error) {
 	return m, nil
 }
 
-// shorter says what the challenger lacks if it lacks lines and nothing else; nil
-// for any other.
+// shorter returns what the challenger lacks if it differs by deletions only;
+// else nil.
 func shorter(d *Data) *search.Shorter {
 	if d.Incumbent == nil || d.Challenger == nil {
 		return nil

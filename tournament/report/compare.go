@@ -96,8 +96,8 @@ type CasePair struct {
 	A, B []*eval.Rollout
 }
 
-// gateRule has the levels of the intervals: on the same pairs a comparison says what the
-// gate says.
+// gateRule has the levels of the intervals: on the same pairs a comparison
+// and the gate agree.
 var gateRule = pareto.DefaultConfig()
 
 // Solved reports whether a user could have left it at that: every check passed.

@@ -17,7 +17,7 @@ func (a *Arm) Name() string {
 	return plain.Short(a.SHA)
 }
 
-// Sentence says what was shown, for somebody who reads nothing else.
+// Sentence sums up the comparison in one sentence.
 func (c *Comparison) Sentence() string {
 	var better, worse []string
 	for i := range c.Objectives {

@@ -19,7 +19,7 @@ type Benchmark struct {
 	Notes      []string          `json:"notes"`
 }
 
-// BenchmarkMetadata says what was run. EvalsRun numbers the cases from 1;
+// BenchmarkMetadata describes the run. EvalsRun numbers the cases from 1;
 // eval_name is the case's id.
 type BenchmarkMetadata struct {
 	SkillName            string `json:"skill_name"`
@@ -62,8 +62,8 @@ type BenchmarkExpectation struct {
 	Evidence string `json:"evidence"`
 }
 
-// BenchmarkSummary holds two of the four configurations; the candidate's stands
-// before what it is compared with, in this order.
+// BenchmarkSummary holds two of the four configurations, in this order: the
+// candidate's, then the one it is compared with.
 type BenchmarkSummary struct {
 	WithSkill    *BenchmarkStats   `json:"with_skill,omitempty"`
 	WithoutSkill *BenchmarkStats   `json:"without_skill,omitempty"`
@@ -244,8 +244,8 @@ type junitMessage struct {
 }
 
 // JUnit is the comparison for a CI system. A case fails if B does not solve
-// what A solves; one that neither solves is skipped, because it says nothing
-// about the change.
+// what A solves; one that neither solves is skipped, because it is no
+// evidence about the change.
 func (c *Comparison) JUnit() ([]byte, error) {
 	s := junitSuite{Name: plain.Text(fmt.Sprintf("evolve compare %s: %s → %s", c.Skill, c.A.Label, c.B.Label)), Tests: len(c.Pairs)}
 	total := 0.0

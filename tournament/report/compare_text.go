@@ -19,10 +19,10 @@ type Look struct {
 	Colour bool
 }
 
-// Text is the comparison for a terminal, in the manner of benchstat: "~" stands
-// if the interval holds "no difference". With colours, what is better in B is
-// green and what is worse red; if the table does not fit, each objective has
-// lines of its own.
+// Text is the comparison for a terminal, in the manner of benchstat: "~"
+// marks an interval that contains "no difference". With colours, what is
+// better in B is green and what is worse red; if the table does not fit, each
+// objective has lines of its own.
 func (c *Comparison) Text(look Look) string {
 	var head, tail strings.Builder
 	sim := ""
@@ -55,7 +55,8 @@ func (c *Comparison) Text(look Look) string {
 	for _, x := range c.Warnings {
 		fmt.Fprintf(&tail, "warning: %s\n", plain.Excerpt(x, 300))
 	}
-	// The table holds numbers alone: what others wrote stands around it.
+	// The table holds numbers alone; text from outside evolve is kept around
+	// it.
 	return plain.Fold(plain.Text(head.String()), look.Width) + c.table(look) + plain.Fold(plain.Text(tail.String()), look.Width)
 }
 
@@ -150,7 +151,7 @@ func (c *Comparison) Markdown() string {
 	return b.String()
 }
 
-// cell makes a text safe inside a line of Markdown: nobody's prompt draws a
+// cell makes a text safe inside a line of Markdown: a prompt cannot draw a
 // table, a link or an image.
 func cell(s string) string {
 	var b strings.Builder
@@ -173,7 +174,7 @@ func cell(s string) string {
 	return b.String()
 }
 
-// Scope says what was compared on what.
+// Scope names the texts and the cases of the comparison.
 func (c *Comparison) Scope() string {
 	split := map[string]string{"test": "held-out ", "val": "validation ", "train": "train "}[c.Split]
 	s := plain.Counted(c.Cases, split+"case") + " in " + plain.Counted(c.Clusters, "cluster")

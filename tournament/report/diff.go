@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// LineKind says what a line of a diff is.
+// LineKind is the kind of a line of a diff.
 type LineKind string
 
 const (
@@ -19,7 +19,7 @@ const (
 	Added   LineKind = "added"
 	Removed LineKind = "removed"
 	Hunk    LineKind = "hunk" // "@@ -1,4 +1,6 @@"
-	// NoNewline says that the text of the line before it ends without a line feed.
+	// NoNewline: the text of the line before it ends without a line feed.
 	NoNewline LineKind = "no-newline"
 )
 

@@ -33,8 +33,8 @@ func changedWords(lines []Line) []string {
 	return out
 }
 
-// emphasised shows where two lines differ, "" where they have too little in
-// common for that to help.
+// emphasised marks the differences of two lines, "" if they have too little
+// in common for that to help.
 func emphasised(old, new string) (string, string) {
 	a, b := wordsOf(old), wordsOf(new)
 	head, same := 0, 0

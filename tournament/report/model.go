@@ -14,7 +14,7 @@ import (
 // version; none is renamed, removed or given another meaning.
 const Schema = 1
 
-// A Model is everything that a report of one run says.
+// A Model is the content of a report of one run.
 type Model struct {
 	Schema int `json:"schema"`
 	// Warnings qualify everything below; a reader must see them first.

@@ -46,7 +46,7 @@ type NightTrial struct {
 	Flagged              []string
 }
 
-// Sentence says what came of the night, for somebody who reads nothing else.
+// Sentence sums up the night in one sentence.
 func (n *Night) Sentence() string {
 	var installed, proved, undecided, rejected, failed, alarms, later int
 	for _, k := range n.Steps {

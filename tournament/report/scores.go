@@ -21,11 +21,11 @@ type scores struct {
 	unmeasured    search.Unmeasured
 }
 
-// newScores takes what the run paid for and, for the run's own candidates, what
-// it must have reused: the search's rollouts of the same agent, and the pairs of
-// a trial that earlier runs began. The store does not say which of them it was;
-// measurements of one agent on one case and trial differ in nothing that matters
-// here.
+// newScores takes what the run paid for and, for the run's own candidates,
+// what it must have reused: the search's rollouts of the same agent, and the
+// pairs of a trial that earlier runs began. The store does not record which
+// of them it was; measurements of one agent on one case and trial are
+// interchangeable here.
 func newScores(d *Data) *scores {
 	s := &scores{byCase: map[string]map[string][]*eval.Rollout{}, split: map[string]eval.Split{}}
 	for _, c := range d.Cases {

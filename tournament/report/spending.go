@@ -22,10 +22,10 @@ func (b *bill) add(calls int, u *eval.Usage, usd *float64) {
 	}
 }
 
-// spending divides the run's bill by kind of call. Rollouts know what the agent
-// and its judge took, recorded replies the rest. Where the records of one kind
-// are incomplete (a reply that was purged), what is left of the bill was its; of
-// several, it cannot be told apart.
+// spending divides the run's bill by kind of call. Rollouts record what the
+// agent and its judge took, recorded replies the rest. If the records of one
+// kind are incomplete (a reply that was purged), the rest of the bill is its;
+// of several, it cannot be divided.
 func spending(d *Data) []Spending {
 	sp := d.Run.Spent
 	kinds := []struct {

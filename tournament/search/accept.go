@@ -15,8 +15,8 @@ type Strict struct{}
 // Accept implements Acceptance.
 func (Strict) Accept(child, parent []float64) bool { return gain(child, parent) > 1e-9 }
 
-// NotWorse takes a child that scores at least as much less Slack a case: the
-// rule for deletions, where a shorter text is itself the gain.
+// NotWorse accepts a child whose score is lower by at most Slack a case: the
+// rule for deletions, whose gain is the shorter text.
 type NotWorse struct{ Slack float64 }
 
 // Accept implements Acceptance.

@@ -106,7 +106,8 @@ func (g *guard) refuse(parent, child *skill.Document) string {
 // readable is what an agent reads of a skill: its description and its body.
 func readable(d *skill.Document) string { return d.Description() + "\n" + string(d.Body()) }
 
-// grams lists the word n-grams of s, lower case; none for a shorter text.
+// grams lists the n-grams of words of s, in lower case; none for a shorter
+// text.
 func grams(s string) []string {
 	ws := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	if len(ws) < gram {

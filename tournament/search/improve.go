@@ -43,9 +43,10 @@ type Plan struct {
 	// share of the rollouts is for.
 	HeldOut    int
 	Objectives []string // that the gate looks at; nil for all four
-	// Calibrate says how well the grader's judge agrees with the owner. It is
-	// called once, before the gate, and only if held-out cases rest on a judge
-	// alone; in a resumed run it must return the same. nil: nothing is known.
+	// Calibrate measures how well the grader's judge agrees with the owner.
+	// It is called once, before the gate, and only if held-out cases rest on
+	// a judge alone; in a resumed run it must return the same. nil: nothing
+	// is known.
 	Calibrate   func(context.Context) (record.Calibration, error)
 	Concurrency int
 	Workspaces  eval.Workspaces // nil: the agent needs none
@@ -70,8 +71,8 @@ type Outcome struct {
 	BudgetStop bool
 }
 
-// Shares says how a budget of rollouts is divided: what the gate needs to show
-// its evidence is set aside before the search may spend.
+// Shares divides a budget of rollouts: what the gate needs to show its
+// evidence is reserved before the search may spend.
 type Shares struct{ Search, Gate int64 }
 
 // Share divides the cap on rollouts. test is the number of held-out cases that
@@ -233,7 +234,8 @@ func (e *KernelError) Error() string {
 	return fmt.Sprintf("candidate %.12s changed the kernel", e.Candidate)
 }
 
-// Evaluator runs rollouts as the plan says, with so many work retries, on a budget.
+// Evaluator runs rollouts with the plan's settings, with so many work
+// retries, on a budget.
 func (p *Plan) Evaluator(b *eval.Budget, retries int) *eval.Evaluator {
 	ev := &eval.Evaluator{Agent: p.Agent, Grader: p.Grader, Budget: b, Recorder: p.Journal, Redactor: p.Redact,
 		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Workspaces: p.Workspaces, Others: p.Others, Now: p.Now, OnRollout: p.OnRollout}

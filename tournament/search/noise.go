@@ -11,9 +11,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Noise is how much the same text's outcomes differ between two trials of the
-// same validation case: what no difference between two texts can be told from.
-// The zero value knows of none.
+// Noise is how much the outcomes of one text differ between two trials of the
+// same validation case: a smaller difference between two texts cannot be
+// detected. The zero value means unknown.
 type Noise struct {
 	Cases int `json:"cases"` // validation cases that a candidate's means rest on
 	Pairs int `json:"pairs"` // repeated trials that the estimate rests on (degrees of freedom)
@@ -195,9 +195,9 @@ func (r *attempts) done() (out []*eval.Rollout) {
 // unsteady: its agreement with itself is below TrustedKappa.
 const retested = 10
 
-// warnings says in words whether the instrument is too noisy to decide: heldOut
-// cases could show no gain that is realistic, which is what validation found for
-// the challenger, or all that the incumbent leaves to gain if there is none.
+// warnings reports whether the measurement is too noisy to decide: heldOut
+// cases could not show a realistic gain, which is what validation found for
+// the challenger or, without one, all that the incumbent leaves to gain.
 func (n Noise) warnings(heldOut int, alpha float64, res *Result) (out []string) {
 	if n.Pairs >= retested/2 && n.Quality > 0 && heldOut > 0 {
 		realistic, what := 1-res.Incumbent.Metrics.Quality, "all that there is to gain"
@@ -218,7 +218,7 @@ func (n Noise) warnings(heldOut int, alpha float64, res *Result) (out []string) 
 	return out
 }
 
-// remedy says how many cases it would take.
+// remedy describes how many cases it would take.
 func remedy(gain, sd, alpha float64) string {
 	if n := pareto.CasesToShow(gain, sd, alpha); n > 0 {
 		return fmt.Sprintf("about %d held-out cases would do, or checks that leave less to chance", n)

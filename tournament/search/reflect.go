@@ -54,7 +54,8 @@ func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
 	return &Change{Parent: m, Proposals: ps, Targets: s.targets(ps, fails), Accept: s.opt.Accept, Stone: true}, nil
 }
 
-// targets lists the failures that the proposals say they answer, then the rest.
+// targets lists the failures that the proposals claim to answer, then the
+// rest.
 func (s *State) targets(ps []mutate.Proposal, fails []int) []int {
 	taught := map[string]bool{}
 	for _, p := range ps {

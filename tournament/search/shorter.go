@@ -20,8 +20,8 @@ type Shorter struct {
 }
 
 // ShorterThan compares child with incumbent; nil if it differs by more than
-// deletions. A check mentions a line if what it says or looks for and the line share half
-// of the words of either.
+// deletions. A check mentions a line if the line and one of the check's texts
+// share half of the words of either.
 func ShorterThan(incumbent, child *skill.Document, cases []eval.Case) *Shorter {
 	lines, only := mutate.Removed(incumbent, child)
 	if !only || incumbent.Hash() == child.Hash() {

@@ -8,16 +8,16 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 )
 
-// untangle looks for lines of a tried child that are in each other's way: each
-// says what some train case asks for, and none of those cases passes. Several
-// reflections tried together hide such pairs, since their union still wins on
-// the rest. If there are two of them or more, the half that fewer train
-// cases ask for is taken out, and what is left is tried on the cases that
-// ask for any of them. It returns that text as a move's child if it does better than
-// the first, nil if there is nothing to take out or it does not help.
+// untangle looks for lines of a tried child that obstruct each other: each
+// states what some train case asks for, and none of those cases passes.
+// Several reflections tried together hide such pairs, since their union still
+// wins on the rest. If there are at least two such lines, the half that fewer
+// train cases ask for is removed, and the rest is tried on the cases that ask
+// for any of them. It returns that text as a move's child if it does better
+// than the first, nil if there is nothing to remove or it does not help.
 //
-// Lines that wait for a third one look the same and are not helped by this, so
-// that it is given up for the rest of a run in which it does not help.
+// Lines that depend on a third one look the same and are not helped by this,
+// so a run in which it does not help stops trying it.
 func (s *State) untangle(ctx context.Context, mv *Change, child *Member, batch []int) (*Member, mutate.Proposal, error) {
 	none := func(err error) (*Member, mutate.Proposal, error) { return nil, mutate.Proposal{}, err }
 	if mv.Slack > 0 || mv.Untested || !s.knots.promising() {

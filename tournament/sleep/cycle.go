@@ -18,8 +18,8 @@ type Cycle struct {
 	Parts   Parts
 	Journal Journal
 	Now     func() time.Time
-	// Owner names this process; Dead reports of another owner that it is gone for
-	// certain (nil: nobody can tell, and only the lease's end tells).
+	// Owner names this process; Dead reports whether another owner is
+	// certainly gone. If Dead is nil, only the end of the lease shows that.
 	Owner string
 	Dead  func(owner string) bool
 	// Lease is how long a process that does not renew it keeps the cycle; 0 is
@@ -50,10 +50,10 @@ type Plan struct {
 	Dry bool
 }
 
-// A step that fails with what concerns more than it is tried again by the next
-// process, so often; one whose process is killed or interrupted, more often: a
-// laptop that is closed every morning does no harm, and a step that takes all
-// memory must not stand in the way of the others for ever.
+// Limits of attempts. A step that fails for a reason beyond its own task is
+// tried again by the next process. One whose process is killed or interrupted
+// is tried more often: a laptop that is closed every morning does no harm,
+// but a step that takes all memory must not block the others for ever.
 const (
 	tries  = 3
 	starts = 20
@@ -155,8 +155,8 @@ func (c *Cycle) walk(ctx context.Context, n *Night) error {
 	if c.Parts.Rebased == nil {
 		return nil
 	}
-	// Edits are found whenever a skill is looked at: all of this night are told of
-	// once, by the process that ends it.
+	// Edits are found whenever a skill is read: the process that ends the
+	// night reports all of them once.
 	steps, err := c.Parts.Rebased(ctx, n.Began)
 	if err != nil {
 		return fmt.Errorf("read what was re-based: %w", err)
@@ -296,7 +296,8 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	return c.step(ctx, n, len(n.Steps)-1)
 }
 
-// attempt does a step that takes from the budget; false if it is over, or err says why not.
+// attempt does a step that takes from the budget; false if it is over, or err
+// is why not.
 func (c *Cycle) attempt(ctx context.Context, n *Night, i int, do func(Task) (Result, error)) (r Result, ok bool, err error) {
 	s := &n.Steps[i]
 	if going, err := c.start(ctx, n, i); !going || err != nil {
@@ -313,7 +314,7 @@ func (c *Cycle) attempt(ctx context.Context, n *Night, i int, do func(Task) (Res
 }
 
 // start begins a step that costs something, or begins it again; false if it
-// is over, or err says why not.
+// is over, or err is why not.
 func (c *Cycle) start(ctx context.Context, n *Night, i int) (going bool, err error) {
 	s := &n.Steps[i]
 	if s.Errors >= tries || s.Attempts >= starts {

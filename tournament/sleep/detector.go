@@ -72,7 +72,7 @@ func (d *detector) stake(f *factors) {
 	}
 }
 
-// worth is the capital as it stands.
+// worth is the current capital.
 func (d *detector) worth() float64 {
 	sum := d.kept
 	for _, s := range d.staked {
@@ -81,8 +81,8 @@ func (d *detector) worth() float64 {
 	return sum
 }
 
-// reaches reports whether the capital as it stands is at least this much. Dividing by
-// the number of bets once tells it unless it is a close call.
+// reaches reports whether the current capital is at least this much. Unless
+// it is a close call, one division by the number of bets decides.
 func (d *detector) reaches(level float64) bool {
 	sum := 0.0
 	for _, s := range d.staked {

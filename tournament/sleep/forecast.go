@@ -30,7 +30,7 @@ type Reading struct {
 	Tokens int64  `json:"tokens"`
 }
 
-// Takes says it in one line.
+// Takes formats the forecast in one line.
 func (fc *Forecast) Takes() string {
 	most := "no cap on rollouts"
 	if fc.Rollouts > 0 {
@@ -55,7 +55,8 @@ func (fc *Forecast) Takes() string {
 	return most + "; no price is known, and nothing else holds it: --max-tokens would"
 }
 
-// Reads says what is read, of few skills apart and of many together; "" for nothing.
+// Reads describes what is read, of few skills apart and of many together; ""
+// for nothing.
 func (fc *Forecast) Reads() string {
 	all := fc.Reading
 	if len(all) > ShownSkills {

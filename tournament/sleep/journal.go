@@ -31,7 +31,7 @@ type Lease struct {
 	Expires    time.Time `json:"expires"`
 }
 
-// A HeldError says that a cycle is running.
+// A HeldError means that a cycle is running.
 type HeldError struct{ Lease Lease }
 
 func (e *HeldError) Error() string {

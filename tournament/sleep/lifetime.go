@@ -17,8 +17,8 @@ const LifetimeAlpha = pareto.LifetimeAlpha
 type State struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
-	// Lifetime is the error that all trials of the skill share, whoever ran them: see
-	// pareto.LOND.
+	// Lifetime is the error rate that all trials of the skill share, those
+	// outside of nights included: see pareto.LOND.
 	Lifetime pareto.LOND `json:"lifetime"`
 	Trials   []Judged    `json:"trials,omitempty"`
 	// Searched is when the last tournament began: what people corrected before
@@ -38,7 +38,7 @@ type State struct {
 	Compared []Compared `json:"compared,omitempty"`
 	// Described is the last tournament over the description.
 	Described Described `json:"described,omitzero"`
-	// Alarmed names the versions, by SHA-256, that an alarm was told of.
+	// Alarmed names the versions, by SHA-256, whose alarm was reported.
 	Alarmed []string `json:"alarmed,omitempty"`
 }
 
@@ -79,9 +79,9 @@ func (s *State) unmark(now time.Time) {
 	}
 }
 
-// Enter adds the trials that were numbered and that nobody has judged here: their
-// owner's, and those of runs that were killed. trials are the records that are left.
-// Those that are known keep their number and level.
+// Enter adds the numbered trials that are not in the state yet: their
+// owner's, and those of runs that were killed. trials are the records that
+// are left. Known trials keep their number and level.
 func (s *State) Enter(numbers []record.TrialNumber, trials []record.TrialRecord) error {
 	type pair struct{ incumbent, challenger string }
 	by := map[pair]*record.TrialRecord{}
@@ -115,8 +115,8 @@ func (s *State) Enter(numbers []record.TrialNumber, trials []record.TrialRecord)
 	return nil
 }
 
-// closed is what a trial has come to, nil while it is open, or withdrawn by its
-// owner's word.
+// closed is the result of a trial, nil while it is open, or withdrawn by its
+// owner.
 func closed(t *record.TrialRecord) (*Result, error) {
 	if v := pareto.Verdict(t.Decision); v != pareto.Promote && v != pareto.Reject {
 		return nil, nil
@@ -133,9 +133,9 @@ func closed(t *record.TrialRecord) (*Result, error) {
 		EValue: d.EValue, Alpha: d.Alpha, Total: d.Total(), Simulated: t.Simulated}, nil
 }
 
-// Level is the error rate of the trial of a challenger, in this round of it: fixed
-// where it has begun ("" for a challenger that the search has yet to find), else
-// Next.
+// Level is the error rate of the trial of a challenger, in this round of it:
+// the fixed one if it has begun ("" for a challenger that the search has yet
+// to find), else Next.
 func (s *State) Level(incumbent, challenger string, round int) float64 {
 	if k := s.find(incumbent, challenger, round); k >= 0 {
 		return s.Trials[k].Level
@@ -153,10 +153,10 @@ func (s *State) find(incumbent, challenger string, round int) int {
 	return slices.IndexFunc(s.Trials, func(t Judged) bool { return t.Incumbent == incumbent && t.Challenger == challenger && t.Round == round })
 }
 
-// Judge enters what a trial came to. Entering it again changes nothing. A
-// promotion counts if the evidence holds at the level of the trial's number: one
-// that began outside of the nights was begun at another one. level is that of a
-// trial that nobody has numbered.
+// Judge enters the result of a trial. Entering it again changes nothing. A
+// promotion counts if the evidence holds at the level of the trial's number:
+// a trial that began outside of the nights used another one. level is that of
+// a trial without a number.
 func (s *State) Judge(run string, level float64, r *Result) {
 	if r.Decision == "" {
 		return

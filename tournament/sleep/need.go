@@ -9,8 +9,8 @@ import (
 type Use struct {
 	Session string
 	At      time.Time
-	// Version is the SHA-256 of the SKILL.md that was in force, "" if nobody
-	// noted it.
+	// Version is the SHA-256 of the SKILL.md that was in force, "" if it was
+	// not recorded.
 	Version string
 	// Failed: the user corrected, rejected or repeated it. Repeated: the last.
 	Failed, Repeated bool
@@ -25,7 +25,7 @@ const (
 	needWindow   = 60 * 24 * time.Hour
 )
 
-// A Need is what the uses say of how much a better text would bring.
+// A Need is how much a better text would bring, estimated from the uses.
 type Need struct {
 	Uses   int     // of the incumbent, within the window
 	Failed int     // of them

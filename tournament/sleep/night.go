@@ -24,7 +24,7 @@ func (c Caps) Eval() eval.Caps {
 	return eval.Caps{Rollouts: c.Rollouts, CostUSD: c.CostUSD, Tokens: c.Tokens, Duration: c.Duration}
 }
 
-// A Kind says what a step does.
+// A Kind is the kind of a step.
 type Kind string
 
 // The steps of a night, in the order in which they come.
@@ -39,7 +39,7 @@ const (
 	Rebase   Kind = "re-base"  // a challenger, on a text that its owner edited; done where it is met
 )
 
-// A Stage says how far a step has come.
+// A Stage is how far a step has come.
 type Stage string
 
 // The stages of a step. Only Begun is not final.
@@ -127,7 +127,7 @@ type Night struct {
 	Ended      time.Time `json:"ended,omitzero"` // zero while it is not over
 }
 
-// Idle says why a night has nothing to do for a skill.
+// Idle is why a night has nothing to do for a skill.
 type Idle struct {
 	Skill string `json:"skill"`
 	Used  bool   `json:"used"` // within the window that counts
@@ -187,8 +187,8 @@ type Result struct {
 	EValue     float64        `json:"e_value,omitempty"`
 	Alpha      float64        `json:"alpha,omitempty"` // of the route that decided
 	Total      float64        `json:"total,omitempty"` // over all routes of this trial
-	// Round counts how often the trial has started again because the model changed;
-	// Restarted says in words that it did so now.
+	// Round counts how often the trial has started again because the model
+	// changed; Restarted is the message if it did so now.
 	Round     int          `json:"round,omitempty"`
 	Restarted string       `json:"restarted,omitempty"`
 	Spent     eval.Spent   `json:"spent"`
@@ -227,7 +227,7 @@ type Task struct {
 // An Outlook is what is known of a skill before anything is spent on it.
 type Outlook struct {
 	Skill string
-	// Unable says why nothing can be done about it, "" if something can.
+	// Unable is why nothing can be done about it, "" if something can.
 	Unable string
 	// Proved is a challenger of the live text that the gate has proved in an
 	// earlier night or by its owner's run, and that was never in place: nothing is
@@ -291,19 +291,20 @@ type Parts struct {
 	// next one. So it is with Look and Install.
 	Try     func(context.Context, Task) (Result, error)
 	Install func(ctx context.Context, t Task, r Result) (note string, err error)
-	// Spent is what a run has taken so far, as its records tell: a killed process
-	// told nothing. nil: only what steps have ended with is known.
+	// Spent is what a run has taken so far by its records, for a process that
+	// was killed before it could report. nil: only what steps have ended with
+	// is known.
 	Spent func(ctx context.Context, run string) (eval.Spent, error)
 	// Compare measures an installed version against each of Drift.Against; of its Result
 	// Spent, Assumed and Warnings count, and Reason if a cap ended it. nil: nothing is
 	// ever compared.
 	Compare func(ctx context.Context, t Task, d Drift) ([]Compared, Result, error)
-	// Watch looks at what real sessions say of the installed version; nil for
-	// nothing to watch. Rollback takes it back.
+	// Watch looks at the evidence of real sessions about the installed
+	// version; nil for nothing to watch. Rollback takes it back.
 	Watch func(ctx context.Context, skill string) (*Alarm, error)
-	// Rebased tells what became of the challengers of texts that their owner was
-	// found to have edited since then, as steps that have ended: Skipped if its
-	// owner's word is waited for, else Done. nil: nothing is ever re-based.
+	// Rebased reports, as steps that have ended, the results for challengers
+	// of texts that their owner was found to have edited since then: Skipped
+	// if the owner has to decide, else Done. nil: nothing is ever re-based.
 	Rebased  func(ctx context.Context, since time.Time) ([]Step, error)
 	Rollback func(context.Context, *Alarm) (note string, err error)
 }
@@ -312,8 +313,8 @@ type Parts struct {
 // does not concern the other skills.
 type Hopeless struct{ Err error }
 
-// Overtaken says why a task is not done that its owner's own act has overtaken, an edit
-// of the live text for one. That is nobody's failure.
+// Overtaken is the error of a task that an act of the skill's owner has made
+// pointless, such as an edit of the live text. It is no failure.
 type Overtaken struct{ Why string }
 
 func (o *Overtaken) Error() string { return o.Why }

@@ -125,9 +125,10 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	return append(steps, s), st.Served, nil
 }
 
-// planDescription is what there is to do about the description, nil for nothing.
-// One part of a skill is worked on at a time, the harness first: what is proved of
-// one text says nothing of another. The trials of both share the lifetime's error.
+// planDescription plans work on the description, nil for none. One part of a
+// skill is worked on at a time, the harness first: a proof against one text
+// does not hold against another. The trials of both share the lifetime's
+// error.
 func planDescription(o *Outlook, st *State, need Need) *Step {
 	t := o.Triggers
 	if t == nil {
@@ -154,8 +155,8 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 	return s
 }
 
-// planInstall picks up what was proved and staged, if nothing speaks against
-// it any more; else it says what does.
+// planInstall picks up what was proved and staged; if something prevents that
+// by now, the step has the reason.
 func (c *Cycle) planInstall(n *Night, o *Outlook, st *State) Step {
 	r := o.Proved.Result
 	s := Step{Kind: Install, Skill: o.Skill, Run: o.Proved.Run, Level: st.levelOf(&r), Stage: Planned, Result: &r, Note: "proved before"}
@@ -172,7 +173,7 @@ func (c *Cycle) short(n *Night, p *Proof, st *State) bool {
 	return may && p.Fresh > 0 && !p.Result.Proved(st.levelOf(&p.Result))
 }
 
-// unproven says that so many held-out cases count for nothing.
+// unproven reports that so many held-out cases count for nothing.
 func unproven(cases int, skill string) string {
 	return fmt.Sprintf("%d held-out cases rest on a judge that is not shown to agree with you: they prove nothing; `evolve review %s` adds labels", cases, skill)
 }

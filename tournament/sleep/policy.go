@@ -7,7 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// A Policy says what a night may do with what the gate proved.
+// A Policy is what a night may do with what the gate proved.
 type Policy string
 
 const (
@@ -17,7 +17,7 @@ const (
 	Auto Policy = "auto"
 )
 
-// MayInstall says whether a night may install what r came to, and why not.
+// MayInstall reports whether a night may install the result r, and why not.
 // level is what the lifetime's control left this trial; demo allows simulated
 // evidence, in folders that are evolve's own.
 func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why string) {
@@ -44,7 +44,7 @@ func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why st
 	return true, ""
 }
 
-// alone says what a proof is worth that does not hold at the level of its number.
+// alone describes a proof that does not hold at the level of its number.
 func (r *Result) alone(level float64) string {
 	return fmt.Sprintf("proven as a single trial; among all trials of this skill it counts at %.2g (e = %.3g of %.0f)", level, r.EValue, r.asks(level))
 }

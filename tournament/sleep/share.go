@@ -25,9 +25,9 @@ const (
 // begun: it would find nothing, and what it reads and measures first is paid for.
 const worthwhile = 0.5
 
-// least is what a step must get to be worth beginning. No more than a whole night
-// has, but for the rollouts of a search that even that is far too little for. What
-// nobody can tell of a cap goes with the rollouts.
+// least is what a step must get to be worth beginning. It is at most what a
+// whole night has, except for the rollouts of a search if the whole night has
+// far too few. A cap without a forecast is scaled like the rollouts.
 func (s *Step) least(whole Caps) Caps {
 	need := s.Needs
 	switch s.Kind {
@@ -66,7 +66,7 @@ func (c Caps) carries(need, whole Caps) bool { return c.lacks(need, whole) == ""
 // begun.
 func (s *Step) Beyond(whole Caps) bool { return !whole.carries(s.least(whole), whole) }
 
-// lacks says of which cap too little is left, "" of none.
+// lacks names the cap of which too little is left, "" for none.
 func (c Caps) lacks(need, whole Caps) string {
 	switch {
 	case whole.Rollouts > 0 && c.Rollouts < max(1, need.Rollouts):
@@ -86,8 +86,8 @@ func (c Caps) minus(o Caps) Caps {
 	return Caps{max(0, c.Rollouts-o.Rollouts), max(0, c.CostUSD-o.CostUSD), max(0, c.Tokens-o.Tokens), max(0, c.Duration-o.Duration)}
 }
 
-// serve says which of the steps, in their order, what is left of a whole night
-// carries, each with what it takes at least, and what these leave over.
+// serve reports which of the steps, in their order, the rest of a whole night
+// can carry, each with its least need, and what remains after these.
 func serve(left, whole Caps, steps []Step) (served []bool, over Caps) {
 	served = make([]bool, len(steps))
 	for i := range steps {
@@ -153,7 +153,7 @@ func openPaid(steps []Step) (out []Step) {
 	return out
 }
 
-// wait leaves a step to a later night, and says what it lacks tonight.
+// wait leaves a step to a later night, and notes what it lacks tonight.
 func (s *Step) wait(left, whole Caps) {
 	s.Stage = Waits
 	if lacks := left.lacks(s.least(whole), whole); lacks != "" {
@@ -161,8 +161,8 @@ func (s *Step) wait(left, whole Caps) {
 	}
 }
 
-// foresee says which of the planned steps the night will serve, and with how much, as
-// far as can be told before any is begun: every one might use its portion whole.
+// foresee forecasts which of the planned steps the night will serve, and with
+// how much, if every step uses its whole portion.
 func (n *Night) foresee() {
 	left, ok := n.left()
 	for i := range n.Steps { // what has begun has its share

@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// What the watch looks at. Each is a share of its error: corrections half, the
-// others a sixth each. Those of which the old sessions say too little get none.
+// The signals of the watch, each with a share of its error: corrections half,
+// the others a sixth each. Signals with too few old sessions get none.
 const (
 	Corrections = "corrections" // uses that were corrected, rejected or repeated
 	Repeats     = "repeats"     // uses that were repeated
@@ -44,7 +44,7 @@ func positive(n *int64) (float64, bool) {
 	return math.Log(float64(*n)), true
 }
 
-// A Signal is what real sessions say of one thing.
+// A Signal is the evidence of real sessions on one quantity.
 type Signal struct {
 	Name string `json:"name"`
 	// Against names the version, or versions together, that it is held against: of
@@ -100,9 +100,9 @@ func (s *Signal) before() string { return cmp.Or(s.Against, "the version before 
 // worse.
 var logUnit = math.Log(4)
 
-// refShare is the part of the old sessions, the oldest, that says what is usual.
-// The bound rests on the others: a bound on values that were divided by their own
-// median would not hold.
+// refShare is the part of the old sessions, the oldest, that defines what is
+// usual. The bound rests on the others: a bound on values that were divided
+// by their own median would not hold.
 const refShare = 3
 
 // settle takes the smallest of the limits that the predecessors give; doubt is the

@@ -2,8 +2,8 @@ package sleep
 
 import "time"
 
-// A Stay is one stay of a text in the place where agents read a skill: from then on,
-// until the next one begins.
+// A Stay is one stay of a text in the place that agents load a skill from:
+// from then on, until the next one begins.
 type Stay struct {
 	Version string    // SHA-256, "" if it is not known or there was nothing
 	From    time.Time // zero: since before the first look

@@ -50,7 +50,7 @@ func pause(failed int) int {
 	return min(longestWait, 1<<min(10, max(0, failed-1))-1)
 }
 
-// again says when a skill is tried again.
+// again describes when a skill is tried again.
 func (b *Setback) again() string {
 	if b.Wait == 0 {
 		return "tried again next night"

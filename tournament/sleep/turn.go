@@ -36,11 +36,11 @@ func (s *State) needs(forecast, night Caps) Caps {
 	return forecast
 }
 
-// tell enters what became of a continuation or a search, and says what more its note
-// has to say. What people corrected has had its chance if the search came to its
-// end, or to a challenger; if it had all that it was forecast to take; or if it
-// had a whole night, and another one like it would end the same. Telling the same
-// again changes nothing.
+// tell enters the result of a continuation or a search, and returns what to
+// add to its note. People's corrections have had their chance if the search
+// came to its end, or to a challenger; if it had all that it was forecast to
+// take; or if it had a whole night, and another one like it would end the
+// same. Entering the same result again changes nothing.
 func (s *State) tell(n *Night, step *Step, r *Result) (more string) {
 	if r.Early { // what was read is kept, and the next turn goes on there
 		s.Served = step.Began

@@ -36,8 +36,8 @@ func (n *Night) Warnings() []string {
 	return out
 }
 
-// exceeded says which caps of the night were not held. Where one step alone has
-// cost something, its own warning says so.
+// exceeded reports which caps of the night were not held. If one step alone
+// has cost something, its own warning reports it instead.
 func (n *Night) exceeded() []string {
 	out := []string{}
 	steps := 0

@@ -11,23 +11,26 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// A Rule says when real sessions raise an alarm about an installed version.
+// A Rule decides when real sessions raise an alarm about an installed
+// version.
 //
-// The hypothesis is that it is no worse than any text that it and its predecessors
-// replaced: that nothing that is watched is above its limit, the smallest of the
-// upper bounds that the predecessors give (see stretch), and a margin on top, because
-// the tasks of this week are not those of the last. So a predecessor that lived for a
-// dozen sessions, of which nobody knows much, hides nothing: what was in place before
-// it still stands behind the limit. Each Signal has an e-process
-// against its own limit; their mean, weighted by their shares of the error, is one
-// against the hypothesis, however they depend on each other. It never is below
-// what Bonferroni would compare, the largest of them at its share of Alpha, and
-// small evidence of several kinds adds up.
+// The hypothesis is that it is no worse than any text that it and its
+// predecessors replaced: that every signal is at or below its limit. The
+// limit is the smallest of the upper bounds from the predecessors (see
+// stretch), and a margin on top, because the tasks of this week differ from
+// those of the last. So a predecessor with a dozen sessions, of which little
+// is known, hides nothing: the texts before it still count for the limit.
+// Each Signal has an e-process against its own limit; their mean, weighted by
+// their shares of the error, is one against the hypothesis, however they
+// depend on each other. It is never below what Bonferroni would compare, the
+// largest of them at its share of Alpha, and small evidence of several kinds
+// adds up.
 //
 // An e-process may be looked at every night: if the hypothesis holds, it ever
 // raises an alarm with probability at most Alpha, and a bound is wrong with
-// probability at most Doubt, all signals and predecessors together. What people ask
-// for changes with their work, so an alarm is a reason to look, and no proof.
+// probability at most Doubt, all signals and predecessors together. What
+// people ask for changes with their work, so an alarm is a reason to look,
+// and no proof.
 type Rule struct {
 	Alpha  float64
 	Doubt  float64
@@ -45,7 +48,7 @@ func (r Rule) of(weight float64) Rule {
 	return r
 }
 
-// An Alarm is what real sessions say of an installed version.
+// An Alarm is the evidence of real sessions against an installed version.
 type Alarm struct {
 	Skill   string    `json:"skill"`
 	Version string    `json:"version"` // SHA-256
@@ -91,10 +94,11 @@ func (a *Alarm) String() string {
 	return s
 }
 
-// Look judges the version that is in place; before are those whose place it took, the
-// newest first. A use that carries a version's hash is told by it, another one by what
-// was in place at its time: of other texts neither says anything. Uses of one session
-// are not independent: a session counts once, by the mean of what is known of its uses.
+// Look judges the version that is in place; before are its predecessors, the
+// newest first. A use belongs to the version whose hash it carries, else to
+// the text that was in place at its time; uses of other texts are ignored.
+// Uses of one session are not independent: a session counts once, by the mean
+// over its uses.
 func (r Rule) Look(version string, before []Predecessor, h Timeline, uses []Use) *Alarm {
 	a := r.judge(version, before, h, uses)
 	if c := &a.Signals[0]; c.Weight > 0 {
@@ -210,12 +214,13 @@ func (a *Alarm) Forecast(r Rule, rate float64) (in50, in80 int) {
 	return r.of(c.Weight).Forecast(c.limit, a.NewRate, a.NewSessions, rate)
 }
 
-// Forecast is by how many sessions an alarm comes in half and in 80 % of all
-// cases, if failures are held against this limit, and the new version failed in
-// goodRate of its first good sessions, and in newRate of those that follow: each
-// session one use, independent. 0 stands for more than pareto.ForecastCap.
-// It plays trials with a fixed seed, and takes milliseconds. What it says of 80 % is
-// on the safe side of what chance does to so many plays, by two standard errors.
+// Forecast is the number of sessions after which an alarm has come in half
+// and in 80 % of all cases, if failures are compared with this limit, and the
+// new version failed in goodRate of its first good sessions, and in newRate
+// of those that follow: each session one use, independent. 0 means more than
+// pareto.ForecastCap. It simulates trials with a fixed seed, and takes
+// milliseconds. The figure for 80 % is conservative by two standard errors of
+// the simulation.
 func (r Rule) Forecast(limit float64, goodRate float64, good int, newRate float64) (in50, in80 int) {
 	if newRate <= limit || limit >= 1 {
 		return 0, 0

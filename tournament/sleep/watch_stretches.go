@@ -31,11 +31,12 @@ type stretch struct {
 // any failure has a bound of more than a third.
 const fewest = 10
 
-// stretches are the newest predecessor, the newest two, and so on: each that has
-// twice the sessions of the one before it, so that there are few, and all of them;
-// and by itself the one that lived longest, which may have been better than what came
-// after it. Numbers of sessions alone choose them, never what came of the sessions:
-// the doubt is divided evenly over them. of says whose each use was, -1 for nobody's.
+// stretches are the newest predecessor, the newest two, and so on: each with
+// at least twice the sessions of the one before it, so that there are few,
+// and all of them; and by itself the one that lived longest, which may have
+// been better than its successors. Numbers of sessions alone choose them,
+// never the outcomes: the doubt is divided evenly over them. of is the
+// predecessor of each use, -1 for none.
 func stretches(before []Predecessor, uses []Use, of []int) (out []stretch) {
 	collect := func(members ...int) (s stretch) {
 		s.of = members

@@ -17,9 +17,9 @@ var (
 	someCases     = lazyregexp.New(`\b[0-9]+ (held-out|fresh) cases\b`)
 )
 
-// grouped says once what lines of "NAME: …" that ask for labels say alike of many
-// skills, in the place of the first one: apart from counts of cases, and from what
-// names one challenger.
+// grouped merges lines of "NAME: …" that ask for labels and are alike for
+// many skills into one, at the place of the first: apart from counts of cases
+// and the name of a challenger.
 func grouped(lines []string) []string {
 	type group struct {
 		text  string
@@ -48,8 +48,8 @@ func grouped(lines []string) []string {
 	return out
 }
 
-// sharedWords takes a line apart into the skill it is about, and what it says that may
-// be true of others too.
+// sharedWords splits a line into its skill and the text that may be true of
+// others too.
 func sharedWords(line string) (name, text string) {
 	who, text, ok := strings.Cut(line, ": ")
 	if !ok || strings.Contains(who, " ") || !strings.Contains(text, "`evolve review ") {

@@ -27,7 +27,7 @@ type Log struct {
 	Pinned     string    `json:"pinned"`     // SHA-256 of the text that it was pinned at
 	Versions   []Version `json:"versions"`   // newest first
 	Candidates []Trial   `json:"candidates"` // with a trial, newest first; installed ones are versions
-	// Edited names targets whose text nobody has recorded yet.
+	// Edited names targets whose text is not recorded yet.
 	Edited []string `json:"edited_targets,omitempty"`
 }
 
@@ -55,14 +55,14 @@ type Version struct {
 	// what was taken back may be installed again.
 	SameText *int `json:"same_text_as"`
 	Again    *int `json:"again_as"`
-	// Compared says what it is worth on other models than it was proved on, the latest
-	// last.
+	// Compared has its results on other models than it was proved on, the
+	// latest last.
 	Compared []sleep.Compared `json:"compared,omitempty"`
 
 	parent int // the version that it was made from, -1 for none
 }
 
-// A Trial is a candidate that came before the gate, and where that stands.
+// A Trial is a candidate that came before the gate, and its state.
 type Trial struct {
 	SHA       string         `json:"sha256"`
 	Incumbent string         `json:"incumbent"`
@@ -75,8 +75,8 @@ type Trial struct {
 	Origin
 	// Current: the evidence is about the live text.
 	Current bool `json:"against_live"`
-	// Offer is the command that installs it, "" if promote refuses; then Refused
-	// says why, if the fields above do not.
+	// Offer is the command that installs it, "" if promote refuses; then
+	// Refused is the reason, if the fields above do not give it.
 	Offer   string `json:"offer"`
 	Refused string `json:"refused"`
 
@@ -119,7 +119,7 @@ func (e *Evidence) Phrase() string {
 	return fmt.Sprintf("e = %.3g on %d cases (%d won, %d lost, %d tied)", e.EValue, e.Cases, e.Wins, e.Losses, e.Ties)
 }
 
-// Offer says how a candidate that is proved is installed, or why it is not.
+// Offer sets how a proved candidate is installed, or why it cannot be.
 func (rd *Reader) Offer(ctx context.Context, s *candidate.Texts, t *Trial) error {
 	if s.Live == nil || t.Decision != pareto.Promote || !t.Current {
 		return nil
@@ -129,7 +129,8 @@ func (rd *Reader) Offer(ctx context.Context, s *candidate.Texts, t *Trial) error
 	return err
 }
 
-// LogOf gathers a skill's versions and trials. where names the target of a SKILL.md.
+// LogOf gathers a skill's versions and trials. where names the target of a
+// SKILL.md's path.
 func LogOf(ctx context.Context, s *candidate.Texts, where func(path string) string) (*Log, error) {
 	l := &Log{Schema: 1, Skill: s.Skill, Versions: []Version{}, Candidates: []Trial{}}
 	if s.Live != nil {
@@ -208,7 +209,7 @@ func (l *Log) newestOf(sha string) *Version {
 	return nil
 }
 
-// logPlaces marks where each version is, and what became of it.
+// logPlaces marks the places of each version, and what became of it.
 func logPlaces(ctx context.Context, s *candidate.Texts, l *Log, where func(path string) string) error {
 	if v := l.newestOf(l.Live); v != nil {
 		v.Live = true
@@ -311,8 +312,8 @@ func (o *origins) load(ctx context.Context) error {
 	return nil
 }
 
-// of follows a text back to the one that it was made from, over all its steps.
-// run paid for it; "" if nobody did.
+// of follows a text back to the one that it was made from, over all its
+// steps. run paid for it; "" if none did.
 func (o *origins) of(ctx context.Context, sha, base, run string) (out Origin, err error) {
 	out.Cases, out.Sessions = []string{}, []string{}
 	if run == "" {

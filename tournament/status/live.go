@@ -43,9 +43,10 @@ func (rd *Reader) liveNow(ctx context.Context, live *skill.Live) (l *Live, befor
 	return l, before, nil
 }
 
-// lastInPlace is the text that evolve last knew where the skill lives, "" for none. An
-// installation that was interrupted after its rename counts; of one that was
-// interrupted before, it says what finishes it.
+// lastInPlace is the last text that evolve knows of in the skill's home, ""
+// for none. An installation that was interrupted after its rename counts; for
+// one that was interrupted before, the reader reports the command that
+// finishes it.
 func (rd *Reader) lastInPlace(ctx context.Context, live *skill.Live) (sha string, err error) {
 	home, err := live.Home()
 	if err != nil {

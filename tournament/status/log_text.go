@@ -118,7 +118,7 @@ func (l *Log) Text(newest, width int) string {
 	return b.String()
 }
 
-// words say where a text is, what it was made from, and what that cost.
+// words describe the places of a text, what it was made from, and its cost.
 func (o *Origin) words(targets []string) string {
 	var parts []string
 	if len(targets) > 0 {
@@ -140,8 +140,8 @@ func (o *Origin) words(targets []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// describe says how a version stands, who made it, and whether it is proven: what
-// matters most first, for narrow lines.
+// describe gives a version's state, its author, and whether it is proven: the
+// most important first, for narrow lines.
 func (v *Version) describe() string {
 	var s []string
 	if v.Live {

@@ -77,7 +77,7 @@ func alarmsIn(n *sleep.Night) []string {
 	return out
 }
 
-// IsAlarm reports whether a step has told of something that got worse.
+// IsAlarm reports whether a step has reported that something got worse.
 func IsAlarm(k *sleep.Step) bool {
 	return (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm: ")
 }
@@ -98,7 +98,7 @@ func KindOfStep(k *sleep.Step) string {
 	return string(k.Kind)
 }
 
-// Text says in a few lines what came of a night.
+// Text sums up a night in a few lines.
 func (r *Night) Text() string {
 	var b strings.Builder
 	if r.DryRun {
@@ -154,7 +154,8 @@ func (r *Night) Text() string {
 	return b.String()
 }
 
-// harvestedIn says what a night has read, or that it has not come so far.
+// harvestedIn describes what a night has read, or that it has not come so
+// far.
 func harvestedIn(n *sleep.Night) string {
 	if len(n.Steps) == 0 || n.Steps[0].Note == "" {
 		return "it has read no sessions yet"

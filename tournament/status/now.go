@@ -25,8 +25,8 @@ func (rd *Reader) WaitingNow(ctx context.Context, n *sleep.Night) (waiting []str
 	return waitingIn(&now), len(alarmsIn(&now)), nil
 }
 
-// dealtWith reports whether nothing is left to do about what a step has told of. Of a
-// skill that cannot be read nothing is known.
+// dealtWith reports whether nothing is left to do about what a step has
+// reported. It is false for a skill that cannot be read.
 func (rd *Reader) dealtWith(ctx context.Context, n *sleep.Night, k *sleep.Step) (bool, error) {
 	proposes := k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil
 	waits := k.Stage == sleep.Waits

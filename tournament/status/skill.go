@@ -22,7 +22,7 @@ func newSkillStatus(name string) *Skill {
 	return &Skill{Skill: name, Cases: map[eval.Split]int{}, Aliases: []string{}, Targets: []string{}, Others: []string{}, Quarantine: []Held{}, Approved: []string{}, Waits: []Wait{}}
 }
 
-// skillStatus is where one skill on disk stands, without its uses.
+// skillStatus is the state of one skill on disk, without its uses.
 func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overview) (*Skill, error) {
 	live, err := skill.ReadEntry(e)
 	if err != nil {
@@ -86,7 +86,7 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	return s, err
 }
 
-// statusTargets finds where else the skill was put, and what is there now.
+// statusTargets finds the other places of the skill, and what they hold now.
 func (rd *Reader) statusTargets(ctx context.Context, s *Skill) error {
 	places, err := release.Places(ctx, rd.Store, s.Skill)
 	if err != nil || len(places) < 2 {
@@ -104,7 +104,7 @@ func (rd *Reader) statusTargets(ctx context.Context, s *Skill) error {
 	return nil
 }
 
-// decisions reads what the owner has, or may have, a word on.
+// decisions reads the candidates that the owner has decided on, or may.
 func (s *Skill) decisions(ctx context.Context, db *store.Store) error {
 	all, err := candidate.All(ctx, db, s.Skill)
 	if err != nil {
@@ -184,7 +184,7 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live, before stri
 	return c, nil
 }
 
-// unlabelled says what its trial waits with for its owner's labels.
+// unlabelled describes the labels that its trial needs from its owner.
 func (c *Challenger) unlabelled() string {
 	return plain.Counted(c.Unlabelled, "held-out case") + " that rest on an untrusted judge"
 }
@@ -193,8 +193,8 @@ func (c *Challenger) unlabelled() string {
 // within their tolerances: see the gate's rule.
 const provable = 25
 
-// counting is how many cases the evidence is about, as the verdict says it: those are
-// none whose quality a judge alone tells that is not trusted.
+// counting is how many cases the evidence is about, as in the verdict:
+// without those whose quality only an untrusted judge has decided.
 func counting(d *pareto.Decision) int {
 	for _, o := range d.PerObjective {
 		if o.Objective == pareto.Quality.String() && o.Measured {

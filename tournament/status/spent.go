@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// Spent says what a run took, in one line.
+// Spent formats what a run took, in one line.
 func Spent(s eval.Spent) string {
 	cost := s.Dollars()
 	if s.Nothing() {
@@ -29,7 +29,7 @@ func Spent(s eval.Spent) string {
 		tokens, cost, report.Duration(s.WallMS))
 }
 
-// untold says why a cost is not known.
+// untold returns why a cost is not known.
 func untold(s eval.Spent) string {
 	if s.Uncounted > 0 {
 		return plain.Counted(int(s.Uncounted), "call") + " reported no usage"

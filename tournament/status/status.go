@@ -1,5 +1,6 @@
-// Package status says where every skill stands, what waits for its owner, where texts come
-// from and what a night came to: one model for the terminal, for programs and for pages.
+// Package status models the state of every skill, what waits for its owner,
+// the lineage of texts, and the results of nights, for the terminal, for
+// programs and for pages.
 package status
 
 import (
@@ -36,7 +37,7 @@ type Report struct {
 	demo      bool // the folder is the demo's
 }
 
-// A Skill is where one skill stands.
+// A Skill is the state of one skill.
 type Skill struct {
 	Skill string `json:"skill"`
 	Path  string `json:"path"` // "" for a skill that only sessions know
@@ -44,8 +45,8 @@ type Skill struct {
 	Aliases []string `json:"aliases"`
 	Managed bool     `json:"managed"`
 	Pinned  bool     `json:"pinned"`
-	// Targets are those that hold the live text, if that is more than the one
-	// where the skill lives; Others those that hold another one.
+	// Targets hold the live text, if more places than the skill's home do;
+	// Others hold another one.
 	Targets   []string `json:"targets"`
 	Others    []string `json:"other_targets"`
 	Uses      int      `json:"uses"`
@@ -64,7 +65,8 @@ type Skill struct {
 	Approved       []string           `json:"approved"`   // SHA-256 of candidates that the next run tries
 	Unfinished     *Unfinished        `json:"unfinished_run"`
 	Turn           *Turn              `json:"turn"` // null: it waits for no later night
-	// Compared says what the live version is worth on another model than it was proved on.
+	// Compared has the live version's results on another model than it was
+	// proved on.
 	Compared []sleep.Compared `json:"compared,omitempty"`
 	Waits    []Wait           `json:"waits"` // for its owner, the most urgent first
 	Next     string           `json:"next"`  // what to do, in words
@@ -117,12 +119,12 @@ type Challenger struct {
 	// Unlabelled counts the held-out cases that could continue its trial, and prove
 	// nothing before its owner has labelled more answers: a judge alone decides them.
 	Unlabelled int `json:"unlabelled"`
-	// Lifetime says in words that it is proved as a single trial, and not at the level
-	// that its number among all trials of the skill asks for; "" if it is, or is not
-	// proved at all.
+	// Lifetime reports that it is proved as a single trial, but not at the
+	// level of its number among all trials of the skill; "" if it is, or is
+	// not proved at all.
 	Lifetime string `json:"lifetime,omitempty"`
-	// Offer is the command that installs it, "" if it is not proved, was taken
-	// back, or promote refuses; then Refused says why.
+	// Offer is the command that installs it, "" if it is not proved, was
+	// rolled back, or promote refuses; then Refused is the reason.
 	Offer   string `json:"offer,omitempty"`
 	Refused string `json:"refused,omitempty"`
 
@@ -194,7 +196,7 @@ func overviewOf(ctx context.Context, db *store.Store, reg *skill.Registry) (o *o
 	return o, o.readNights(ctx, db)
 }
 
-// A Reader says where everything stands, and changes nothing.
+// A Reader reads the state of everything, and changes nothing.
 type Reader struct {
 	Store   *store.Store // nil while there is none
 	Layout  *skill.Layout

@@ -61,8 +61,9 @@ func (r *Report) Text(w int, all bool) string {
 // Empty reports whether there is nothing to show: no skill, and no session was read.
 func (r *Report) Empty() bool { return len(r.Skills)+len(r.Broken) == 0 && !r.harvested }
 
-// fold says which skills are shown: those with news, and the most used ones up to
-// shownSkills. gone counts those that are not in the skills folder.
+// fold selects the skills that are shown: those with news, and the most used
+// ones up to shownSkills. gone counts those that are not in the skills
+// folder.
 func (r *Report) fold(all bool) (shown []*Skill, quiet, gone int) {
 	news := 0
 	for i := range r.Skills {
@@ -133,7 +134,8 @@ func (s *Skill) block(b *strings.Builder, w int) {
 	s.arrows(b, w)
 }
 
-// arrows says what the live version is worth on another model, and what a skill waits for.
+// arrows writes the live version's results on another model, and what the
+// skill waits for.
 func (s *Skill) arrows(b *strings.Builder, w int) {
 	for _, c := range s.Compared {
 		b.WriteString(plain.Fit("  "+plain.Line(c.String()), w) + "\n")
@@ -173,7 +175,8 @@ func joined(w int, sep string, parts ...string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// words say what the nights do; turns counts the skills that a later one comes to.
+// words describe what the nights do; turns counts the skills that a later one
+// comes to.
 func (n *Nights) words(sessions, turns int) []string {
 	parts := []string{plain.Counted(sessions, "session") + " read"}
 	switch l := n.Last; {
@@ -200,7 +203,7 @@ func (n *Nights) words(sessions, turns int) []string {
 	return parts
 }
 
-// live is the version that is live and what stands behind it, "-" for none.
+// live is the live version and its evidence, "-" for none.
 func (s *Skill) live() string {
 	word := s.Live.String()
 	switch {

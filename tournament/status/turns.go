@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// foreseen says how much of the night a step that is planned may take.
+// foreseen describes how much of the night a planned step may take.
 func foreseen(k *sleep.Step) string {
 	if k.Stage != sleep.Planned || k.Caps == (sleep.Caps{}) {
 		return ""
@@ -31,8 +31,8 @@ func foreseen(k *sleep.Step) string {
 	return "at most " + strings.Join(parts, ", ") + "; "
 }
 
-// laterNights says in a line which steps wait for a later night, "" for none. The
-// reason of each stands in the JSON and in the night's page.
+// laterNights lists in a line the steps that wait for a later night, "" for
+// none. The reason of each is in the JSON and on the night's page.
 func laterNights(n *sleep.Night) string {
 	var names []string
 	var first *sleep.Step
@@ -56,7 +56,8 @@ func laterNights(n *sleep.Night) string {
 // shownIdle is how many skills without anything to do are named with the reason.
 const shownIdle = 8
 
-// idleNight says why a night has nothing to do, for each skill that is in use.
+// idleNight describes why a night has nothing to do, for each skill that is
+// in use.
 func idleNight(idle []sleep.Idle) string {
 	if len(idle) == 0 {
 		return "  nothing to do: there is no skill to look at\n"
@@ -78,8 +79,8 @@ func idleNight(idle []sleep.Idle) string {
 	return b.String()
 }
 
-// beyond says which searches are more than a whole night can carry: one line, and
-// none if there is no such search.
+// beyond lists the searches that are more than a whole night can carry: one
+// line, and none if there is no such search.
 func beyond(n *sleep.Night) []string {
 	var names []string
 	most := int64(0)
@@ -105,7 +106,7 @@ type Turn struct {
 	Why    string `json:"why"` // in words
 }
 
-// laterOf says what the last night left to a later one, nil for nothing, or if
+// laterOf is what the last night left to a later one, nil for nothing, or if
 // something was run since or the text is another one.
 func laterOf(last *sleep.Night, s *Skill) *Turn {
 	if last == nil || s.Pinned || s.ran.After(last.Began) {

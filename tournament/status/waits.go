@@ -17,7 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// A WaitKind says what a skill waits for its owner with.
+// A WaitKind is the reason why a skill waits for its owner.
 type WaitKind string
 
 // The kinds, the most urgent first.
@@ -41,7 +41,7 @@ type Wait struct {
 	Command string   `json:"command"` // to type
 }
 
-// urgency sorts skills: those that wait for nobody come last.
+// urgency sorts skills: those that wait for no decision come last.
 func (s *Skill) urgency() int {
 	if len(s.Waits) == 0 {
 		return len(waitKinds)
@@ -103,7 +103,7 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *re
 // shownQuarantine is how many candidates of a skill in quarantine wait one by one.
 const shownQuarantine = 3
 
-// alarmOf says why the live version is under suspicion, "" if it is not.
+// alarmOf is why the live version is under suspicion, "" if it is not.
 func alarmOf(st *sleep.State, last *sleep.Night, s *Skill) string {
 	if st == nil {
 		return ""
@@ -121,8 +121,8 @@ func alarmOf(st *sleep.State, last *sleep.Night, s *Skill) string {
 	return ""
 }
 
-// conflictOf says why the last challenger did not survive the owner's last edit, ""
-// if one did, or something has been run since.
+// conflictOf is why the last challenger did not survive the owner's last
+// edit, "" if one did, or something has been run since.
 func conflictOf(s *Skill, run *record.Run) (string, error) {
 	if s.Challenger != nil || run == nil || !strings.HasPrefix(run.ID, candidate.CarryingPrefix) || run.Incumbent != s.Live.SHA {
 		return "", nil

@@ -140,7 +140,7 @@ func (b *Browser) Wait(expression string) {
 	b.t.Fatalf("in vain: %s", expression)
 }
 
-// Text is what the page says.
+// Text is the page's visible text.
 func (b *Browser) Text() string {
 	b.t.Helper()
 	return Ask[string](b, `document.body.innerText`)

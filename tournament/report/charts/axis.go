@@ -131,8 +131,8 @@ type frame struct {
 	drop           float64 // room between the x axis and its numbers
 }
 
-// draw paints the frame under what is painted later. left is where the y ticks
-// end; the x title stands below the ticks.
+// frame paints the frame under what is painted later. left is the end of the
+// y ticks; the x title is below its ticks.
 func (p *Plot) frame(f frame) {
 	left, right, top, bottom := f.x.from, f.x.to, f.y.to, f.y.from
 	yt := f.y.ticks(f.yTicks)

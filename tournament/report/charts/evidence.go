@@ -109,8 +109,8 @@ func Evidence(m *report.Model) *Plot {
 	return p
 }
 
-// shown reports whether a series has anything to say: an e-value that never left
-// 1 is a line on the axis.
+// shown reports whether a series is drawn: an e-value that never left 1 is a
+// line on the axis.
 func shown(es []report.Evidence, of func(report.Evidence) *float64) bool {
 	for _, e := range es {
 		if v := of(e); v != nil && *v > 1.05 {

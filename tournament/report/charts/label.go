@@ -25,10 +25,10 @@ var around = [...][2]float64{{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -1}, {-1, -1}
 // reach are the distances from the mark that are tried, in units.
 var reach = [...]float64{0, 6, 14, 24, 36, 50, 66}
 
-// place finds room for s at a mark of radius r. The result is where the text's
-// start and baseline stand; leader tells that it is too far away to be taken for
-// the mark's without a line. ok is false if there is no room.
-// Where it is only good to have, it takes no place that is far off or covers a mark.
+// place finds room for s at a mark of radius r, and returns the start of the
+// text on its baseline; leader means that it is too far away to be taken for
+// the mark's without a line. ok is false if there is no room. Unless must is
+// set, it takes no place that is far off or covers a mark.
 func (l *placer) place(s string, size, x, y, r float64, must bool) (tx, ty float64, leader, ok bool) {
 	w, h := textWidth(s, size), size*1.25
 	for _, strict := range []bool{true, false} {
@@ -97,8 +97,8 @@ func (l *placer) beside(xy []float64) {
 	}
 }
 
-// label places s and draws it, with a line to its mark if it stands far off.
-// It reports whether there was room.
+// label places s and draws it, with a line to its mark if it is far off. It
+// reports whether there was room.
 func (p *Plot) label(l *placer, class, s string, x, y, r float64, must bool) bool {
 	tx, ty, leader, ok := l.place(s, fontSize, x, y, r, must)
 	if !ok {

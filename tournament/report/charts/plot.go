@@ -19,8 +19,8 @@ type Plot struct {
 	Texts         []Text // above all paths
 }
 
-// A Path is one shape. Class says what it means; the style sheet knows how
-// that looks in either colour scheme.
+// A Path is one shape. Class is its meaning; the style sheet gives it a look
+// in either colour scheme.
 type Path struct {
 	Class, D, Title string
 	Stroke          string // width of the stroke, if it is data; else ""

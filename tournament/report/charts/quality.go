@@ -9,8 +9,9 @@ import (
 )
 
 // Quality draws the search: the best validation quality against the rollouts
-// spent, each candidate where it was measured, the phases, and below the plot
-// which proposals won their minibatch. nil if there is nothing to draw.
+// spent, each candidate at the point at which it was measured, the phases,
+// and below the plot which proposals won their minibatch. nil if there is
+// nothing to draw.
 func Quality(m *report.Model) *Plot {
 	var best, points []float64
 	end := 0.0

@@ -95,7 +95,7 @@ func rankOf(p scatterPoint) int {
 	return slices.Index([]string{"challenger", "incumbent", "no-skill", "on-front", "point-open"}, p.class)
 }
 
-// objectives are those that every point knows, with what noise says of them.
+// objectives are those that every point knows, with their noise.
 func (s *Scatter) objectives(m *report.Model, ps []scatterPoint) []objective {
 	known := func(of func(eval.Metrics) *float64) (vs []float64) {
 		for _, p := range ps {
@@ -258,7 +258,7 @@ func (p *Plot) front(f frame, ox, oy *objective, ps []scatterPoint) []float64 {
 	return outer
 }
 
-// LeftOut says of how many candidates a matrix is silent.
+// LeftOut reports how many candidates a matrix leaves out.
 func (s *Scatter) LeftOut() string {
 	if s.Left == 1 {
 		return "One candidate was measured on a part of the cases, and is not drawn."

@@ -40,8 +40,8 @@ func (f *Frame) Render(w io.Writer, name string, v any) error {
 // Style is the reports' style sheet.
 func Style() string { return style }
 
-// Body is what a report says, for a frame that has its own head: all between the
-// link that skips to the content and the footer.
+// Body is the content of a report, for a frame that has its own head:
+// everything between the link that skips to the content and the footer.
 func Body(write func(io.Writer) error) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {

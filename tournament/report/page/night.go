@@ -90,7 +90,7 @@ func warnings(n *report.Night) (out []string) {
 	return out
 }
 
-// capped says what the night might have taken.
+// capped describes the caps of the night.
 func capped(n *report.Night) string {
 	var of []string
 	c := n.Caps

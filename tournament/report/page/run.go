@@ -97,8 +97,8 @@ func facts(m *report.Model) []fact {
 	return append(out, fact{"next", m.Next})
 }
 
-// decidedOn is the split that says whether the challenger is better: what the gate
-// measured, or without a gate validation.
+// decidedOn is the split that decides whether the challenger is better: what
+// the gate measured, or without a gate validation.
 func decidedOn(m *report.Model) string {
 	if m.Verdict != nil {
 		return string(eval.Test)
@@ -278,7 +278,7 @@ type billView struct {
 }
 
 // bills lays out spending with each kind's share of the dollars or, if one of
-// them is unknown, of the tokens; of says which.
+// them is unknown, of the tokens; of names the unit.
 func bills(all []report.Spending, total eval.Spent) (out []billView, of string) {
 	value := func(s report.Spending) *float64 { return s.CostUSD }
 	of = "share of the cost"

@@ -21,7 +21,7 @@ type casesView struct {
 
 func (v casesView) title() string { return plain.Text(v.Skill) + ": cases" }
 
-// Origin is where a case comes from, as `evolve cases list` says it.
+// origin names the source of a case, as in `evolve cases list`.
 func origin(c *eval.Case) string {
 	if c.Source != nil && c.Source.Origin != "" {
 		return c.Source.Origin
@@ -76,7 +76,7 @@ type caseView struct {
 
 func (v caseView) title() string { return plain.Text(v.Skill) + ": case " + plain.Text(v.Case.ID) }
 
-// Outcome is where a case comes from, in words.
+// Outcome describes the source of a case.
 func (v caseView) Outcome() string {
 	words := plain.Text(origin(v.Case))
 	if c := v.Case.Source; c != nil {

@@ -19,7 +19,7 @@ type planView struct{ *Plan }
 
 func (v planView) title() string { return string(v.Act) + " " + plain.Text(v.Skill) }
 
-// Verb is what the button says.
+// Verb is the label of the button.
 func (v planView) Verb() string {
 	switch v.Act {
 	case Approve:

@@ -18,17 +18,17 @@ func secret() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// same compares without revealing by the time it takes where they differ, or how
-// long the right one is.
+// same compares in constant time: it reveals neither where they differ nor
+// how long the right one is.
 func same(got, want string) bool {
 	a, b := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// A guard lets in only the browser that was given the address with the
-// token: not another site (the browser sends its cookies for this host whoever
-// asks), not a name that was made to point here (DNS rebinding), and not another
-// user of this machine.
+// A guard lets in only the browser that was given the address with the token:
+// not another site (the browser sends its cookies for this host with every
+// request), not a name that was made to point here (DNS rebinding), and not
+// another user of this machine.
 type guard struct {
 	port   string // that the server listens on
 	token  string // in the address that is printed
@@ -61,14 +61,14 @@ func headers(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
 }
 
-// here reports whether a Host header names this server by a name that nobody else
-// can make point to it.
+// here reports whether a Host header is a name of this server that only this
+// machine resolves.
 func (g *guard) here(host string) bool {
 	name, port, err := net.SplitHostPort(host)
 	return err == nil && port == g.port && (name == "127.0.0.1" || name == "localhost")
 }
 
-// foreign says why a request comes from elsewhere, "" if it does not.
+// foreign returns why a request comes from elsewhere, "" if it does not.
 func (g *guard) foreign(r *http.Request) string {
 	if !g.here(r.Host) {
 		return "the request names another host than this server"
@@ -78,8 +78,8 @@ func (g *guard) foreign(r *http.Request) string {
 	if (site == "cross-site" || site == "same-site") && (mode != "navigate" || !reads(r.Method)) {
 		return "the request comes from another site"
 	}
-	// A form under "no-referrer" says null: then Sec-Fetch-Site or the form's own
-	// token has to tell.
+	// A form under "no-referrer" sends null: then Sec-Fetch-Site or the
+	// form's own token decides.
 	if o := r.Header.Get("Origin"); o != "" && o != "null" {
 		u, err := url.Parse(o)
 		if err != nil || u.Scheme != "http" || u.Host != r.Host {

@@ -91,8 +91,9 @@ type message struct {
 // keepAlive is how often a stream without news sends a comment.
 const keepAlive = 15 * time.Second
 
-// events streams a run's progress for as long as somebody listens, and says "end"
-// once no process is at work on it. The run is another process: the store is asked.
+// events streams a run's progress until the client leaves, and sends "end"
+// once no process works on it. The run is another process: the store is
+// polled.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet { // a HEAD would wait for nothing
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -172,9 +173,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// progressMessage is what there is to say since a step, and the number of the
-// newest; state is the same without the steps. JSON holds no line feed: a message
-// is one line.
+// progressMessage is the message for all steps after last, and the number of
+// the newest; state is the same without the steps. JSON holds no line feed: a
+// message is one line.
 func progressMessage(p *Progress, last int) (state, text string, newest int, err error) {
 	v := newLiveView(p)
 	m := message{Phase: v.Phase, Best: v.Best(), Rollouts: v.Rollouts(), Bar: v.Bar(), Of: v.Of(), Status: string(p.Status), Steps: []string{}}

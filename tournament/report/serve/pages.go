@@ -51,7 +51,7 @@ var frame = sync.OnceValue(func() *page.Frame {
 	return f
 })
 
-// skillPath is where a skill's pages are.
+// skillPath is the path of a skill's pages.
 func skillPath(name string) string { return "/skills/" + url.PathEscape(name) }
 
 // A way is a link to another page of a skill.
@@ -69,7 +69,7 @@ func skillNav(name, here string) []way {
 	return ways
 }
 
-// ago is a time as people say it; "" for none.
+// ago formats the time that has passed since t; "" for the zero time.
 func ago(t time.Time) string {
 	switch d := time.Since(t); {
 	case t.IsZero():

@@ -71,8 +71,8 @@ type Reviews interface {
 // Decisions are what waits for its owner, and the commands that settle it.
 type Decisions interface {
 	Queue(ctx context.Context) ([]Waiting, error)
-	// Plan says what an act would do, and does nothing. at is a candidate's
-	// SHA-256, a version ("v1"), or "".
+	// Plan describes what an act would do, and does nothing. at is a
+	// candidate's SHA-256, a version ("v1"), or "".
 	Plan(ctx context.Context, act Act, skill, at string) (*Plan, error)
 	// Do carries out a plan. Where what is there now is not what seen was made of,
 	// it refuses with ErrChanged.
@@ -90,7 +90,7 @@ const (
 	Rollback Act = "rollback"
 )
 
-// An Error says what to do about it.
+// An Error is an error with a hint.
 type Error struct {
 	Message string
 	Hint    string // with commands in backticks, "" for none
@@ -99,7 +99,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// An ErrorKind says whose fault an error is.
+// An ErrorKind is the cause of an error.
 type ErrorKind int
 
 // The kinds, by the commands' exit codes.

@@ -28,9 +28,9 @@ type Server struct {
 	handler http.Handler
 	// Every is how often the store is asked while somebody looks at a run.
 	Every time.Duration
-	// Explain says what to do about an error of the program; nil shows it as it is.
+	// Explain adds a hint to an error of the program; nil shows it as it is.
 	Explain func(error) *Error
-	// Bug gets a panic; the page says no more than that there was one.
+	// Bug gets a panic; the page reports only that there was one.
 	Bug func(value any, stack []byte)
 
 	deciding sync.Mutex // one write at a time
@@ -52,10 +52,10 @@ func New(p Program, port int) *Server {
 	return s
 }
 
-// Address is where the pages are, with the token that lets a browser in.
+// Address is the server's URL, with the token that lets a browser in.
 func (s *Server) Address() string { return s.Base() + "/?token=" + s.guard.token }
 
-// Base is where the pages are.
+// Base is the server's URL.
 func (s *Server) Base() string { return "http://127.0.0.1:" + s.port }
 
 func (s *Server) routes() *http.ServeMux {

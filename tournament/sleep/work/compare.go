@@ -16,9 +16,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// drift says which model the evidence of the installed version is about, who answers
-// now, and, if that is another one, on how many cases it could be compared. A text that
-// no gate has proved claims nothing that could be out of date.
+// drift reports which model the evidence of the installed version is about,
+// which one answers now, and, if that is another one, on how many cases it
+// could be compared. A text that no gate has proved has no evidence that
+// could be out of date.
 func (s *Worker) drift(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Drift, error) {
 	v, err := s.Store.VersionBySHA(ctx, live.Name, live.Doc.Hash())
 	if errors.Is(err, store.ErrNotFound) || err == nil && v.Author != "evolve" {

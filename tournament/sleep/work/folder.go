@@ -10,9 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// aboutFolder marks an error of an installation that is about the folder it goes
-// to, besides those that are about its skill: a folder that cannot be written must
-// not stand in the way of the other skills, tonight and in every night after.
+// aboutFolder marks an installation's error that is about the target folder,
+// besides those that are about its skill: a folder that cannot be written
+// must not block the other skills, tonight and in every night after.
 func aboutFolder(name string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC) {
 		return &sleep.Hopeless{Err: fmt.Errorf("%s; it stays staged: once the folder can be written a later night installs it, or `evolve promote %s`", plain.Line(err.Error()), name)}

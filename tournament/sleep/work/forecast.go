@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// Foresee says what the planned steps of a night may take; nil if nothing is to be
-// paid. Nothing is asked of any model.
+// Foresee forecasts what the planned steps of a night may take; nil if
+// nothing is to be paid. It asks no model.
 func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, error) {
 	paid := n.Paid()
 	if len(paid) == 0 {
@@ -110,7 +110,7 @@ func (s *Worker) Price(ctx context.Context, fc *sleep.Forecast, read int64, each
 	return nil
 }
 
-// boundWords say which caps hold a night besides that on rollouts, "" for none.
+// boundWords lists the caps of a night besides that on rollouts, "" for none.
 func boundWords(f *campaign.Config) string {
 	var out []string
 	if f.MaxTokens > 0 {
@@ -125,8 +125,8 @@ func boundWords(f *campaign.Config) string {
 	return strings.Join(out, ", ")
 }
 
-// ForeseeEach says in words what each night may take, by its caps and what earlier runs
-// took.
+// ForeseeEach describes what each night may take, by its caps and by earlier
+// runs.
 func (s *Worker) ForeseeEach(ctx context.Context) (string, error) {
 	fc := &sleep.Forecast{Rollouts: s.Config.MaxRollouts, Bound: boundWords(&s.Config)}
 	if s.Store != nil {

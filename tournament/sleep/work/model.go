@@ -18,8 +18,8 @@ type nightModel struct {
 	back  *agent.Backends
 }
 
-// model is who answers in this night, as far as can be told without asking a
-// model; the zero Model if no agent works.
+// model is the model that answers in this night, as far as it is known
+// without asking it; the zero Model if no agent works.
 func (s *Worker) model(ctx context.Context) sleep.Model {
 	if s.now == nil {
 		s.now = &nightModel{f: s.Config}
@@ -44,8 +44,8 @@ func (s *Worker) Close() {
 	}
 }
 
-// outdated says that a challenger was proved on another model than the one that
-// answers tonight, "" if it was not, or that is not known.
+// outdated reports that a challenger was proved on another model than
+// tonight's, "" if it was not, or that is not known.
 func (s *Worker) outdated(ctx context.Context, challenger string) (string, error) {
 	on, err := candidate.ProvedOn(ctx, s.Store, challenger)
 	if err != nil {

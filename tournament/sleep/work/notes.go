@@ -7,7 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// Tell leaves word for the next session of what this night has found.
+// Tell leaves a note for the next session about this night's results.
 func (s *Worker) Tell(n *sleep.Night) {
 	for _, k := range n.Steps {
 		switch {
@@ -21,8 +21,8 @@ func (s *Worker) Tell(n *sleep.Night) {
 	}
 }
 
-// triedIn reports whether the run that proved something is of this night: what is
-// only picked up was told of before.
+// triedIn reports whether the run that proved something is of this night: a
+// proof that is only picked up was reported before.
 func triedIn(n *sleep.Night, run string) bool {
 	for _, k := range n.Steps {
 		if k.Run == run && (k.Kind == sleep.Continue || k.Kind == sleep.Search) {

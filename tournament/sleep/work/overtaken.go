@@ -10,9 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// overtaken says of a step that went wrong whether its owner has seen to that: the
-// skill was pinned, edited or removed meanwhile, or the candidate rejected. That is
-// nobody's failure. Any other error is returned as it is.
+// overtaken turns an error of a step into *sleep.Overtaken if its owner has
+// caused it: the skill was pinned, edited or removed meanwhile, or the
+// candidate rejected. Any other error is returned as it is.
 func (s *Worker) overtaken(ctx context.Context, name, incumbent, challenger string, err error) error {
 	if err == nil || ctx.Err() != nil || errors.As(err, new(*sleep.Overtaken)) {
 		return err

@@ -76,7 +76,7 @@ func whereUsed(ctx context.Context, db *store.Store, layout *skill.Layout, live 
 }
 
 // version is the SHA-256 of the text that was in force in a use, "" if the
-// history of where the skill lives tells it.
+// history of the skill's home does not have it.
 func (p *usedPlaces) version(u *store.Use) string {
 	if u.Dir != "" {
 		switch path := p.resolve(u.Dir); {

@@ -19,10 +19,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// proved is a challenger of the live text that the gate has proved and that was
-// never in place, with all that the policy looks at as it stands now; nil for
-// none. One that was installed has been taken back since, and one that its owner
-// rejected is withdrawn.
+// proved is a challenger of the live text that the gate has proved and that
+// was never in place, with the facts that the policy decides on; nil for
+// none. One that was installed has been rolled back since, and one that its
+// owner rejected is withdrawn.
 func (s *Worker) proved(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Proof, error) {
 	trials, err := s.Store.Trials(ctx, live.Name)
 	if err != nil {

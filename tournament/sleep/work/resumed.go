@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// Spent adds up what the records of a run tell, for a killed process told nothing;
-// zero for a run of which there are none.
+// Spent adds up the records of a run whose process was killed before it could
+// report; zero for a run without records.
 func (s *Worker) Spent(ctx context.Context, id string) (eval.Spent, error) {
 	var mined struct {
 		Mined eval.Spent `json:"mined"`

@@ -26,8 +26,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// Parts are the steps for a sleep.Cycle. Their errors say whether they are about the task
-// that met them alone.
+// Parts are the steps for a sleep.Cycle. Their errors distinguish those about
+// one task from all others.
 func (s *Worker) Parts() sleep.Parts {
 	try := func(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		r, err := s.try(ctx, t)
@@ -144,7 +144,7 @@ func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err er
 	return o, s.lookAtCases(ctx, &o, live, cases, trial)
 }
 
-// cannotBeRead says why a skill is left alone, "" for an error of another kind.
+// cannotBeRead is why a skill is left alone, "" for an error of another kind.
 func cannotBeRead(err error) string {
 	var broken *skill.BrokenSkillError
 	var syntax *skill.SyntaxError
@@ -276,8 +276,8 @@ func count(r *sleep.Result, c *campaign.Campaign) {
 	}
 }
 
-// aboutSkill marks an error that trying again brings again, and that the other
-// skills need not mind; if it is the owner's edit, nobody's failure.
+// aboutSkill marks an error that a retry would repeat and that does not
+// concern the other skills; if the owner's edit caused it, it is no failure.
 func aboutSkill(err error) error {
 	var f *problem.Error
 	var drift *install.DriftError
@@ -354,7 +354,7 @@ func (s *Worker) weigh(ctx context.Context, name string, live *skill.Document, r
 		return err
 	}
 	if candidate.PartOf(cand.Operator) == skill.Description {
-		// The kernel that its owner has confirmed says when the skill is offered.
+		// It decides when the skill is offered, which its owner has confirmed.
 		r.Against = "it changes the description"
 	}
 	if candidate.OnlyDeletes(live, cand.Text) {

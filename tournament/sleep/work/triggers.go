@@ -12,11 +12,11 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// triggers is what is known of the live description from trigger cases: they come
-// from the skill's owner, and what was tried on them, from runs and comparisons.
-// No session shows where a skill should have been loaded and was not. nil where
-// there are no such cases, or the description is not written so that it could be
-// replaced.
+// triggers sums up the evidence on the live description from trigger cases:
+// they come from the skill's owner, and their results from runs and
+// comparisons. No session shows that a skill should have been loaded and was
+// not. nil if there are no such cases, or the description is not written so
+// that it could be replaced.
 func (s *Worker) triggers(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Triggers, error) {
 	_, all := eval.SeparateTriggers(cases)
 	if len(all) == 0 {

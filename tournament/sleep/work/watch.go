@@ -15,9 +15,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// uses are what people did with a skill, the oldest first, with what their turns
-// took where that is told. version says which text a use was of where no hook noted
-// it; nil if nobody asks.
+// uses are people's uses of a skill, the oldest first, with the cost of their
+// turns if it is known. version identifies the text of a use that no hook
+// recorded; nil if it is not needed.
 func (s *Worker) uses(ctx context.Context, name string, took map[store.Turn]store.TurnCost, version func(*store.Use) string) (out []sleep.Use, err error) {
 	reg, err := s.Runner.Layout.Registry()
 	if err != nil {
@@ -103,8 +103,9 @@ func (s *Worker) watch(ctx context.Context, name string) (*sleep.Alarm, error) {
 	return sleep.DefaultRule.Look(v.SHA, before, watched(p.home), uses), nil
 }
 
-// replaced are the texts that the live one took the place of where the skill lives, as
-// a rollback would go through them: SHA-256, the newest first.
+// replaced are the texts that the live one replaced in the skill's home, in
+// the order in which a rollback would return to them: SHA-256, the newest
+// first.
 func (s *Worker) replaced(ctx context.Context, live *skill.Live) ([]string, error) {
 	home, err := live.Home()
 	if err != nil {
@@ -114,10 +115,10 @@ func (s *Worker) replaced(ctx context.Context, live *skill.Live) ([]string, erro
 	return slices.DeleteFunc(out, func(sha string) bool { return sha == "" }), err
 }
 
-// predecessors are what the live text is held against: what it took the place of, back
-// to the newest text of its owner's. What was before that is nothing that evolve has
-// replaced, and whether an edit is for the worse is for its owner to say. What an alarm
-// was about, or was rejected, is no measure.
+// predecessors are the texts that the live one is compared with: those that
+// it replaced, back to the newest of its owner's. evolve has replaced nothing
+// before that, and whether an edit was for the worse is its owner's decision.
+// A text with an alarm, or that was rejected, is no measure.
 func (s *Worker) predecessors(ctx context.Context, name string, replaced []string) (out []sleep.Predecessor, err error) {
 	st, err := sleep.Stored(s.Store).State(ctx, name)
 	if err != nil {
