@@ -37,12 +37,12 @@ type promptData struct {
 	Cases            []promptCase
 	Attempts         []Attempt
 	MaxTokens, Words int
-	Alike            [][]string // sentences that may say the same
+	Alike            [][]string // sentences that may mean the same
 }
 
 type promptCase struct {
 	N              int
-	Before         []eval.Message // without which a request like "1" says nothing
+	Before         []eval.Message // without which a request like "1" means nothing
 	Prompt, Answer string
 	Failure        string
 	Feedback       []string

@@ -137,7 +137,7 @@ func (m *rebasing) merge() string {
 			m.clash(m.base[i].name())
 		}
 	}
-	anchor := -1 // in m.out: what stands before the next section of theirs
+	anchor := -1 // in m.out: the section before the next one of theirs
 	for k, i := range baseOfTheirs {
 		if i < 0 {
 			anchor = m.add(k, anchor)

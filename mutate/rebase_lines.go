@@ -41,7 +41,7 @@ type chunk struct{ base, ours, theirs [2]int }
 // sides that touch are one stretch.
 func diff3(base, ours, theirs []string) (out []chunk) {
 	mine, new := lcs.DiffLines(base, ours), lcs.DiffLines(base, theirs)
-	shiftOurs, shiftTheirs := 0, 0 // where a line of base is on that side, behind the stretches so far
+	shiftOurs, shiftTheirs := 0, 0 // the offset of a line of base on that side, after the stretches so far
 	for len(mine) > 0 || len(new) > 0 {
 		start, end := len(base)+1, -1
 		if len(mine) > 0 {
@@ -111,7 +111,7 @@ func (m *rebasing) audit() {
 	}
 	g := textsOf(linesOf(got))
 	nb, no, nt, ng := tally(b), tally(o), tally(t), tally(g)
-	for side, lines := range [][]bodyLine{base, ours, theirs} { // named as base has it, where it does
+	for side, lines := range [][]bodyLine{base, ours, theirs} { // named as in base, if it is there
 		for _, l := range lines {
 			if k := strings.TrimSpace(l.text); len(m.clashes) == 0 && !kept(k, nb[k], no[k], nt[k], ng[k]) {
 				m.clash([][]section{m.base, m.ours, m.theirs}[side][l.section].name())

@@ -120,7 +120,7 @@ func alike(base, view string, sides []string) (groups [][]statement) {
 // literals; no word that feedback asked for may be lost; and nothing may be
 // added that is like none of them. asked are the words of the run's feedback.
 func faithful(view, reply string, groups [][]statement, asked map[string]bool) string {
-	in := map[string]bool{} // what the groups say
+	in := map[string]bool{} // the groups' statements
 	var all []statement
 	for _, g := range groups {
 		for _, s := range g {

@@ -14,7 +14,7 @@ import (
 // word in all of them ("answer", "must") supports nothing.
 type Support struct {
 	lines []map[string]bool // words of each feedback line shown
-	freq  map[string]int    // in how many corpus lines a word stands
+	freq  map[string]int    // in how many corpus lines a word occurs
 	total int
 }
 
@@ -121,7 +121,7 @@ func (s *Support) Filter(parent, child string) (view string, answers []int, kept
 		for _, e := range edits(a[h.A0:h.A1], b[h.B0:h.B1]) {
 			supports := s.Answers(e.add + "\n" + e.del)
 			if len(supports) == 0 {
-				out.WriteString(e.del) // undo: what stood there stands again
+				out.WriteString(e.del) // undo: restore what was there
 				continue
 			}
 			kept = true

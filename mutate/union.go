@@ -58,7 +58,7 @@ type union struct {
 	parts  []statement // of blocks
 	gone   []bool      // by part
 	own    map[int][]statement
-	old    map[string]int   // what base says, and how often; so for every side
+	old    map[string]int   // the sentences of base, with counts; and so for every side
 	said   []map[string]int // by side
 	fresh  []*statement     // what sides added, each once
 }
@@ -182,7 +182,7 @@ func (u *union) copies(norm string) (out []int) {
 func (u *union) restore(side []statement, i int) {
 	s := side[i]
 	if s.fixed || !u.added(&s) && slices.ContainsFunc(u.said, func(said map[string]int) bool { return said[s.norm] == 0 }) {
-		return // of what base says, only what neither side took out
+		return // of base's sentences, only those that neither side removed
 	}
 	kept := u.kept()
 	if slices.ContainsFunc(kept, func(t *statement) bool { return t.norm == s.norm }) {
@@ -209,7 +209,7 @@ func (u *union) restore(side []statement, i int) {
 		}
 	}
 	at := len(u.blocks) - 1
-	for k := i - 1; k >= 0; k-- { // behind what it stood behind
+	for k := i - 1; k >= 0; k-- { // behind its predecessor
 		if n, ok := u.find(side[k].norm); ok {
 			at = n
 			break
@@ -294,7 +294,7 @@ func (u *union) splitLines() {
 	for _, line := range byBlock(u.parts) {
 		first := at
 		at += len(line)
-		var mine []int // parts that stand
+		var mine []int // parts that are kept
 		for i := first; i < at; i++ {
 			if !u.gone[i] {
 				mine = append(mine, i)

@@ -24,7 +24,7 @@ func Dominates(a, b Point, eps []float64) bool {
 	gained := false
 	for i := range min(len(a.Values), len(b.Values)) {
 		x, y := a.Values[i], b.Values[i]
-		if x < y { // false where either is NaN
+		if x < y { // false if either is NaN
 			return false
 		}
 		e := 0.0

@@ -124,7 +124,7 @@ func recordAll(ctx context.Context, a *global, db *store.Store, reg *skill.Regis
 		}
 		live, err := skill.ReadEntry(e)
 		if err != nil {
-			continue // of one that was used, the result says why
+			continue // of one that was used, the result has the reason
 		}
 		if err := in.Record(ctx, live); err != nil {
 			return err

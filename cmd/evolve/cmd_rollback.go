@@ -47,7 +47,7 @@ func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) 
 		return err
 	}
 	r := release.Request{At: at, Force: f.force}
-	if len(f.to) > 0 { // the configuration says where versions go, not where they are
+	if len(f.to) > 0 { // the configuration has the targets of new versions, not the present places
 		if r.To, err = a.layout().Targets(f.to); err != nil {
 			return err
 		}

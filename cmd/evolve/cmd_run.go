@@ -27,7 +27,7 @@ type runFlags struct {
 	who         backend.Flags // as they are typed
 	harvest     harvestFlags
 	promote     bool
-	to          []string // where promote installs
+	to          []string // promote's targets
 	yes         bool
 	resume      string
 	confirmOver float64

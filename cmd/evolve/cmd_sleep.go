@@ -140,7 +140,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	var stopped error
 	if err != nil {
 		stopped = stoppedNight(ctx, a, err)
-		ctx = context.WithoutCancel(ctx) // what it came to so far is told all the same
+		ctx = context.WithoutCancel(ctx) // what it came to so far is printed all the same
 	}
 	r := status.NightOf(n)
 	switch r.DryRun = f.DryRun; {
@@ -165,7 +165,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	}
 	for _, k := range n.Steps {
 		if k.Stage == sleep.Failed && err == nil {
-			err = &quietExit{exitFailed} // it was said with its step
+			err = &quietExit{exitFailed} // it was printed with its step
 		}
 	}
 	return err

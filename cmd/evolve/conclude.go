@@ -123,7 +123,7 @@ func printResult(a *global, r *runResult) error {
 	} else {
 		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
 	}
-	if j := r.Verdict.Judge; j != nil && j.Trusted { // otherwise a warning says so
+	if j := r.Verdict.Judge; j != nil && j.Trusted { // otherwise a warning reports it
 		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.Words)
 	}
 	if s := r.Shorter; s != nil {

@@ -22,7 +22,7 @@ type frontmatter struct {
 	end     int // offset of the first byte of the body
 
 	root        *yaml.Node // the mapping; nil if there are no keys
-	description [2]int     // byte range of the value where it may be evolved, else {0,0}
+	description [2]int     // byte range of the value if it may be evolved, else {0,0}
 }
 
 // cutFrontmatter finds and reads the frontmatter. It opens on line 1 (after a
@@ -68,7 +68,7 @@ func (f *frontmatter) read(raw []byte) *SyntaxError {
 	dec := yaml.NewDecoder(bytes.NewReader(raw[f.yaml:f.close]))
 	err := dec.Decode(&doc)
 	if errors.Is(err, io.EOF) {
-		return nil // no keys at all; Validate says what is missing
+		return nil // no keys at all; Validate reports what is missing
 	}
 	if err != nil {
 		line, msg := 2, err.Error()

@@ -50,7 +50,7 @@ type Resolution struct {
 	Activated string    // canonical name, "" for none
 	Messages  []string  // for the user, in the order of the mentions
 	Mentions  []Mention // without variables and amounts ($PATH, $5)
-	Task      string    // the message, less the mention of the activated skill where it begins with that
+	Task      string    // the message, less a mention of the activated skill at its beginning
 }
 
 // Resolve finds the one skill that a message mentions among the callable ones,

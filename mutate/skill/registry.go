@@ -38,7 +38,7 @@ type Entry struct {
 	Name    string // name of the folder: what the owner and the agents call it
 	Dir     string // the skill's folder, as found; may be a symlink
 	Path    string // Dir/SKILL.md
-	Scope   string // of its root, unless the skill itself says more
+	Scope   string // of its root, unless the skill itself is more specific
 	Managed bool   // scope "plugin" or "managed": someone else replaces the file, an installation would not last
 }
 

@@ -10,7 +10,7 @@ import (
 
 // A ViewError is why a view cannot be made into a document.
 type ViewError struct {
-	Line int    // 1-based in the view, 0 where none applies
+	Line int    // 1-based in the view, 0 if none applies
 	Msg  string // one sentence
 }
 

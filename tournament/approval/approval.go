@@ -31,8 +31,8 @@ type Desk struct {
 type Decision struct {
 	Result    Result
 	Candidate *candidate.Candidate
-	Words     string // how the candidate stands, as people are told
-	Done      bool   // the word was given before: nothing changes
+	Words     string // the candidate's standing, for people
+	Done      bool   // the decision was recorded before: nothing changes
 
 	word store.Word
 	live *skill.Live

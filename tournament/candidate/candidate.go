@@ -60,7 +60,7 @@ type Candidate struct {
 	record.Candidate // as the run that made it has it
 	Flagged          bool
 	Trial            *record.TrialRecord // the newest, nil for none
-	Decision         *store.Decision     // the owner's last word, nil for none
+	Decision         *store.Decision     // the owner's last one, nil for none
 	TriedIn          string              // the finished run that had an approved one in its pool
 	Base             string              // SHA-256 of the text that an approved one was made from
 	Carryings        []Carrying          // what became of an approved one on later texts, the newest first
@@ -248,7 +248,7 @@ func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves strin
 			continue
 		}
 		if !c.MayStart(live.Doc.Hash()) {
-			if len(c.Carryings) == 0 { // else that was told
+			if len(c.Carryings) == 0 { // else it was reported
 				notes = append(notes, fmt.Sprintf("approved candidate %.12s is left out: it was made from another text than the live one", c.SHA))
 			}
 			continue

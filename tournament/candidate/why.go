@@ -57,7 +57,7 @@ type History struct {
 	nodes    map[string]*node
 	words    *Words
 	cases    map[string]Case
-	corpus   []string // what users said on all cases of the skill
+	corpus   []string // users' messages on all cases of the skill
 	outcomes map[string]Measured
 }
 
@@ -91,7 +91,7 @@ func (s *Texts) Made(ctx context.Context, sha string) (first, last *record.Candi
 			continue
 		}
 		if run, err := s.Store.Run(ctx, c.Run); err != nil || run.Skill != s.Skill {
-			continue // the same text may stand in two skills
+			continue // two skills may have the same text
 		}
 		if first == nil {
 			first = c

@@ -12,7 +12,7 @@ import (
 // A unit is the smallest piece of a text that can be taught: a sentence, of a
 // paragraph or of a list item; a heading; a block of code.
 type unit struct {
-	Text string // as it stands, without a list marker, spaces folded
+	Text string // as written, without a list marker, spaces folded
 	Line int    // 1-based in the file, that it begins on
 }
 
@@ -31,7 +31,7 @@ var (
 func unitsOf(doc *skill.Document) []unit {
 	var out []unit
 	raw := strings.Split(strings.ReplaceAll(string(doc.Render()), "\r\n", "\n"), "\n")
-	at := 0 // in raw: units stand in the order of the file
+	at := 0 // in raw: units are in the order of the file
 	add := func(text, firstLine string) {
 		text = strings.TrimSpace(text)
 		if text == "" {

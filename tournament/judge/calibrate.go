@@ -22,7 +22,7 @@ type Calibrator struct {
 	db     *store.Store
 	run    string // that pays
 	budget *eval.Budget
-	grader *eval.Checks // its judge is metered; nil: nobody is asked, and the records tell
+	grader *eval.Checks // its judge is metered; nil: no judge is asked, and the records are used
 	Judge  string       // identity of the run's own grader
 	limit  int          // calls at a time
 	// enough is how many labels it takes to trust a judge: with fewer of them

@@ -133,7 +133,7 @@ func editedFrom(ctx context.Context, db *store.Store, name, sha, before string) 
 		bases = append(bases, base)
 		return true
 	}
-	add(before) // also where an older text was put back by hand
+	add(before) // also if an older text was put back by hand
 	for at := sha; ; {
 		v, err := db.VersionBySHA(ctx, name, at)
 		if errors.Is(err, store.ErrNotFound) || err == nil && (v.Author == "evolve" || v.Parent == "" || v.Parent == sha) {
@@ -354,7 +354,7 @@ func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, 
 	if err != nil {
 		return err
 	}
-	if from != nil && from.Flagged && c.State == record.Pooled { // her edit says the same: whoever approved the one has not approved the other
+	if from != nil && from.Flagged && c.State == record.Pooled { // the owner's edit means the same: approval of the one is no approval of the other
 		c.State, c.Rule, c.Reason = record.Quarantined, from.Rule, from.Reason
 		r.Outcome, r.Reason = candidate.HeldBack, cmp.Or(from.Rule, from.Reason)
 	}

@@ -35,7 +35,7 @@ func (t *TrialRecord) Begun() (round int, ok bool) {
 		Past  []json.RawMessage `json:"past"`
 	}
 	if err := json.Unmarshal(t.State, &st); err != nil {
-		return 0, true // a trial that nobody can read has taken place all the same
+		return 0, true // a trial that cannot be read has taken place all the same
 	}
 	return len(st.Past), string(st.Trial) != "null"
 }

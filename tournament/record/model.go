@@ -15,7 +15,7 @@ type Model struct {
 	// them change every other day, and each change would make evidence worthless.
 	Release  string `json:"release,omitempty"`
 	Asked    string `json:"asked,omitempty"`    // the model's name in the configuration, "" for the agent's own choice
-	Reported string `json:"reported,omitempty"` // the model that the agent says answered, "" where it did not tell
+	Reported string `json:"reported,omitempty"` // the model that the agent reports, "" if it reports none
 	// Simulated: the evidence is about no real model.
 	Simulated bool `json:"simulated,omitempty"`
 }

@@ -182,7 +182,7 @@ func usable(test []eval.Case, spent *Spent, challenger string, used []string) (o
 		}
 		owner[i] = k
 		list[k].Cases = append(list[k].Cases, c)
-		if names[name] || names[spent.idPrint(c.ID)] || c.Generated() { // nobody asked for it: it is no evidence, whoever held it out
+		if names[name] || names[spent.idPrint(c.ID)] || c.Generated() { // a made-up request is no evidence, even if it was held out
 			barred[k] = true
 		}
 		if spent == nil {

@@ -85,7 +85,7 @@ type Plan struct {
 	note   string // stored with every installation
 	force  bool
 	fresh  bool // Version is no version yet
-	notify bool // the next session is told
+	notify bool // leave a note for the next session
 	pin    *Pin // that stays, on what is live then
 }
 

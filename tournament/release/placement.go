@@ -80,7 +80,7 @@ func (in *Installer) put(ctx context.Context, p *Plan) ([]Placed, error) {
 		return nil, err
 	}
 	defer unlock()
-	ctx = context.WithoutCancel(ctx) // it takes milliseconds, and half of it helps nobody
+	ctx = context.WithoutCancel(ctx) // it takes milliseconds, and must not stop half-way
 	if err := ownersWord(ctx, in.Store, p); err != nil {
 		return nil, err
 	}

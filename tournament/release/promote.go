@@ -58,7 +58,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 	if err != nil {
 		return err
 	}
-	if elsewhere > 0 { // each target says so for itself
+	if elsewhere > 0 { // each target reports it
 		against = against.Without(isManaged)
 	}
 	if candidate.IsVersion(at) {

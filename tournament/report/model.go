@@ -117,7 +117,7 @@ type Evidence struct {
 
 // Spending is what one kind of call took.
 type Spending struct {
-	Kind    string   `json:"kind"` // "agent", "judge", "mutator", "miner"; "not told apart" for what no record tells of
+	Kind    string   `json:"kind"` // "agent", "judge", "mutator", "miner"; "not told apart" for spending without records
 	Calls   int64    `json:"calls"`
 	Tokens  *int64   `json:"tokens"`
 	CostUSD *float64 `json:"cost_usd"` // nil is unknown, not zero

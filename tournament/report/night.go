@@ -35,7 +35,7 @@ type NightStep struct {
 	Simulated          bool
 	Installed          bool // it put a version in place
 	Proved             bool // what it proved waits for the owner
-	Alarm              bool // it tells of something that got worse
+	Alarm              bool // it reports that something got worse
 	Trial              *NightTrial
 }
 

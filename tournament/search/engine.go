@@ -22,7 +22,7 @@ type Options struct {
 	Group     int // failures that one reflection reads; default 3
 	Patience  int // rounds without a better best before the search ends; default 8
 	RaceChunk int // validation cases between two looks of a race; default 8, whatever the concurrency
-	MaxRounds int // default 400: a bound on mutator calls where nothing is ever accepted
+	MaxRounds int // default 400: a bound on mutator calls if nothing is ever accepted
 	Profile   check.Profile
 	Selector  Selector
 	Accept    Acceptance
@@ -102,7 +102,7 @@ type Cases struct{ Train, Val, Test []eval.Case }
 // A Result is what a search found.
 type Result struct {
 	Incumbent  Scored
-	Challenger *Scored // nil where nothing beat the incumbent, and Options.Standing, on validation
+	Challenger *Scored // nil if nothing beat the incumbent, and Options.Standing, on validation
 	// Shorter only lacks lines of the incumbent, and was no worse on validation than
 	// that and the challenger; nil if there is none, or shortening was asked for.
 	Shorter *Scored

@@ -37,7 +37,7 @@ func (s *State) measureVal(ctx context.Context, m *Member, idx []int, trial int)
 // at idx. A loop that ends when nothing is left to try therefore ends.
 func (s *State) measure(ctx context.Context, m *Member, cases []eval.Case, known []attempts, idx []int, trial int) error {
 	if err := ctx.Err(); err != nil {
-		return err // also where everything is recorded, and nothing would be asked
+		return err // even if everything is recorded, and nothing would be asked
 	}
 	jobs, at := make([]eval.Job, 0, len(idx)), make([]int, 0, len(idx))
 	for _, i := range idx {

@@ -16,7 +16,7 @@ import (
 // infrastructure failed. They count nowhere, and their owner has to know. The zero
 // value is ready; it is not safe for concurrent use.
 type Unmeasured struct {
-	why map[string]string // by case, of the first attempt; "" where the case was scored
+	why map[string]string // by case, of the first attempt; "" if the case was scored
 }
 
 // Add notes what came of one rollout.

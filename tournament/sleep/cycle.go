@@ -356,7 +356,7 @@ func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, before eval.Spen
 	if errors.As(err, &own) && ctx.Err() == nil {
 		return c.troubled(ctx, n, s, own, before)
 	}
-	if ctx.Err() == nil { // an interruption is nobody's fault
+	if ctx.Err() == nil { // an interruption is no failure
 		s.Note = err.Error()
 		s.Errors++
 	}

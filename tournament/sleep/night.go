@@ -217,7 +217,7 @@ type Task struct {
 	Part  Part
 	Run   string // the id to work under; if it exists already, it is resumed
 	Caps  Caps
-	Level float64 // for a trial that begins now; one that goes on keeps its own
+	Level float64 // for a trial that begins now; one that continues keeps its own
 	// Incumbent is the live text that the task was planned for, "" of any.
 	Incumbent string // SHA-256
 	// Lease is the night's: what it pays for or writes asks whether it is still held.

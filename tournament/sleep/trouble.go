@@ -170,7 +170,7 @@ func (c *Cycle) passBy(ctx context.Context, n *Night, steps []Step) error {
 // account enters at the end of a night which skills failed by trouble of their own,
 // and which did not.
 func (c *Cycle) account(ctx context.Context, n *Night) error {
-	ended := map[string]*Step{} // by skill, the one that tells
+	ended := map[string]*Step{} // by skill, the step that decides
 	for i := range n.Steps {
 		s := &n.Steps[i]
 		failed := s.Stage == Failed && s.Trouble != "" && !s.Common

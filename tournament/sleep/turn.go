@@ -42,7 +42,7 @@ func (s *State) needs(forecast, night Caps) Caps {
 // take; or if it had a whole night, and another one like it would end the
 // same. Entering the same result again changes nothing.
 func (s *State) tell(n *Night, step *Step, r *Result) (more string) {
-	if r.Early { // what was read is kept, and the next turn goes on there
+	if r.Early { // what was read is kept, and the next turn continues there
 		s.Served = step.Began
 		return ""
 	}

@@ -129,7 +129,7 @@ type Challenger struct {
 	Refused string `json:"refused,omitempty"`
 
 	single int                 // the number of the trial that Lifetime is about
-	on     *record.TrialRecord // its trial, if that goes on; else nil
+	on     *record.TrialRecord // its trial, if that continues; else nil
 }
 
 // Held is a candidate that the firewall holds.
@@ -167,7 +167,7 @@ type overview struct {
 	uses     map[string]store.SkillUse
 	cases    map[string]map[eval.Split]int
 	judged   map[string]bool // skills with held-out cases that may ask a judge
-	flagged  map[string]bool // skills with a text that their owner may have a word on
+	flagged  map[string]bool // skills with a text that their owner may decide on
 	nights   map[string]*sleep.State
 	last     *sleep.Night // nil: there was none
 }

@@ -136,7 +136,7 @@ func conflictOf(s *Skill, run *record.Run) (string, error) {
 	}
 	why := r.Reason
 	if i := strings.Index(why, "both changed "); i >= 0 {
-		why = why[i:] // short lines say what
+		why = why[i:] // keep the line short
 	}
 	who := "challenger"
 	if r.Approved {

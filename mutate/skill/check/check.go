@@ -29,7 +29,7 @@ const (
 type Finding struct {
 	Rule     string // stable kebab-case identifier, "new-host"
 	Severity Severity
-	Line     int    // 1-based in the child, 0 where none applies
+	Line     int    // 1-based in the child, 0 if none applies
 	Reason   string // one sentence for the owner
 }
 

@@ -23,7 +23,7 @@ func lostGuards(parent *document, said []match) []lostGuard {
 		still[s.text] = true
 	}
 	var now []clause // of the child's, when they are first asked for
-	var all string   // where a command may have moved to
+	var all string   // a command may have moved into another sentence
 	var out []lostGuard
 	for _, s := range sentences(parent.harness()) {
 		if still[s.text] {

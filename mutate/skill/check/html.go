@@ -19,7 +19,7 @@ type htmlTag struct {
 	key     string // the tag in one spelling, "details open"
 	name    string // of the element, "" for what is no tag
 	closes  bool
-	plain   bool // a word to be filled in (<file name>), or a tag that shows its content as it is
+	plain   bool // a placeholder (<file name>), or a tag that shows its content as it is
 	comment bool // in an HTML comment
 }
 

@@ -83,7 +83,7 @@ func orNone(s string) string {
 // A place describes the Markdown around and in a kernel span.
 type place struct {
 	path    string   // headings above
-	before  []string // headings that end where the span begins
+	before  []string // headings that end at the span's start
 	empty   string   // the last of them if nothing is below it
 	chain   string   // kinds of the nodes around its first byte, outermost first
 	inside  string   // chains and relative offsets of the nodes that begin in it

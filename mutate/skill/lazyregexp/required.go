@@ -26,7 +26,7 @@ func required(expr string) []string {
 func literals(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase != 0 || strings.ContainsRune(string(re.Rune), utf8.RuneError) { // which stands for any wrong byte
+		if re.Flags&syntax.FoldCase != 0 || strings.ContainsRune(string(re.Rune), utf8.RuneError) { // which matches any wrong byte
 			return nil
 		}
 		return []string{string(re.Rune)}

@@ -168,7 +168,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		case <-tick.C:
 		}
 		if p, err = s.program.Progress(r.Context(), run); err != nil {
-			return // the browser asks again, and is told then
+			return // the browser asks again, and gets it then
 		}
 	}
 }

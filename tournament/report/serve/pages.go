@@ -131,7 +131,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, code int, name str
 // A refusal is an error page.
 type refusal struct {
 	*Error
-	Back  string // where to go on
+	Back  string // the page to return to
 	Typed string // what must not be lost
 }
 

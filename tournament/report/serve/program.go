@@ -115,7 +115,7 @@ var ErrChanged = &Error{Message: "this has changed since the page was made: noth
 
 // A Done is what came of an act.
 type Done struct {
-	Said  []string // what the command says, commands in backticks
+	Said  []string // the command's messages, commands in backticks
 	Notes []string // and its warnings
 }
 

@@ -94,7 +94,7 @@ func (s *Server) routes() *http.ServeMux {
 // alone asks the program while nothing else is being decided, nor recorded.
 func alone[T any](s *Server, ask func() (T, error)) (T, error) {
 	s.deciding.Lock()
-	defer s.deciding.Unlock() // a panic is answered, and whoever comes next too
+	defer s.deciding.Unlock() // a panic is answered, and the next request too
 	return ask()
 }
 

@@ -40,7 +40,7 @@ func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, 
 		}
 		live, err := s.Runner.Layout.Live(k.Skill)
 		if err != nil {
-			continue // the night says so
+			continue // the night reports it
 		}
 		cases, err := s.Store.Cases(ctx, k.Skill)
 		if err != nil {
@@ -93,7 +93,7 @@ func (s *Worker) Price(ctx context.Context, fc *sleep.Forecast, read int64, each
 	fc.First = past.Tokens == 0
 	fc.Free = f.Simulated()
 	if fc.Rollouts == 0 {
-		return nil // without a cap nobody can tell
+		return nil // without a cap there is no bound
 	}
 	if each > 0 {
 		tokens := read + int64(each*float64(fc.Rollouts))

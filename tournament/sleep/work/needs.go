@@ -30,7 +30,7 @@ func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case,
 		return n, nil
 	}
 	if s.model(ctx); s.now.back == nil {
-		return n, nil // nobody knows who would answer
+		return n, nil // it is unknown which agent would answer
 	}
 	f := s.now.f
 	f.Skill, f.Evolve, f.MaxRollouts, f.HeldOut, f.Clusters = live.Name, evolves, n.Rollouts, test, clusters

@@ -30,7 +30,7 @@ func watched(h release.Timeline) (out sleep.Timeline) {
 // agent reads its own folder, and what is there may be another version.
 type usedPlaces struct {
 	name   string
-	home   release.Timeline            // of where the skill lives
+	home   release.Timeline            // of the skill's home
 	paths  map[string]release.Timeline // of the other places, by the SKILL.md
 	target map[string]string           // path of a target's SKILL.md, by its name
 	dirs   map[string]string           // SKILL.md of a folder, resolved; "" for none

@@ -25,7 +25,7 @@ func (s *Worker) rebased(ctx context.Context, since time.Time) ([]sleep.Step, er
 		if err := json.Unmarshal(run.Config, &r); err != nil {
 			return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 		}
-		if r.Again { // an earlier night, or its owner, has heard that
+		if r.Again { // it was reported in an earlier night, or to its owner
 			continue
 		}
 		k := sleep.Step{Kind: sleep.Rebase, Skill: run.Skill, Run: run.ID, Stage: sleep.Done, Note: run.Note, Began: run.Started, Ended: run.Ended}

@@ -183,7 +183,7 @@ func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.
 // most. unproven are those that prove nothing: a judge alone decides them that is not
 // shown to agree with the owner, and could not be shown to by asking it.
 func (s *Worker) fresh(ctx context.Context, trial *record.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
-	var grader *string // nobody knows whose word it would be
+	var grader *string // nil: the judge is unknown
 	if s.model(ctx); s.now.back != nil {
 		name := (&eval.Checks{Judge: s.now.back.Judge}).Identity()
 		grader = &name

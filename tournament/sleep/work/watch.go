@@ -188,7 +188,7 @@ func (s *Worker) rollback(ctx context.Context, al *sleep.Alarm) (string, error) 
 		}
 	case words[al.Version].Word == store.Rejected:
 		return "no longer in place", nil
-	default: // perhaps a kill came between the rollback and the word
+	default: // perhaps a kill came between the rollback and its record
 		home, err := live.Home()
 		if err != nil {
 			return "", err

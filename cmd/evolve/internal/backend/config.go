@@ -186,7 +186,7 @@ func known(n *yaml.Node, t reflect.Type) error {
 					return &unknownKey{key.Line, key.Value, skill.Nearest(key.Value, names)}
 				}
 			default:
-				return nil // Decode says what is wrong with it
+				return nil // Decode reports what is wrong with it
 			}
 			if err := known(n.Content[i+1], inner); err != nil {
 				return err

@@ -24,7 +24,7 @@ type Opener struct {
 	Getenv func(string) string
 	Config func() (*Config, error)
 	Layout *skill.Layout
-	Access datadir.Access // unless it is datadir.Writes, a backend tells what it is and makes no folder
+	Access datadir.Access // unless it is datadir.Writes, a backend describes itself and makes no folder
 	Keys   *redact.Keys   // gets the keys that backends are given
 	NoWait bool           // of Flags
 }
