@@ -8,11 +8,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// An Estimate is a mean paired difference and how sure one can be of it.
+// An Estimate is a mean paired difference with an interval.
 type Estimate struct {
 	Mean float64 `json:"mean"` // sample mean; 0 where N is 0
 	// Low and High bound the true mean at every sample size at once with
-	// probability Level: one may look at each new pair and stop when pleased.
+	// probability Level: one may look at each new pair and stop when
+	// satisfied.
 	Low      float64  `json:"low"`
 	High     float64  `json:"high"`
 	N        int      `json:"n"`
@@ -26,13 +27,13 @@ type Estimate struct {
 // few is the number of pairs below which an interval is too wide to act on.
 const few = 10
 
-// Compare estimates the mean of paired differences in [-1, 1] with an interval
-// that is valid at any stopping time: the set of means m that the bets of a
-// Process on either side have not refuted at (1-level)/2 each (a betting
-// confidence sequence with a mixture over λ; Waudby-Smith and Ramdas 2023,
-// section 4). It holds the sample mean always and does not depend on the order
-// of the differences. It is wider than a t interval of the same n, which holds
-// for one n fixed beforehand only.
+// Compare estimates the mean of paired differences in [-1, 1] with an
+// interval that is valid at any stopping time: the set of means m that the
+// bets of a Process on either side have not refuted at (1-level)/2 each (a
+// betting confidence sequence with a mixture over λ; Waudby-Smith and Ramdas
+// 2023, section 4). It always contains the sample mean and does not depend on
+// the order of the differences. It is wider than a t interval of the same n,
+// which is valid only for one n fixed beforehand.
 //
 // NaN entries are missing pairs; values outside [-1, 1] are clipped; warnings
 // count both. A level outside (0, 1) means 0.95.

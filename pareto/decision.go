@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Verdict is what a trial has come to.
+// A Verdict is the result of a trial so far.
 type Verdict string
 
 // The verdicts.
@@ -16,20 +16,19 @@ const (
 	Undecided Verdict = "undecided"
 )
 
-// Routes to a rejection; a route to promotion is the name of the objective
-// that is superior, and so is that of an objective shown to be worse.
+// Routes to a rejection. A route to promotion is the name of the superior
+// objective; the route of an objective shown to be worse is its name, too.
 const routeFutile = "futility"
 
-// A Decision is a trial's verdict with the numbers it rests on.
+// A Decision is a trial's verdict with its evidence.
 type Decision struct {
 	Verdict Verdict `json:"decision"`
 	// Route is the objective that won or lost the trial, "futility", or ""
 	// while undecided.
 	Route  string `json:"route,omitempty"`
 	Reason string `json:"reason"` // one sentence
-	// EValue is the largest capital of the deciding e-process (quality's, while
-	// undecided), and Alpha the level it is held against: decisive at
-	// EValue ≥ 1/Alpha.
+	// EValue is the largest capital of the deciding e-process (quality's,
+	// while undecided), and Alpha its level: decisive at EValue ≥ 1/Alpha.
 	EValue float64 `json:"e_value"`
 	Alpha  float64 `json:"alpha"`
 	// Wins, Losses and Ties count the pairs by quality.
@@ -41,8 +40,8 @@ type Decision struct {
 	Warnings     []string            `json:"warnings,omitempty"`
 }
 
-// ObjectiveEvidence is what a trial knows about one objective. Every
-// e-value is the running maximum (Process.Max); at 1/level it is decisive.
+// ObjectiveEvidence is a trial's evidence on one objective. Every e-value is
+// the running maximum (Process.Max); at 1/level it is decisive.
 type ObjectiveEvidence struct {
 	Objective string   `json:"objective"`
 	Measured  bool     `json:"measured"`  // at least one pair has it
@@ -63,8 +62,9 @@ func (d *Decision) Total() (sum float64) {
 	return sum
 }
 
-// Asks is the e-value of the deciding route at which a promotion would hold at the
-// given level over all routes: its part of it is what it was of the trial's own.
+// Asks is the e-value that the deciding route needs for a promotion at the
+// given level over all routes; its share of the level is the same as in the
+// trial's own rule.
 func (d *Decision) Asks(level float64) float64 {
 	total := d.Total()
 	if !(d.Alpha > 0) || !(total > 0) {
@@ -74,9 +74,9 @@ func (d *Decision) Asks(level float64) float64 {
 }
 
 // Lasts reports whether d is a promotion at the given level over all routes,
-// whatever level its trial was held to.
+// instead of its trial's own level.
 func (d *Decision) Lasts(level float64) bool {
-	// A hair of leave: the levels were divided and multiplied again.
+	// Allow for rounding: the levels were divided and multiplied again.
 	return d.Verdict == Promote && d.EValue >= d.Asks(level)*(1-1e-9)
 }
 
@@ -91,12 +91,11 @@ func (t *Trial) within(o Objective) bool {
 	return reached(&t.evidence[o].within, t.cfg.ToleranceAlpha)
 }
 
-// Measured reports whether any pair has a value of it.
+// Measured reports whether any pair has a value of the objective.
 func (t *Trial) Measured(o Objective) bool { return t.evidence[o].n > 0 }
 
-// othersWithin reports whether every measured objective except o is shown to be
-// within its tolerance. Quality, for which there is no leave to be unmeasured,
-// is always asked for.
+// othersWithin reports whether every measured objective except o is shown to
+// be within its tolerance. Quality is always required, measured or not.
 func (t *Trial) othersWithin(o Objective) bool {
 	for x := range Objective(objectives) {
 		if x != o && (x == Quality || t.Measured(x)) && !t.within(x) {
@@ -126,7 +125,7 @@ func (t *Trial) judge() {
 }
 
 // futile reports whether no measured objective can still win by as much as
-// matters. It rests on quality at least: without it nothing is known.
+// matters. It needs quality at least: without it nothing is known.
 func (t *Trial) futile() bool {
 	if !t.Measured(Quality) {
 		return false
@@ -139,11 +138,11 @@ func (t *Trial) futile() bool {
 	return true
 }
 
-// intervalLevel is the most coverage of the intervals that are shown.
+// intervalLevel is the largest coverage of a shown interval.
 const intervalLevel = 0.95
 
-// sparse is the share of missing pairs above which a warning is due: what is
-// missing may not be missing by chance.
+// sparse is the share of missing pairs that calls for a warning: pairs may
+// not be missing at random.
 const sparse = 0.2
 
 // Decide returns the verdict after the pairs so far. It may be called at any
@@ -190,14 +189,14 @@ func NeverMeasured(o Objective) string {
 // most of its time.
 func (t *Trial) Verdict() Verdict { return t.verdict }
 
-// EValue is that of Decide, and as cheap as Verdict.
+// EValue is the e-value of Decide, and as cheap as Verdict.
 func (t *Trial) EValue() float64 {
 	e, _ := t.deciding(t.decider())
 	return e
 }
 
-// decider is the objective that the verdict rests on, quality if it is another
-// reason or none.
+// decider is the objective that decided the verdict; quality if the reason is
+// another or none.
 func (t *Trial) decider() Objective {
 	for o := range Objective(objectives) {
 		if t.route == o.String() {
@@ -207,7 +206,8 @@ func (t *Trial) decider() Objective {
 	return Quality
 }
 
-// deciding is the e-value that the verdict rests on, or waits for, and its level.
+// deciding is the e-value that decides the verdict, or that it waits for, and
+// its level.
 func (t *Trial) deciding(o Objective) (e, alpha float64) {
 	evidence := &t.evidence[o]
 	switch {

@@ -3,8 +3,8 @@
 // parents, and evidence that may be looked at after every case.
 //
 // It is pure: no input or output, no clock, no randomness of its own (if
-// chance is needed, a *rand.Rand is a parameter). It knows nothing of skills,
-// agents or stores.
+// chance is needed, a *rand.Rand is a parameter). It does not depend on
+// skills, agents or stores.
 //
 // # Fronts
 //
@@ -18,15 +18,15 @@
 // A [Process] is an e-process: capital won by betting against "the mean
 // difference is not positive". Ville's inequality bounds the chance that it
 // ever reaches 1/α by α when that hypothesis is true, so it can be watched
-// case by case, stopped at will, and continued another night. A [Trial] puts
-// several of them together into one decision: promote, reject, or undecided.
+// case by case, stopped at will, and continued another night. A [Trial]
+// combines several of them into one decision: promote, reject, or undecided.
 // [Compare] turns the same bets around into an interval that holds at every
-// sample size. [Forecast] says beforehand how many cases a decision is likely
-// to need, and [LOND] spends one error rate over a lifetime of decisions.
+// sample size. [Forecast] estimates how many cases a decision is likely to
+// need, and [LOND] spends one error rate over a lifetime of decisions.
 //
 // Sources: Waudby-Smith and Ramdas, "Estimating means of bounded random
-// variables by betting" (JRSS B 2023, arXiv:2010.09686); Ville, "Étude critique
-// de la notion de collectif" (1939); Ramdas, Grünwald, Vovk and Shafer,
-// "Game-theoretic statistics and safe anytime-valid inference" (2023,
+// variables by betting" (JRSS B 2023, arXiv:2010.09686); Ville, "Étude
+// critique de la notion de collectif" (1939); Ramdas, Grünwald, Vovk and
+// Shafer, "Game-theoretic statistics and safe anytime-valid inference" (2023,
 // arXiv:2210.01948).
 package pareto

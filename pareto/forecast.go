@@ -6,29 +6,28 @@ import (
 	"slices"
 )
 
-// ForecastCap is the number of cases beyond which Forecast does not look.
+// ForecastCap is the largest number of cases that Forecast considers.
 const ForecastCap = 2000
 
-// What Forecast takes for granted: that cost and latency are both measured, do
-// not change, and differ from case to case with this standard deviation of the
-// log ratio.
+// Assumptions of Forecast: cost and latency are both measured, do not change,
+// and differ from case to case with this standard deviation of the log ratio.
 const usualNoise = 0.3
 
-// forecastTrials is how many trials Forecast plays: a quantile comes out within
-// about 5 %.
+// forecastTrials is how many trials Forecast simulates: a quantile is
+// accurate to about 5 %.
 const forecastTrials = 400
 
-// Forecast returns within how many cases a challenger with pass rate passNew is
-// promoted over an incumbent with pass rate passOld on quality: by cases50 in
-// half of all trials, by cases80 in 80 %. 0 means that more than ForecastCap
+// Forecast returns within how many cases a challenger with pass rate passNew
+// is promoted over an incumbent with pass rate passOld on quality: cases50 in
+// half of all trials, cases80 in 80 %. 0 means that more than ForecastCap
 // would be needed, as for any challenger that is not better.
 //
-// It plays trials under the rule cfg with a fixed seed, one attempt per arm and
-// case, passes independent between the arms (if the same cases fail in both
-// arms, fewer are needed), retries falling with failures, cost and latency
-// unchanged but noisy. The last two have to be shown to be within their
-// tolerance, which takes about 30 cases however large the gain is. It takes
-// tens of milliseconds at most.
+// It simulates trials under the rule cfg with a fixed seed: one attempt per
+// arm and case, passes independent between the arms (if the same cases fail
+// in both arms, fewer are needed), retries falling with failures, cost and
+// latency unchanged but noisy. The last two have to be shown to be within
+// their tolerance, which takes about 30 cases at any gain. It takes tens of
+// milliseconds at most.
 func Forecast(passOld, passNew float64, cfg Config) (cases50, cases80 int) {
 	if cfg == (Config{}) {
 		cfg = DefaultConfig()
@@ -51,10 +50,10 @@ func Forecast(passOld, passNew float64, cfg Config) (cases50, cases80 int) {
 	return at(0.5), at(0.8)
 }
 
-// promotedAfter plays one trial: the case after which every process that the
-// quality route needs has crossed its line, ForecastCap+1 if that never comes.
-// The logic is Trial's; the arithmetic is products instead of logs, which may
-// overflow only after they have crossed.
+// promotedAfter simulates one trial. It returns the case after which every
+// process that the quality route needs has crossed its line, ForecastCap+1 if
+// that never happens. The logic is Trial's; it multiplies instead of adding
+// logs, which may overflow only after they have crossed.
 func promotedAfter(passOld, passNew float64, cfg Config, rng *rand.Rand) int {
 	quality := newRace(cfg.Quality.Alpha, grid)
 	retries := newRace(cfg.ToleranceAlpha, grid)
@@ -89,7 +88,7 @@ func usualRatio(rng *rand.Rand) float64 {
 	return max(-1, min(1, usualNoise*rng.NormFloat64()/math.Log(4)))
 }
 
-// A race is a Process that only needs to know whether it has crossed.
+// A race is a Process reduced to whether it has crossed.
 type race struct {
 	bets    []float64
 	capital []float64

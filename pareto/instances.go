@@ -14,15 +14,15 @@ import (
 // checks, nothing else.
 const tie = 1e-9
 
-// Instances are the scores of candidates on the validation cases, and the
-// fronts they make: on every case, the candidates with the best score there.
-// A candidate that is mediocre on average but alone in solving one case stays a
+// Instances are the scores of candidates on the validation cases, and their
+// fronts: for every case, the candidates with the best score on it. A
+// candidate that is mediocre on average but alone in solving one case stays a
 // parent; that is what keeps GEPA's search diverse (Agrawal et al. 2025,
 // arXiv:2507.19457, Algorithm 2 "Pareto-based candidate selection").
 //
 // Scores may come in any order and be filled in later, as racing does. The
-// fronts are worked out when they are next asked for. Instances must not be
-// used from several goroutines at once.
+// fronts are computed when they are next needed. Instances must not be used
+// from several goroutines at once.
 type Instances struct {
 	cases   int
 	scores  [][]float64
@@ -56,8 +56,8 @@ func (in *Instances) Len() int { return len(in.scores) }
 // Score returns what was entered, NaN if nothing was.
 func (in *Instances) Score(candidate, caseIndex int) float64 { return in.scores[candidate][caseIndex] }
 
-// Mean returns the mean of a candidate's known scores and how many there are;
-// NaN if there are none.
+// Mean returns the mean and the number of a candidate's known scores; NaN if
+// there are none.
 func (in *Instances) Mean(candidate int) (mean float64, n int) {
 	sum := 0.0
 	for _, s := range in.scores[candidate] {
@@ -174,9 +174,9 @@ func (in *Instances) reckon() []int {
 	return weights
 }
 
-// Pick returns a parent, drawn in proportion to Weights. While no score is
-// known every candidate is as likely as any other; -1 means no candidates. It
-// draws from rng exactly once unless there is nothing to choose.
+// Pick returns a parent, drawn in proportion to Weights. If no score is
+// known, every candidate is equally likely; -1 means no candidates. It draws
+// from rng exactly once unless there is nothing to choose.
 func (in *Instances) Pick(rng *rand.Rand) int {
 	if len(in.scores) == 0 {
 		return -1

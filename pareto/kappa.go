@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Agreement counts how two raters judged the same things, each with pass or
-// fail: an owner, named first, and a judge. The zero value is no thing at all.
+// Agreement counts how two raters, an owner and a judge, judged the same
+// items with pass or fail. The zero value has no items.
 type Agreement struct {
 	BothPass  int `json:"both_pass"`
 	OnlyOwner int `json:"only_owner"` // the owner passed it, the judge failed it
@@ -14,7 +14,7 @@ type Agreement struct {
 	BothFail  int `json:"both_fail"`
 }
 
-// Add counts one more thing.
+// Add counts one more item.
 func (a *Agreement) Add(owner, judge bool) {
 	switch {
 	case owner && judge:
@@ -28,12 +28,12 @@ func (a *Agreement) Add(owner, judge bool) {
 	}
 }
 
-// N is the number of things.
+// N is the number of items.
 func (a Agreement) N() int { return a.BothPass + a.OnlyOwner + a.OnlyJudge + a.BothFail }
 
 // KappaEstimate is Cohen's κ with its interval. Value is NaN if κ is not
-// defined: without anything rated, and if both raters always give the same rating; Low and
-// High are then -1 and 1.
+// defined: without items, and if both raters always give the same rating; Low
+// and High are then -1 and 1.
 type KappaEstimate struct {
 	Value float64
 	Low   float64
@@ -60,14 +60,16 @@ func (k KappaEstimate) MarshalJSON() ([]byte, error) {
 // kappaZ is the normal quantile of a 95 % interval.
 const kappaZ = 1.959963984540054
 
-// Kappa returns Cohen's κ (1960): how far two raters agree beyond what their own
-// shares of passes make them agree by chance, 1 for always and 0 for chance.
+// Kappa returns Cohen's κ (1960): how far two raters agree beyond the
+// agreement that chance gives at their shares of passes, 1 for always and 0
+// for chance.
 //
-// The 95 % interval is the asymptotic one of Fleiss, Cohen and Everitt (1969),
-// computed with half a thing added to each of the four cells, because without
-// that it shrinks to a point if the raters never differ; it is then widened
-// to hold the estimate. It is a fixed-sample interval: it describes, and nothing
-// is promoted because of it. TestKappaCovers measures it at 20 to 40 things.
+// The 95 % interval is the asymptotic one of Fleiss, Cohen and Everitt
+// (1969), computed with half an item added to each of the four cells, because
+// without that it shrinks to a point if the raters never differ; it is then
+// widened to hold the estimate. It is a fixed-sample interval: it describes,
+// and no promotion rests on it. TestKappaCovers measures it at 20 to 40
+// items.
 func Kappa(a Agreement) KappaEstimate {
 	out := KappaEstimate{Value: math.NaN(), Low: -1, High: 1, Level: 0.95, N: a.N()}
 	cells := [2][2]float64{{float64(a.BothPass), float64(a.OnlyOwner)}, {float64(a.OnlyJudge), float64(a.BothFail)}}

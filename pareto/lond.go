@@ -45,9 +45,9 @@ func (l *LOND) Level(t int) float64 {
 	return l.Share(t, before)
 }
 
-// Share is α_t if so many promotions were known when trial t began. Those of
-// earlier trials that came later may be left out: that only makes the level
-// stricter. It never exceeds α/2.
+// Share is α_t if so many promotions were known when trial t began. Leaving
+// out promotions that came later only makes the level stricter. It never
+// exceeds α/2.
 func (l *LOND) Share(t, before int) float64 {
 	if t < 1 || before < 0 || before >= t {
 		panic(fmt.Sprintf("pareto: trial number %d after %d promotions", t, before))

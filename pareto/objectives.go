@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// An Objective is one of the things that a trial measures: an index of Objectives.
+// An Objective is a quantity that a trial measures: an index of Objectives.
 type Objective int
 
 // The objectives, in the order in which everything lists them.
@@ -33,12 +33,13 @@ var Objectives = [objectives]struct {
 
 func (o Objective) String() string { return Objectives[o].Name }
 
-// In reports whether o counts if these are named: quality always does, and nil is all.
+// In reports whether o is among the named objectives: quality always is, and
+// nil means all.
 func (o Objective) In(names []string) bool {
 	return names == nil || o == Quality || slices.Contains(names, o.String())
 }
 
-// Names are those of all objectives.
+// Names are the names of all objectives.
 func Names() (names []string) {
 	for _, o := range Objectives {
 		names = append(names, o.Name)
@@ -46,7 +47,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Only returns p without the objectives that do not count if these are named.
+// Only returns p with the named objectives and quality alone.
 func (p Pair) Only(names []string) Pair {
 	for o, x := range Objectives {
 		if !Objective(o).In(names) {

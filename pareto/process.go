@@ -38,13 +38,13 @@ var grid = []float64{0.2, 0.3, 0.5, 0.75, 0.9}
 // Π(1 + λ·d) of a gambler who stakes the fraction λ on every difference being
 // positive. Under the hypothesis (for each d given what came before) the
 // capital is a nonnegative supermartingale that starts at 1, so by Ville's
-// inequality P(it ever reaches 1/α) ≤ α, whatever the reason to stop or go on;
-// at any stopping time its expectation is at most 1, which makes it an e-value.
-// See Waudby-Smith and Ramdas 2023, section 4.
+// inequality P(it ever reaches 1/α) ≤ α, for any reason to stop or to
+// continue; at any stopping time its expectation is at most 1, which makes it
+// an e-value. See Waudby-Smith and Ramdas 2023, section 4.
 //
-// The zero value is an empty process. Its JSON is the state, not the history,
-// it comes back bit for bit, and it carries its own grid, so that evidence in
-// the store is continued with the bets it was begun with.
+// The zero value is an empty process. Its JSON is the state, not the history;
+// it is restored bit for bit, and it includes the grid, so that stored
+// evidence is continued with the bets that it was begun with.
 type Process struct {
 	grid []float64 // nil: the package's
 	log  []float64 // log capital of each bet; nil: all 0
@@ -54,7 +54,7 @@ type Process struct {
 
 // Add plays one difference. A zero changes nothing but N; NaN is ignored.
 // Values outside [-1, 1] are clipped: above, that only loses evidence; values
-// below -1 break the bound, and it is the caller's business to have none.
+// below -1 break the bound, and the caller must not pass any.
 func (p *Process) Add(d float64) {
 	if math.IsNaN(d) {
 		return
@@ -90,9 +90,8 @@ func (p *Process) logE() float64 {
 // starts at 1, and is math.MaxFloat64 if the true value is larger.
 func (p *Process) E() float64 { return min(math.Exp(p.logE()), math.MaxFloat64) }
 
-// Max returns the largest capital so far, at least 1. It is what may be
-// compared with 1/α: Max() ≥ 1/α refutes the hypothesis at level α for good.
-// It is not itself an e-value.
+// Max returns the largest capital so far, at least 1. Max() ≥ 1/α refutes the
+// hypothesis at level α for good. Max is not itself an e-value.
 func (p *Process) Max() float64 { return min(math.Exp(p.peak), math.MaxFloat64) }
 
 // N returns how many differences were added, zeros included.
@@ -138,7 +137,7 @@ func above(d, m float64) float64 { return (d - m) / (1 + math.Abs(m)) }
 func below(d, m float64) float64 { return above(-d, -m) }
 
 // toleranceFractions are the bets of a tolerance test as fractions of the
-// largest that cannot ruin.
+// largest one that cannot lose everything.
 var toleranceFractions = []float64{0.3, 0.6, 0.95}
 
 // toleranceGrid holds the bets for evidence against E[d] ≤ -m on continuous

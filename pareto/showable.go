@@ -4,15 +4,16 @@ import (
 	"math/rand/v2"
 )
 
-// showPower is how often a gain must be shown to count as one that can be.
+// showPower is the probability with which a gain must be shown to count as
+// showable.
 const showPower = 0.8
 
-// Showable returns the smallest mean gain in quality that cases pairs show with
-// a chance of 80 %, if the paired differences scatter with the standard
-// deviation sd, at the level alpha; 1 if none is. It plays trials of
-// differences of −1, 0 and 1 with a fixed seed: those take the most cases for
-// their mean and spread. Cost, latency and retries are left out, so that the
-// truth is no less. It takes milliseconds.
+// Showable returns the smallest mean gain in quality that cases pairs show
+// with a probability of 80 %, if the paired differences have the standard
+// deviation sd, at the level alpha; 1 if there is none. It simulates trials
+// of differences of −1, 0 and 1 with a fixed seed: those take the most cases
+// for their mean and spread. Cost, latency and retries are left out, so the
+// true value is at least as large. It takes milliseconds.
 func Showable(cases int, sd, alpha float64) float64 {
 	cases = min(cases, ForecastCap)
 	lo, hi := 0.0, 1.0
@@ -45,7 +46,7 @@ func CasesToShow(gain, sd, alpha float64) int {
 	return hi
 }
 
-// shown is the share of played trials that cross within that many cases.
+// shown is the share of simulated trials that cross within that many cases.
 func shown(gain, sd, alpha float64, cases int) float64 {
 	const trials = 200
 	rng := rand.New(rand.NewPCG(2026, 2))

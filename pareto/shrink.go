@@ -8,18 +8,18 @@ import (
 )
 
 // Shrink corrects the validation means of several candidates for the winner's
-// curse: the best of many noisy means is too good to be true, the more so the
-// fewer rollouts it rests on. It is empirical Bayes with normal candidates and
+// curse: the best of many noisy means is too high, the more so the fewer
+// rollouts it rests on. It is empirical Bayes with normal candidates and
 // normal noise (Efron and Morris 1973; James and Stein 1961): candidate i has
 // the mean of counts[i] rollouts, each with the variance noise, and the
 // candidates' true means spread normally around a common centre; centre and
-// spread are estimated from the means themselves (DerSimonian and Laird 1986).
-// Each mean is then drawn to the centre by the share of its variance that is
-// noise.
+// spread are estimated from the means themselves (DerSimonian and Laird
+// 1986). Each mean is then moved towards the centre by the share of its
+// variance that is noise.
 //
 // A candidate with no rollouts or a NaN mean gets the centre; with fewer than
-// two measured candidates there is nothing to learn a spread from, and means are
-// returned as they are. The order of candidates with equal counts never
+// two measured candidates the spread cannot be estimated, and means are
+// returned unchanged. The order of candidates with equal counts never
 // changes. It panics if the lengths differ, a count is negative, or noise is
 // negative or not finite.
 func Shrink(means []float64, counts []int, noise float64) []float64 {

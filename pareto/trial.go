@@ -62,9 +62,9 @@ func LogRatio(incumbent, challenger float64) float64 {
 // A Limit is what a trial requires of one objective. Tolerance and Gain are
 // in the unit of a Pair.
 type Limit struct {
-	// Alpha is the error allowed in showing that the challenger is better here;
-	// the mirror image, that it is worse (beyond its tolerance), is shown at
-	// the same level and rejects it.
+	// Alpha is the error allowed in showing that the challenger is better;
+	// the opposite, that it is worse (beyond its tolerance), is shown at the
+	// same level and rejects it.
 	Alpha float64 `json:"alpha"`
 	// Tolerance is how much worse the challenger may be while it wins
 	// elsewhere.
@@ -80,19 +80,20 @@ type Config struct {
 	Latency Limit `json:"latency"`
 	Cost    Limit `json:"cost"`
 	Retries Limit `json:"retries"`
-	// ToleranceAlpha is the level of every single test that an objective stays
-	// within its tolerance. All of them have to succeed, so the chance that a
-	// challenger passes although one objective is beyond its tolerance is at
-	// most that of passing the one test: an intersection needs no correction
-	// (Berger 1982, intersection-union tests).
+	// ToleranceAlpha is the level of every single test that an objective
+	// stays within its tolerance. All of them have to succeed, so the
+	// probability that a challenger passes although one objective is beyond
+	// its tolerance is at most that of passing the one test: an intersection
+	// needs no correction (Berger 1982, intersection-union tests).
 	ToleranceAlpha float64 `json:"tolerance_alpha"`
 	// FutilityAlpha is the level at which gains are shown to be smaller than
-	// what matters; all objectives must agree, so again nothing is divided.
+	// what matters; all objectives must agree, so that level is not divided
+	// either.
 	FutilityAlpha float64 `json:"futility_alpha"`
 }
 
-// DefaultConfig is the gate's rule. The four Alphas are the ways to promote a
-// challenger that is no better at all; they add up to 0.05.
+// DefaultConfig is the gate's rule. The four Alphas are the routes by which a
+// challenger without any effect can be promoted; they add up to 0.05.
 func DefaultConfig() Config {
 	dearer := math.Log(1.25) / math.Log(4)   // 1.25 times the cost or the time
 	cheaper := -math.Log(0.90) / math.Log(4) // a tenth less
@@ -107,8 +108,8 @@ func DefaultConfig() Config {
 }
 
 // Within returns c with the levels of its four routes scaled so that together
-// they promote a challenger without effect with probability at most level: how
-// a lifetime's level (LOND) becomes a trial's.
+// they promote a challenger without effect with probability at most level: it
+// turns a lifetime's level (LOND) into a trial's.
 func (c Config) Within(level float64) Config {
 	total := 0.0
 	for _, l := range c.limits() {
@@ -120,9 +121,9 @@ func (c Config) Within(level float64) Config {
 	return c
 }
 
-// IntervalLevel is the coverage of the interval that is shown for an objective: 0.95,
-// or what the verdict takes if that is less. Else one could read "promoted" beside
-// an interval that holds 0.
+// IntervalLevel is the coverage of the interval that is shown for an
+// objective: 0.95, or the coverage of the verdict if that is less. Otherwise
+// "promoted" could be shown beside an interval that contains 0.
 func (c Config) IntervalLevel(o Objective) float64 {
 	return min(intervalLevel, 1-2*c.limits()[o].Alpha)
 }
@@ -142,8 +143,8 @@ func (c Config) check() error {
 	return nil
 }
 
-// evidence is what a trial holds on one objective: an e-process per hypothesis
-// that it may want to refute.
+// evidence is a trial's evidence on one objective: an e-process per
+// hypothesis that it may refute.
 type evidence struct {
 	better  Process // refutes E[d] ≤ 0
 	within  Process // refutes E[d] ≤ -tolerance
@@ -171,27 +172,28 @@ func (e *evidence) add(o Objective, l Limit, d float64) {
 	e.smaller.Add(below(d, l.Gain))
 }
 
-// A Trial is the meeting of one challenger and one incumbent on held-out cases.
-// It is judged after every pair, and once it is promoted or rejected it is
-// closed. An undecided trial is kept as JSON and continued on fresh cases; no
-// correction is needed for having looked, or for going on because it looked
+// A Trial compares one challenger with one incumbent on held-out cases. It is
+// judged after every pair, and once it is promoted or rejected it is closed.
+// An undecided trial is kept as JSON and continued on fresh cases; no
+// correction is needed for having looked, or for continuing because it looked
 // well.
 //
-// Promote: quality is superior, or quality is non-inferior and one of latency,
-// cost and retries is superior; and in either case every other objective is
-// within its tolerance. An objective that neither arm ever measured is not
-// asked for; a warning names it. Where the challenger makes no difference at
-// all, each route ends in promotion with probability at most its Alpha, hence
-// any of them with at most 0.05, at whatever time one stops.
+// Promote: quality is superior, or quality is non-inferior and one of
+// latency, cost and retries is superior; and in either case every other
+// objective is within its tolerance. An objective that neither arm ever
+// measured is not required; a warning names it. If the challenger makes no
+// difference at all, each route ends in promotion with probability at most
+// its Alpha, hence any of them with at most 0.05, at whatever time one stops.
 //
 // Reject: quality is inferior (the mirror image of superior), or another
 // objective is beyond its tolerance, so that it can no longer be promoted, or
 // it is futile: on no measured objective is the gain as large as the smallest
 // that matters.
 //
-// Each hypothesis has its Process, and a hypothesis once refuted stays refuted
-// (Process.Max), so that evidence on several objectives need not peak together.
-// Pairs must be independent, or at least fair given the past: one per cluster.
+// Each hypothesis has its Process, and a hypothesis once refuted stays
+// refuted (Process.Max), so that evidence on several objectives need not peak
+// together. Pairs must be independent, or at least fair given the past: one
+// per cluster.
 type Trial struct {
 	cfg      Config
 	pairs    []Pair
@@ -215,7 +217,7 @@ func NewTrial(cfg Config) *Trial {
 // Config returns the rule that the trial was begun with.
 func (t *Trial) Config() Config { return t.cfg }
 
-// Under returns the trial that the same pairs, in their order, make under the rule
+// Under returns the trial of the same pairs, in their order, under the rule
 // cfg. It may close earlier than t, and then keeps fewer of them.
 func (t *Trial) Under(cfg Config) *Trial {
 	again := NewTrial(cfg)
@@ -240,8 +242,8 @@ func (t *Trial) Cases() int { return len(t.pairs) }
 // Pairs returns the pairs that were added, in order.
 func (t *Trial) Pairs() []Pair { return slices.Clone(t.pairs) }
 
-// Add enters one pair and judges. A closed trial takes no more: its pairs are
-// the evidence that its verdict rests on. Values outside [-1, 1] are clipped.
+// Add enters one pair and judges. A closed trial takes no more: its verdict
+// rests on the pairs that it has. Values outside [-1, 1] are clipped.
 func (t *Trial) Add(p Pair) {
 	if t.verdict != Undecided {
 		return
@@ -259,8 +261,8 @@ func (t *Trial) enter(p Pair) {
 }
 
 // trialVersion is the version of a trial's JSON, of the rule in judge, and of
-// the grid: evidence is replayed from the pairs, so a change of any of them
-// needs a new number and the old way kept for the old.
+// the grid. Evidence is replayed from the pairs, so a change of any of them
+// needs a new number, and trials of the old one need the old code.
 const trialVersion = 1
 
 type trialState struct {

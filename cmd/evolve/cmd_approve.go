@@ -60,8 +60,8 @@ func approvalDesk(a *global, db *store.Store) (*approval.Desk, error) {
 	return &approval.Desk{Layout: a.layout(), Release: in, Rebase: k, By: whoami()}, err
 }
 
-// runDecision asks if that is needed, stores the owner's decision on a candidate and prints
-// what follows from it.
+// runDecision asks for confirmation if needed, stores the owner's decision on
+// a candidate and prints the next step.
 func runDecision(ctx context.Context, a *global, arg string, word store.Word, yes bool) error {
 	name, _, _ := strings.Cut(arg, "@")
 	if _, err := a.layout().Live(name); err != nil { // before a store is made
@@ -111,7 +111,7 @@ func askApproval(a *global, d *approval.Decision) (bool, error) {
 	return ok, err
 }
 
-// whoami is the name of the user who types.
+// whoami is the name of the current user.
 func whoami() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

@@ -110,7 +110,8 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 	}{1, name, list}, plain.Text(b.String()))
 }
 
-// tally is "2 contains, 1 judge", in the order of their first appearance.
+// tally counts check types in order of first appearance: "2 contains, 1
+// judge".
 func tally(words []string) string {
 	n := map[string]int{}
 	var order []string
@@ -126,7 +127,7 @@ func tally(words []string) string {
 	return strings.Join(order, ", ")
 }
 
-// headOf is the beginning of a text on one line, n characters at most.
+// headOf is the beginning of a text on one line, at most n characters.
 func headOf(s string, n int) string {
 	s = oneLine(s)
 	if utf8.RuneCountInString(s) <= n {

@@ -60,7 +60,8 @@ func casesEdit(ctx context.Context, a *global, name, id string, trust bool) erro
 	return a.Print(map[string]any{"schema": 1, "skill": name, "case": c.ID, "changed": e.Changed}, fmt.Sprintf("case %s of %s: %s\n", plain.Text(c.ID), name, word))
 }
 
-// editCase lets the owner edit a case as JSON and returns the text, and its file.
+// editCase lets the owner edit a case as JSON and returns the text and the
+// path of its file.
 func editCase(ctx context.Context, a *global, c *eval.Case) (text []byte, file string, err error) {
 	editor := a.Getenv("VISUAL")
 	if editor == "" {
@@ -88,7 +89,7 @@ func editCase(ctx context.Context, a *global, c *eval.Case) (text []byte, file s
 	if err := os.WriteFile(file, b.Bytes(), fileMode); err != nil {
 		return nil, "", fmt.Errorf("make a file to edit: %w", err)
 	}
-	// By the shell, because $EDITOR may hold arguments ("code --wait").
+	// Through the shell, because $EDITOR may hold arguments ("code --wait").
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", file)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, term.Unwrapped(a.Stderr), term.Unwrapped(a.Stderr) // an editor needs the terminal itself
 	if err := cmd.Run(); err != nil {

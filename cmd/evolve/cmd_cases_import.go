@@ -61,7 +61,7 @@ func casesImport(ctx context.Context, a *global, file, of string, trust bool) er
 	return printImport(a, r)
 }
 
-// maxImport is how much is imported at once, in bytes.
+// maxImport is the largest import, in bytes.
 const (
 	maxImport   = 256 << 20
 	splitImport = "nothing was imported; cut it into several files"

@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// compareFlags are the choices of one comparison; of runFlags, only those that
-// are registered below are used.
+// compareFlags are the choices of one comparison. It uses only those of
+// runFlags that are registered below.
 type compareFlags struct {
 	runFlags
 	campaign.CompareOptions
@@ -121,7 +121,7 @@ func runCompare(ctx context.Context, a *global, args []string, f *compareFlags) 
 	if f.recorded {
 		err = c.FromRecords(ctx)
 	} else if err = measureComparison(ctx, a, f, c); errors.As(err, &stopped) {
-		// What was measured is shown all the same.
+		// Show what was measured before the error.
 		c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("stopped early: %v", stopped))
 		err = nil
 	}
@@ -142,7 +142,8 @@ func runCompare(ctx context.Context, a *global, args []string, f *compareFlags) 
 	return nil
 }
 
-// measureComparison runs both arms. A *eval.BudgetError comes with what was measured.
+// measureComparison runs both arms. With a *eval.BudgetError it also returns
+// what was measured so far.
 func measureComparison(ctx context.Context, a *global, f *compareFlags, c *campaign.Comparison) error {
 	fc, err := c.Plan(ctx)
 	if err != nil {

@@ -49,7 +49,7 @@ func newDemoCommand(a *global) *cobra.Command {
 	return c
 }
 
-// runDemo plays the whole way in a home of its own: harvest, search, gate, promote.
+// runDemo runs harvest, search, gate and promote in a temporary home.
 func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	dir := keep
 	if dir == "" {
@@ -90,8 +90,8 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	defer func() { err = errors.Join(err, d.close()) }()
 
 	d.Say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)
-	// With its 30 held-out cases eleven of twelve seeds end in a promotion, the other
-	// undecided: this is one of the eleven.
+	// With the demo's 30 held-out cases eleven of twelve seeds end in a
+	// promotion and one undecided; this is one of the eleven.
 	f := &runFlags{Config: campaign.Config{Schema: 1, Skill: demoSkill, Evolve: skill.Harness, Seed: 6, MaxRollouts: demoRollouts, MaxRetries: 1, Concurrency: 8,
 		WallClock: time.Minute, Profile: check.ClaudeCode}, promote: true}
 	f.Agent = "simulated"
@@ -99,10 +99,10 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	return runSkill(ctx, d, f)
 }
 
-// stamp is the time of a line in a session of the demo.
+// stamp matches the time of a line in a session of the demo.
 var stamp = lazyregexp.New(`"timestamp":"[^"]+"`)
 
-// stampLayout is how it is written.
+// stampLayout is the format of these times.
 const stampLayout = `"timestamp":"2006-01-02T15:04:05.000Z"`
 
 // newestStamp is the last time in the sessions of the demo.

@@ -26,7 +26,7 @@ func newDoctorCommand(a *global) *cobra.Command {
 	return c
 }
 
-// runDoctor prints what a doctor finds. What fails makes the exit code 1.
+// runDoctor prints a doctor's findings. A failure makes the exit code 1.
 func runDoctor(ctx context.Context, a *global, baseURL, keyEnv string) error {
 	d := &doctor.Doctor{Home: a.home, Layout: a.layout(), Opener: a.opener(false), Getenv: a.Getenv, Policy: a.machine.policy, Hint: func(err error) string { _, hint := classify(err); return hint },
 		BaseURL: baseURL, KeyEnv: keyEnv, Timeout: 5 * time.Second}

@@ -110,9 +110,9 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 	return printHarvest(a, r)
 }
 
-// recordAll records the live texts of all skills that can be read, or of one: what was
-// found, and what was edited by hand since. Before cases are made, so that new ones are
-// held out for challengers that were carried over to an edit.
+// recordAll records the live texts of all skills that can be read, or of one:
+// new skills and edits by hand. It runs before cases are made, so that new
+// cases are held out for challengers that were carried over to an edit.
 func recordAll(ctx context.Context, a *global, db *store.Store, reg *skill.Registry, only string) error {
 	in, err := a.installer(db)
 	if err != nil {
@@ -133,7 +133,7 @@ func recordAll(ctx context.Context, a *global, db *store.Store, reg *skill.Regis
 	return nil
 }
 
-// maxShown are the problems that are printed; --json has all.
+// maxShown is the number of problems that are printed; --json has all.
 const maxShown = 5
 
 func printHarvest(a *global, r *harvestReport) error {
@@ -176,7 +176,7 @@ func printHarvest(a *global, r *harvestReport) error {
 	return a.Print(r, b.String())
 }
 
-// next is what to type after a harvest.
+// next is the command to type after a harvest.
 func (r *harvestReport) next() string {
 	if r.Stored == 0 {
 		return "no sessions were found; --claude-home names another folder"

@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newHookCommand is what agents run at the events of a session. It is hidden:
-// `evolve hooks install` writes it into their settings.
+// newHookCommand is the command that agents run at the events of a session.
+// It is hidden: `evolve hooks install` writes it into their settings.
 func newHookCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:    "hook EVENT",
 		Short:  "Answer one event of a session (called by agents)",
 		Hidden: true,
-		// Bad usage has an exit code that tells an agent to stop. A hook has no
-		// bad usage.
+		// A usage error would exit with the code that tells an agent to stop,
+		// so a hook accepts any arguments.
 		Args:               cobra.ArbitraryArgs,
 		DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -26,8 +26,8 @@ func newHookCommand(a *global) *cobra.Command {
 	}
 }
 
-// fastHook answers `evolve hook EVENT` before the commands are put together: an
-// agent waits for it. done is false for everything else.
+// fastHook answers `evolve hook EVENT` before the command tree is built,
+// because an agent waits for it. done is false for every other command.
 func fastHook(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, done bool) {
 	if len(args) == 0 || args[0] != "hook" {
 		return 0, false
@@ -38,8 +38,8 @@ func fastHook(args []string, stdin io.Reader, stdout, stderr io.Writer) (code in
 	return runHook(newGlobal(stdin, stdout, stderr), args[1:]), true
 }
 
-// runHook takes EVENT and what globalFlags has of folders, and nothing that could
-// be wrong: an agent's settings outlive the program that wrote them.
+// runHook takes EVENT and the folders among globalFlags, and accepts anything
+// else: an agent's settings outlive the program that wrote them.
 func runHook(a *global, args []string) int {
 	event := ""
 	for i := 0; i < len(args); i++ {

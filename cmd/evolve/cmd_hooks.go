@@ -49,7 +49,7 @@ failed.`,
 	return c
 }
 
-// settingsFile is the file that is edited.
+// settingsFile is the settings file to edit.
 func settingsFile(a *global, project bool) (string, error) {
 	if project {
 		dir, err := os.Getwd()
@@ -68,9 +68,9 @@ func settingsEditor(a *global) (*settings.Editor, error) {
 	return &settings.Editor{Dir: home, Now: a.Now}, err
 }
 
-// hookProgram is this program as a shell calls it. A data folder that a variable
-// names goes with it: an agent that is started from elsewhere has no such
-// variable.
+// hookProgram is the command by which a shell calls this program. It includes
+// a data folder that was set by a variable, because an agent started
+// elsewhere does not have it.
 func hookProgram(a *global) (string, error) {
 	exe, err := ownProgram()
 	if err != nil {

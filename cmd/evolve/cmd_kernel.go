@@ -231,8 +231,8 @@ func kernelCheck(a *global, arg string, profile check.Profile) error {
 	return err
 }
 
-// skillFile finds the SKILL.md that a skill's name, a folder or a file names, and the
-// name of its folder.
+// skillFile finds the SKILL.md for a skill's name, a folder or a file, and
+// the name of its folder.
 func skillFile(a *global, arg string) (path, folder string, err error) {
 	if !strings.ContainsAny(arg, `/\`) && !strings.HasSuffix(arg, ".md") {
 		reg, err := a.layout().Registry()

@@ -119,7 +119,7 @@ func logSkill(ctx context.Context, a *global, name string, all bool) error {
 	return a.Print(l, l.Text(newest, terminalWidth(a)))
 }
 
-// tokensOf is the size of what an agent reads of a text, estimated.
+// tokensOf estimates the size of what an agent reads of a text.
 func tokensOf(doc *skill.Document) int {
 	if doc == nil {
 		return 0

@@ -56,7 +56,7 @@ func toFlag(f *pflag.FlagSet, to *[]string, what string) {
 	f.StringSliceVar(to, "to", nil, what+": "+strings.Join(skill.TargetNames(), ", ")+", or a folder")
 }
 
-// namesTarget refuses a --to that is there and empty: it was to name something.
+// namesTarget refuses an empty --to.
 func namesTarget(c *cobra.Command, to []string) error {
 	if c.Flags().Changed("to") && len(to) == 0 {
 		return problem.Inputf("the targets are "+strings.Join(skill.TargetNames(), ", ")+", or a folder", "--to names no target")
@@ -96,8 +96,8 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	return printPlaced(a, done)
 }
 
-// namedTargets are the targets of --to, nil if there are none. Those of the configuration are
-// checked in that case.
+// namedTargets are the targets of --to, nil if there are none; then it checks
+// those of the configuration.
 func namedTargets(a *global, to []string) ([]skill.Target, error) {
 	targets, err := a.layout().Targets(to)
 	if len(to) == 0 {

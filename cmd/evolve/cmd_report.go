@@ -76,7 +76,7 @@ func runReport(ctx context.Context, a *global, name, out string) error {
 	return err
 }
 
-// A written is a report as it is written, and under which name.
+// A written is a finished report and its file name.
 type written struct {
 	name  string
 	write func(io.Writer) error
@@ -87,7 +87,7 @@ func pageOf(ctx context.Context, rd *status.Reader, name string) (p written, dat
 	if name == "night" || strings.HasPrefix(name, "night-") {
 		return pageOfNight(ctx, rd, name, nil)
 	}
-	// A night's whole name may be the beginning of a run's.
+	// A night's full name may be a prefix of a run's.
 	if n, err := rd.Night(ctx, name); err != nil {
 		return p, nil, err
 	} else if n != nil && n.ID == name {
@@ -103,8 +103,8 @@ func pageOf(ctx context.Context, rd *status.Reader, name string) (p written, dat
 	return written{m.Run, page.Run(m)}, m, nil
 }
 
-// pageOfNight is the page of a night; if no night has that name, it returns the error
-// otherwise.
+// pageOfNight is the page of a night; if no night has that name, it returns
+// the error otherwise.
 func pageOfNight(ctx context.Context, rd *status.Reader, name string, otherwise error) (p written, data any, err error) {
 	n, err := rd.Night(ctx, name)
 	switch {

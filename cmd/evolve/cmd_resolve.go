@@ -35,8 +35,8 @@ type resolved struct {
 	Skill     *resolvedSkill  `json:"skill"`
 }
 
-// A resolvedSkill is the one that would be used. Tools are what it declares; an
-// agent's own settings still decide what it may do.
+// A resolvedSkill is the skill that would be used. Tools are those that it
+// declares; an agent's own settings still decide what it may do.
 type resolvedSkill struct {
 	Name  string   `json:"name"`
 	Path  string   `json:"path"`
@@ -65,7 +65,7 @@ func runResolve(a *global, text string) error {
 	var callable []skill.Callable
 	for _, e := range reg.Entries {
 		c := skill.Callable{Name: e.Name, Aliases: reg.AliasesOf(e.Name)}
-		// A skill that cannot be read any more is still one that can be named.
+		// A skill that cannot be read can still be named.
 		if b, err := skill.ReadFile(e.Path); err == nil {
 			if doc, err := skill.Parse(b, skill.Options{}); err == nil {
 				docs[e.Name] = doc

@@ -63,9 +63,9 @@ type reviewed struct {
 	Same    int    `json:"same"`
 	Skipped int    `json:"skipped"`
 	Left    int    `json:"left"` // pairs that are still without a label
-	// Kappa compares the owner's preferences with what the judge scored the same
-	// answers when they were measured. Session labels are not part of it: a run
-	// adds them.
+	// Kappa compares the owner's preferences with the judge's scores for the
+	// same answers when they were measured. Session labels are not part of
+	// it: a run adds them.
 	Kappa  pareto.KappaEstimate `json:"kappa"`
 	Stored pareto.Agreement     `json:"agreement"`
 }
@@ -103,8 +103,8 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 	return printReview(a, r)
 }
 
-// askPair puts pairs to the owner until they are used up or the owner quits. Every
-// answer is stored before the next question.
+// askPair shows pairs to the owner until there are none left or the owner
+// quits. Every answer is stored before the next question.
 func askPair(ctx context.Context, a *global, db *store.Store, pairs []judge.Pair, r *reviewed) error {
 	lines := typedLines(ctx, a)
 	for i, p := range pairs {
@@ -174,14 +174,14 @@ func typedLines(ctx context.Context, a *global) func() (string, error) {
 	}
 }
 
-// What is shown of one answer.
+// Limits on what is shown of one answer.
 const (
 	shownLines = 24
 	shownRunes = 1600
 )
 
-// shown is an answer as a terminal may see it: without commands to it, cut in
-// the middle of nothing.
+// shown is an answer made safe for a terminal: without control sequences, and
+// never cut in the middle of a character.
 func shown(answer string) string {
 	text := strings.TrimSpace(plain.Text(answer))
 	lines := strings.Split(text, "\n")

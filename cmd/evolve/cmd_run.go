@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// runFlags are the choices of one run: its configuration, and what concerns this
-// process alone.
+// runFlags are the flags of one run: its configuration, and the settings of
+// this process.
 type runFlags struct {
 	campaign.Config
 	campaign.Options
@@ -104,7 +104,7 @@ func oneOf[V any](registry map[string]V) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// registerSpending registers the caps, and how rollouts are made within them.
+// registerSpending registers the caps, and the settings of rollouts.
 func (f *runFlags) registerSpending(fl *pflag.FlagSet) {
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
@@ -119,8 +119,8 @@ func (f *runFlags) registerSpending(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 }
 
-// resumable refuses what a resumed run would have to ignore: it is a function of
-// the choices that it began with, its caps included.
+// resumable refuses flags that a resumed run would have to ignore: it keeps
+// the choices and caps that it began with.
 func resumable(c *cobra.Command) error {
 	may := []string{"resume", "no-wait", "skill", "promote", "to", "yes", "json", "quiet", "claude-home", "skills-dir"}
 	var err error
@@ -133,7 +133,7 @@ func resumable(c *cobra.Command) error {
 	return err
 }
 
-// check refuses what makes no sense before anything is read or spent.
+// check refuses invalid combinations before anything is read or spent.
 func (f *runFlags) check() error {
 	if err := f.Config.Check(); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// sameCommand makes a command that is typed again resume the run that its first time
+// sameCommand lets a repeated command resume the run that its first call
 // began, if that run still waits for answers.
 func sameCommand(ctx context.Context, a *global, f *runFlags) error {
 	if f.resume != "" {

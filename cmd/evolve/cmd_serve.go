@@ -88,8 +88,8 @@ func runServe(ctx context.Context, a *global, f *serveFlags) error {
 	return s.Serve(ctx, l, log.New(io.Discard, "", 0)) // a page says what went wrong
 }
 
-// served is what the pages show and do, by the commands' own functions. db is what the
-// requests read that change nothing; others open a database of their own.
+// served is the program behind the pages. db serves the requests that change
+// nothing; others open a database of their own.
 func served(a *global, db *store.Store) *pages.Program {
 	base := *a // not changed any more: requests come several at a time
 	return &pages.Program{Clean: base.clean, Classify: explain, Seed: uint64(a.Now().UnixNano()),
@@ -116,7 +116,7 @@ func served(a *global, db *store.Store) *pages.Program {
 		}}
 }
 
-// commandOf is what a page works with.
+// commandOf is the command behind a request.
 func commandOf(ctx context.Context, a *global) (*pages.Command, error) {
 	db, err := a.store(ctx)
 	if err != nil {
@@ -139,9 +139,10 @@ func commandOf(ctx context.Context, a *global) (*pages.Command, error) {
 		Agree: func(ctx context.Context, p *release.Plan, yes bool) error { return agree(ctx, a, db, p, yes) }}, err
 }
 
-// openBrowser opens an address in the owner's browser, by way of a file that its
-// owner alone can read, because every user can read the arguments of a program. Failures
-// are reported; the address was printed before. shut removes the file.
+// openBrowser opens an address in the owner's browser. It goes through a file
+// that only the owner can read, because every user can read the arguments of
+// a program. Failures are reported; the address was printed before. shut
+// removes the file.
 func openBrowser(ctx context.Context, a *global, address string) (shut func()) {
 	h, err := a.home()
 	if err == nil {
@@ -168,7 +169,7 @@ func openBrowser(ctx context.Context, a *global, address string) (shut func()) {
 	return shut
 }
 
-// startBrowser starts what opens pages here: $BROWSER, or the system's own.
+// startBrowser starts the browser: $BROWSER, or the system's default.
 func startBrowser(ctx context.Context, browser, page string) error {
 	command := []string{"xdg-open", page}
 	switch {

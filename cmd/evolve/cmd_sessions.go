@@ -74,8 +74,9 @@ func (f *sessionFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.olderThan, "older-than", "", "sessions of at least this age, for example 90d")
 }
 
-// selectedSessions returns the sessions that f names, without their turns. The age of a
-// session is that of its last sign of life; one without a time is of no age.
+// selectedSessions returns the sessions that f selects, without their turns.
+// The age of a session counts from its last event; a session without times
+// has no age.
 func selectedSessions(ctx context.Context, a *global, db *store.Store, f sessionFlags) ([]harvest.Session, error) {
 	var age time.Duration
 	if f.olderThan != "" {
@@ -111,14 +112,14 @@ type listedSession struct {
 	Invocations []usedAt  `json:"invocations,omitempty"`
 }
 
-// A usedAt is one use of a skill and what became of it.
+// A usedAt is one use of a skill and its outcome.
 type usedAt struct {
 	Skill   string    `json:"skill"`
 	Outcome string    `json:"outcome"`
 	Time    time.Time `json:"time,omitzero"`
 }
 
-// bySession joins transcripts by the session that they belong to, in their order.
+// bySession groups transcripts by their session, in order.
 func bySession(sessions []harvest.Session, cases []eval.Case) []listedSession {
 	at := map[string]int{}
 	out := []listedSession{}
@@ -191,7 +192,7 @@ func listSessions(ctx context.Context, a *global, f sessionFlags) error {
 	return a.Print(data, b.String())
 }
 
-// dayOf is a time as a list shows it.
+// dayOf formats a time for a list.
 func dayOf(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"

@@ -72,9 +72,9 @@ func purgerOf(a *global, db *store.Store) (*purge.Purger, error) {
 		Report: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) }}, err
 }
 
-// toPurge returns the ids of the sessions that are named or selected. One that
-// was purged before is known by its whole id alone: purging it again finishes
-// what was cut short.
+// toPurge returns the ids of the sessions that are named or selected. A
+// purged session is known by its whole id alone: purging it again finishes an
+// interrupted purge.
 func toPurge(ctx context.Context, a *global, db *store.Store, names []string, f sessionFlags) (ids []string, err error) {
 	for _, name := range names {
 		before, err := db.Purged(ctx, name)

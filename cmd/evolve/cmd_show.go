@@ -109,7 +109,7 @@ func runShow(ctx context.Context, a *global, arg string, why bool) error {
 	return err
 }
 
-// text explains in a few lines how a text came to be.
+// text explains in a few lines how a text was made.
 func (r *showResult) text(t *candidate.Text) string {
 	var b strings.Builder
 	pinned := ""
@@ -151,10 +151,11 @@ func (r *showResult) text(t *candidate.Text) string {
 	return plain.Text(b.String())
 }
 
-// citedCases is how many cases a sentence is shown with; --json has them all.
+// citedCases is the number of cases shown for a sentence; --json has all of
+// them.
 const citedCases = 2
 
-// changeText is a sentence with what taught it.
+// changeText formats a sentence with the cases that taught it.
 func changeText(c *candidate.Change) string {
 	var b strings.Builder
 	mark := map[string]string{"added": "+", "reworded": "~", "removed": "-"}[c.Kind]

@@ -89,8 +89,8 @@ func (f *sleepFlags) check() error {
 	return f.runFlags.check()
 }
 
-// nightLease is how long a night keeps the cycle without renewing that; 0 is the
-// cycle's own choice.
+// nightLease is how long a night holds the cycle without renewing its lease;
+// 0 uses the cycle's default.
 var nightLease time.Duration
 
 func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
@@ -171,7 +171,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	return err
 }
 
-// stoppedNight is how a night ends that stays open.
+// stoppedNight is the error of a night that ended unfinished.
 func stoppedNight(ctx context.Context, a *global, err error) error {
 	if ctx.Err() != nil {
 		a.Say("interrupted; `evolve sleep run` continues this night")
@@ -184,7 +184,7 @@ func stoppedNight(ctx context.Context, a *global, err error) error {
 	return &problem.Error{Kind: kind, Err: err, Hint: hint + "`evolve sleep run` continues this night"}
 }
 
-// stepLine is a step in one line.
+// stepLine formats a step as one line.
 func stepLine(k *sleep.Step) string {
 	what := status.KindOfStep(k)
 	if k.Skill != "" {
@@ -205,7 +205,7 @@ func stepLine(k *sleep.Step) string {
 // unknown, as in the journal that a timer writes to.
 const widest = 124
 
-// foldNight is text as it fits stdout.
+// foldNight folds text for stdout.
 func foldNight(a *global, text string) string {
 	return plain.Fold(text, cmp.Or(term.Columns(a.Stdout), widest))
 }

@@ -116,13 +116,14 @@ func sleepUninstall(ctx context.Context, a *global) error {
 	return err
 }
 
-// newTimer reads the flags of install, and those of the nights behind --.
+// newTimer reads the flags of install, and those of the nights after --.
 func newTimer(a *global, at, with string, args []string) (t *timer.Timer, flags runFlags, err error) {
 	t = &timer.Timer{}
 	if t.Hour, t.Minute, err = timer.ParseTime(at); err != nil {
 		return nil, flags, err
 	}
-	// A flag that the night would refuse is refused now, while somebody looks.
+	// Refuse now what the night would refuse later, while somebody reads the
+	// message.
 	f, fl := new(sleepFlags), pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.register(fl)
 	night := newGlobal(a.Stdin, a.Stdout, a.Stderr) // the night's own flags of every command
@@ -156,9 +157,9 @@ func newTimer(a *global, at, with string, args []string) (t *timer.Timer, flags 
 	return t, f.runFlags, t.Check()
 }
 
-// nightArgs are the arguments that start a night on what this command works on: the
-// folders among the flags of every command are added, each from the root on. night has
-// the flags that the night is given itself, which come first.
+// nightArgs are the arguments that start a night on the same data as this
+// command: night's own flags, and the global flags that name folders, as
+// absolute paths. Flags in night come first.
 func nightArgs(a *global, args []string, f *sleepFlags, night *global) ([]string, error) {
 	all := append([]string{"sleep", "run", "--quiet"}, args...)
 	for _, flag := range []struct{ name, nights, ours string }{
@@ -183,7 +184,7 @@ func nightArgs(a *global, args []string, f *sleepFlags, night *global) ([]string
 	return all, nil
 }
 
-// leftOut are the keys that are set here and written into no timer.
+// leftOut are the keys that are set here and that no timer stores.
 func leftOut(a *global) (names []string) {
 	for _, k := range agent.Kinds() {
 		for _, name := range k.Credentials {

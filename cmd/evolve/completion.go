@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completionTime is how long a completion may take: people do not wait for one.
+// completionTime is the time limit of a completion.
 const completionTime = 300 * time.Millisecond
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
@@ -68,7 +68,8 @@ const withoutPackage = `    if ! declare -F _get_comp_words_by_ref >/dev/null 2>
     fi
 `
 
-// afterAt leaves of each completion what bash replaces: from the @ on.
+// afterAt keeps the part of each completion that bash replaces: from the @
+// on.
 const afterAt = `    if [[ $cur == *@* && $COMP_WORDBREAKS == *@* ]]; then
         COMPREPLY=("${COMPREPLY[@]#"${cur%@*}"}")
     fi
@@ -91,8 +92,8 @@ func bashCompletion(root *cobra.Command, out io.Writer) error {
 	return err
 }
 
-// A completer lists what may be typed somewhere. What cannot be found out is left out in
-// silence.
+// A completer lists the possible arguments at one position. It silently
+// leaves out what it cannot find.
 type completer func(*completing) []store.Name
 
 // completing is one completion.
@@ -104,7 +105,8 @@ type completing struct {
 	begun  string
 }
 
-// arguments are what commands take, by position; the last one may come again.
+// arguments are the arguments of commands, by position; the last one may be
+// repeated.
 var arguments = map[string][]completer{
 	"log":            {skills},
 	"show":           {texts},
@@ -130,8 +132,8 @@ var arguments = map[string][]completer{
 	"kernel confirm": {skills, none},
 }
 
-// values are what flags take, by command and flag, else by flag alone. A flag that is
-// not listed completes nothing, or files if it is one of paths.
+// values are the values of flags, by command and flag, else by flag alone. A
+// flag that is not listed completes nothing, or files if it is one of paths.
 var values = map[string]completer{
 	"skill":            skills,
 	"run":              namedRuns,
@@ -186,7 +188,8 @@ func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
 	if how == nil && (f.Value.Type() == "bool" || slices.Contains(paths, f.Name)) {
 		return
 	}
-	// The error is of a flag that has one already, which nothing here gives it.
+	// The only error is a flag with two completions, which the table rules
+	// out.
 	_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if how == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -203,7 +206,7 @@ func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
 	})
 }
 
-// completionsFor asks how what may be typed there, within completionTime.
+// completionsFor runs the completer how within completionTime.
 func completionsFor(a *global, c *cobra.Command, how completer, args []string, begun string) (out []string, directive cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(c.Context(), completionTime)
 	defer cancel()
@@ -226,11 +229,11 @@ func completionsFor(a *global, c *cobra.Command, how completer, args []string, b
 	return out, directive
 }
 
-// anyFile means every file.
+// anyFile means that every file is possible.
 const anyFile = "\x00file"
 
-// oneWord reports whether a name can be typed and shown as it is: harvested text and
-// file names may hold anything.
+// oneWord reports whether a name can be typed and shown unquoted: harvested
+// text and file names may hold anything.
 func oneWord(s string) bool {
 	return s != "" && plain.Text(s) == s && !strings.ContainsAny(s, " \t\n\"'`$\\;&|<>()*?[]{}!#~")
 }
@@ -248,10 +251,10 @@ var (
 	someFile = words(anyFile)
 )
 
-// agents are the backends, which are registered by the time that this is asked.
+// agents are the backends, which are registered by the time this is called.
 func agents(k *completing) []store.Name { return words(agent.Names()...)(k) }
 
-// ask asks the store; without an answer there is nothing to complete.
+// ask queries the store; without an answer there is nothing to complete.
 func (k *completing) ask(question func(*store.Peek) ([]store.Name, error)) []store.Name {
 	if k.peek == nil {
 		return nil
@@ -263,7 +266,7 @@ func (k *completing) ask(question func(*store.Peek) ([]store.Name, error)) []sto
 	return names
 }
 
-// skills are those on disk, and those that only the store knows.
+// skills are those on disk and those that only the store has.
 func skills(k *completing) (out []store.Name) {
 	if reg, err := k.a.layout().Registry(); err == nil {
 		for _, e := range reg.Entries {
@@ -283,7 +286,7 @@ func skills(k *completing) (out []store.Name) {
 
 func skillsOrFiles(k *completing) []store.Name { return append(skills(k), store.Name{Name: anyFile}) }
 
-// texts are skills; behind an @ the texts of one.
+// texts completes skills and, after an @, the texts of one.
 func texts(k *completing) []store.Name {
 	name, _, behind := strings.Cut(k.begun, "@")
 	if !behind {
@@ -296,7 +299,7 @@ func texts(k *completing) []store.Name {
 	return out
 }
 
-// otherTexts are texts of the skill that was named before.
+// otherTexts are the texts of the skill in the previous argument.
 func otherTexts(k *completing) []store.Name {
 	if len(k.before) == 0 || len(k.before) > 2 {
 		return nil

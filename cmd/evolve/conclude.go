@@ -27,8 +27,8 @@ type runResult struct {
 	Report  string           `json:"report"`
 }
 
-// concludeRun installs what a run found, if --promote was given and the gate proved it,
-// and prints the result.
+// concludeRun prints the result of a run, and first installs its challenger
+// if --promote was given and the gate proved it.
 func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campaign, found *campaign.Result) (err error) {
 	res, out := &runResult{Result: *found, Targets: []release.Placed{}}, found.Outcome
 	db, err := a.store(ctx)
@@ -150,7 +150,7 @@ func printResult(a *global, r *runResult) error {
 	return a.Print(r, b.String())
 }
 
-// next is what to type after a run.
+// next is the command to type after a run.
 func (r *runResult) next() string {
 	s := report.Standing{Skill: r.Skill, Stopped: r.Status == string(record.Stopped), Installed: r.Installed,
 		Doubted: r.Verdict.Judge != nil && !r.Verdict.Judge.Trusted}

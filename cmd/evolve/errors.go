@@ -121,8 +121,8 @@ func readOnlyHint(err error) string {
 	return filepath.Dir(path) + " is mounted read-only: mount it so that it can be written"
 }
 
-// finiteFlags refuses what a flag's parser takes for a number, and no cap, price
-// or rate can be.
+// finiteFlags refuses NaN and infinities, which a flag's parser accepts as
+// numbers.
 func finiteFlags(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *flagT) {
 		if f.Value.Type() != "float64" || err != nil {
@@ -197,7 +197,7 @@ func parent(c *cobra.Command, subs ...*cobra.Command) {
 	c.AddCommand(subs...)
 }
 
-// subcommands refuses words that are no subcommand.
+// subcommands refuses arguments that are no subcommand.
 func subcommands(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownCommand(c, args[0])

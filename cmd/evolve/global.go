@@ -40,16 +40,16 @@ type global struct {
 // folders are the global flags.
 type folders struct{ claudeHome, skillDir string }
 
-// A demoRun is what the folders of `evolve demo` are, while it runs.
+// A demoRun describes the folders of a running `evolve demo`.
 type demoRun struct {
 	sandboxed bool // it runs: see isDemo
-	// passing: the folders are removed when the command ends. kept, else, is what to type
-	// for other commands to work in them.
+	// passing: the folders are removed when the command ends. kept,
+	// otherwise, is what to type for other commands to use them.
 	passing bool
 	kept    string
 }
 
-// opened is a database and what belongs to it, nil before it is opened.
+// opened is an open database and what depends on it, nil before it is opened.
 type opened struct {
 	db      *store.Store
 	scratch *scratch.Ledger // of the same data folder; nil if nothing may be written
@@ -75,10 +75,10 @@ func (a *global) globalFlags(f *pflag.FlagSet) {
 	f.StringVar(&a.skillDir, "skills-dir", "", "folder that holds the skills (default <claude-home>/skills)")
 }
 
-// home is the folder of evolve's own data.
+// home is evolve's data folder.
 func (a *global) home() (datadir.Dir, error) { return datadir.Find(a.Getenv) }
 
-// layout finds the skills folders of this person's agents.
+// layout finds the skills folders of this user's agents.
 func (a *global) layout() *skill.Layout {
 	return &skill.Layout{Getenv: a.Getenv, ClaudeHome: a.claudeHome, SkillsDir: a.skillDir, Configured: func() ([]string, error) {
 		conf, err := a.config()
@@ -102,8 +102,9 @@ func openTrialOf(ctx context.Context, a *global, db *store.Store, live *skill.Li
 	return candidate.OpenTrial(ctx, db, live, evolves)
 }
 
-// store opens the database, once, for what the command may do. If there is none, a
-// command that only looks gets an empty one, and no file is made.
+// store opens the database once, with the access that the command needs. If
+// there is none, a command that only reads gets an empty one, and no file is
+// made.
 func (a *global) store(ctx context.Context) (*store.Store, error) {
 	if a.open.db != nil {
 		return a.open.db, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// ingester fills a store.
+// ingester writes sessions and cases to the store.
 func (a *global) ingester(db *store.Store) (*ingest.Ingester, error) {
 	home, err := a.home()
 	return &ingest.Ingester{Store: db, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Redactor: a.redactor()}, err

@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
-// installer puts texts in place for this command.
+// installer installs texts for this command.
 func (a *global) installer(db *store.Store) (*release.Installer, error) {
 	o, err := a.outbox()
 	return a.installerWith(o, db), err
@@ -43,10 +43,10 @@ func sayProved(a *global, done *release.Result, named bool) ([]release.Placed, e
 	return done.Placed, done.Refusal()
 }
 
-// fileMode keeps what evolve writes for its owner alone.
+// fileMode makes files readable by their owner alone.
 const fileMode os.FileMode = 0o600
 
-// rebaserOf carries challengers over to what this command finds edited.
+// rebaserOf carries challengers over to edits that this command finds.
 func rebaserOf(a *global, db *store.Store) (*rebase.Rebaser, error) {
 	k, err := a.locks()
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// lookers are the commands that only look, by their paths. `evolve report` and
-// `evolve compare --recorded` write the page that they are for, and nothing else.
+// lookers are the commands that only read, by their paths. `evolve report`
+// and `evolve compare --recorded` write their page and nothing else.
 var lookers = []string{
 	"status", "log", "show", "diff", "report", "resolve", "doctor", "serve", "help", "completion",
 	"cases", "cases list", "cases show", "cases export", "sessions", "sessions list",
 	"kernel", "kernel show", "kernel check", "hooks", "hooks status", "sleep", "sleep status",
 }
 
-// accessOf is what a command may do, as it was typed.
+// accessOf is the access that the typed command needs.
 func accessOf(c *cobra.Command) datadir.Access {
 	path := help.PathOf(c)
 	on := func(flag string) bool {

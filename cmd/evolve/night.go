@@ -9,7 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep/work"
 )
 
-// nightWorker does what the steps of a night are about, with these flags.
+// nightWorker does the steps of a night, with these flags.
 func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) {
 	r, err := a.runner(f)
 	if err != nil {

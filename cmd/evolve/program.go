@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 )
 
-// ownProgram is the path of this program, for timers and hooks that start it later. If
-// it was called by a link, that is the link's path: an update may change its target.
+// ownProgram is the path of this program, for timers and hooks that start it
+// later. If it was called through a link, that is the link's path: an update
+// may change its target.
 func ownProgram() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// writePage writes a page into the data folder's reports, for its owner alone, and
-// returns its path.
+// writePage writes a page into the data folder's reports, readable by its
+// owner alone, and returns its path.
 func writePage(a *global, name string, write func(io.Writer) error) (string, error) {
 	h, err := a.home()
 	if err != nil {
@@ -51,14 +51,14 @@ func writeReport(ctx context.Context, a *global, db *store.Store, run string) (s
 	return writePage(a, m.Run, page.Run(m))
 }
 
-// comparisonPage is the file name of a comparison's page. The same two texts have
-// one page: the newest.
+// comparisonPage is the file name of a comparison's page. The same two texts
+// share one page, which has the newest comparison.
 func comparisonPage(c *report.Comparison) string {
 	return fmt.Sprintf("compare-%s-%s-%s", datadir.FileName(c.Skill), datadir.TextName(c.A.SHA), datadir.TextName(c.B.SHA))
 }
 
-// writeNight writes the page of a night that had something to do, and returns its
-// path, "" for none. A page that cannot be written is no reason to lose a night.
+// writeNight writes the page of a night that had something to do, and returns
+// its path, "" for none. Failure to write the page does not fail the night.
 func writeNight(a *global, r *status.Night) string {
 	busy := false
 	for _, k := range r.Steps {

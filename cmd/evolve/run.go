@@ -16,9 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// run is the whole program: it parses args, carries out one command and returns
-// the exit code. It is what main and the tests call. m is what a command finds
-// around itself.
+// run parses args, runs one command and returns the exit code. main and the
+// tests call it. m is what a command finds around itself.
 func run(ctx context.Context, m machine, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if code, done := fastHook(args, stdin, stdout, stderr); done {
 		return code
@@ -159,8 +158,8 @@ func exitCode(kind problem.Kind) int {
 	return exitFailed
 }
 
-// abort ends the process at once. The store bears that at any instant; children
-// are not left behind, and neither is a view on the terminal.
+// abort ends the process at once. The store is consistent at any instant;
+// child processes are ended and the view is removed from the terminal.
 func (a *global) abort() {
 	process.KillAll()
 	a.Clear()

@@ -7,17 +7,17 @@ import (
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
-// redactor knows the keys of this process by their values.
+// redactor removes this process's keys by their values.
 func (a *global) redactor() redact.Redactor { return a.keys.Redactor() }
 
-// clean is text for the owner to read, without secrets.
+// clean removes secrets from text for the owner.
 func (a *global) clean(text string) string {
 	text, _ = a.redactor().Redact(text)
 	return text
 }
 
-// panicked ends the command after a panic that came up to here; one in a
-// goroutine comes as an *eval.PanicError (see eval.Shielded).
+// panicked ends the command after a panic that reached the top; one in a
+// goroutine arrives as an *eval.PanicError (see eval.Shielded).
 func (a *global) panicked(v any, stack []byte) int {
 	a.tellBug(v, stack)
 	if err := a.close(); err != nil {
@@ -26,8 +26,8 @@ func (a *global) panicked(v any, stack []byte) int {
 	return exitFailed
 }
 
-// tellBug reports a bug in evolve with its stack, and without the secrets that a panic's
-// value may hold.
+// tellBug reports a bug in evolve with its stack, without the secrets that a
+// panic's value may hold.
 func (a *global) tellBug(v any, stack []byte) {
 	text := a.clean(fmt.Sprintf("%v\n\n%s", v, stack))
 	fmt.Fprintf(a.Stderr, "evolve: panic: %s\n", plain.Text(text))

@@ -6,7 +6,8 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 )
 
-// opener opens backends for this command; noWait is for requests that a person answers.
+// opener opens backends for this command; noWait is for requests that a
+// person answers.
 func (a *global) opener(noWait bool) *backend.Opener {
 	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait}
 }
@@ -30,9 +31,9 @@ func (a *global) config() (*backend.Config, error) {
 
 func confirmOver(a *global, flag float64) float64 { return a.conf.ConfirmOver(flag) }
 
-// isDemo reports whether the data folder and the skills are the demo's own. A
-// configuration that cannot be read marks no demo, here and in demoFolder; the command
-// that needs it reports the error.
+// isDemo reports whether the data folder and the skills are the demo's own.
+// If the configuration cannot be read, the answer is no, here and in
+// demoFolder; the command that needs it reports the error.
 func (a *global) isDemo() bool {
 	if a.demo.sandboxed {
 		return true

@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/campaign"
 )
 
-// cycleOwner names this process; two of one number in two containers differ in the
-// host, and one that was started again in what follows.
+// cycleOwner names this process. The host tells apart processes of one number
+// in two containers, the rest those of one number at different times.
 func cycleOwner() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -21,7 +21,7 @@ func cycleOwner() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), campaign.NewID(time.Now()))
 }
 
-// ownerGone reports whether the process of another owner has ended for certain.
+// ownerGone reports whether another owner's process has certainly ended.
 func ownerGone(of string) bool {
 	part := strings.Split(of, "/")
 	host, err := os.Hostname()

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// processGone reports whether no process has this number.
+// processGone reports whether no process has this pid.
 func processGone(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

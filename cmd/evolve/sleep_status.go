@@ -31,7 +31,8 @@ type sleepReport struct {
 	Last    *status.Night `json:"last"`
 	Next    *time.Time    `json:"next"` // null if no timer is installed
 	Timer   string        `json:"timer,omitempty"`
-	// Disabled: the timer's files are there, and nothing starts it.
+	// Disabled: the timer's files are there, but the system does not start
+	// it.
 	Disabled bool       `json:"disabled,omitempty"`
 	at       string     // the time of the timer's, for example "03:17"
 	Nights   int        `json:"nights"`
@@ -145,6 +146,6 @@ func printSleep(a *global, r *sleepReport) error {
 	return err
 }
 
-// shownWaiting is how many lines of what waits are shown: with the others the page
-// has ten.
+// shownWaiting is the number of waiting items that are shown: with the other
+// lines the page has ten.
 const shownWaiting = 6

@@ -22,7 +22,8 @@ func terminalWidth(a *global) int {
 	return 80
 }
 
-// firstSteps prints in three lines how to begin; skills is how many there are in dir.
+// firstSteps prints in three lines how to begin; skills is the number of
+// skills in dir.
 func firstSteps(a *global, skills int, dir string) error {
 	w := terminalWidth(a)
 	what := fmt.Sprintf("evolve makes agent skills better from your own sessions: %s in %s", plain.Counted(skills, "skill"), dir)
@@ -36,7 +37,8 @@ func firstSteps(a *global, skills int, dir string) error {
 	return err
 }
 
-// bare is `evolve` alone: the commands, and before the first harvest how to begin.
+// bare is the output of `evolve` alone: the commands, and before the first
+// harvest how to begin.
 func bare(a *global, c *cobra.Command) error {
 	a.access = datadir.Looks
 	db, err := a.existingStore(c.Context())

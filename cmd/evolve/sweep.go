@@ -5,7 +5,8 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 )
 
-// sweepTemporary removes what killed runs left in the folder for temporary files.
+// sweepTemporary removes the remains of killed runs from the folder for
+// temporary files.
 func sweepTemporary(a *global) {
 	if a.access != datadir.Writes {
 		return

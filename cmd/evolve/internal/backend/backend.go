@@ -1,5 +1,5 @@
-// Package backend links agents and the readers of their sessions: flags, config.yaml and
-// prices become agents and models that are open.
+// Package backend opens agents, models and session readers from flags,
+// config.yaml and prices.
 package backend
 
 import (
@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flags choose who answers, who mutates and who judges, as it is typed.
+// Flags choose the agent, the mutator and the judge, as typed.
 type Flags struct {
-	// NoWait is for the backend "handoff": requests are put there, and not waited for.
+	// NoWait is for the backend "handoff": it writes its requests, and does
+	// not wait for answers.
 	NoWait bool
 
 	spec    agent.Spec

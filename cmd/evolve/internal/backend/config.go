@@ -42,8 +42,8 @@ type Config struct {
 	Targets        []string    `yaml:"targets"` // where versions are installed, as --to says it
 	Hooks          hook.Config `yaml:"hooks"`
 	Prices         PriceTable  `yaml:"prices"`
-	// Demo marks a folder that evolve demo made: simulated evidence may install
-	// there, and no sessions but its own are read.
+	// Demo marks a folder that evolve demo made: simulated evidence may
+	// install there, and only its own sessions are read.
 	Demo bool `yaml:"demo"`
 }
 
@@ -69,9 +69,10 @@ func ReadConfig(path string) (*Config, error) {
 	return c, nil
 }
 
-// DemoFolder is the folder that evolve demo made and that the data folder lies in, ""
-// if the data folder is a person's own. Nothing is installed outside of it: a person may
-// set EVOLVE_HOME to the demo's and have skills of her own.
+// DemoFolder is the folder that evolve demo made and that contains the data
+// folder, "" if the data folder is the user's own. Nothing is installed
+// outside of it: a user may set EVOLVE_HOME to the demo's folder and have
+// skills elsewhere.
 func (c *Config) DemoFolder(data datadir.Dir) string {
 	if !c.Demo {
 		return ""
@@ -104,7 +105,7 @@ type unknownKey struct {
 
 func (u *unknownKey) Error() string { return fmt.Sprintf("line %d: unknown key %q", u.line, u.key) }
 
-// parseConfig reads a configuration, and lays its prices over the built-in ones.
+// parseConfig reads a configuration; its prices override the built-in ones.
 func parseConfig(text []byte) (*Config, error) {
 	c := new(Config)
 	if err := strictYAML(text, c); err != nil {
@@ -154,7 +155,8 @@ func strictYAML(text []byte, v any) error {
 	return doc.Decode(v)
 }
 
-// known walks a node along a type and reports the first key without a field.
+// known follows a node along a type and returns the first key without a
+// field.
 func known(n *yaml.Node, t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

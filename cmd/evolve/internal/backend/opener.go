@@ -119,8 +119,9 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	return nil
 }
 
-// servers finds the base URL of every backend in use. --base-url is that of a role
-// whose backend asks any server, else the agent's; all others take their own variable.
+// servers finds the base URL of every backend in use. --base-url applies to
+// the role whose backend can ask any server, else to the agent; all others
+// use their own variable.
 func (o *Opener) servers(b *agent.Spec) map[string]string {
 	of := b.Agent
 	for _, r := range b.Roles() {
@@ -147,7 +148,7 @@ func (o *Opener) servers(b *agent.Spec) map[string]string {
 	return out
 }
 
-// Backends opens those that b chooses, after Resolve.
+// Backends opens the backends of b, after Resolve.
 func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, error) {
 	if err := o.Resolve(b); err != nil {
 		return nil, err
@@ -187,7 +188,7 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	return back, nil
 }
 
-// Opening is what a backend is opened with for a role.
+// Opening is the configuration with which a backend is opened for a role.
 func (o *Opener) Opening(b *agent.Spec, r agent.Role) *agent.Opening {
 	return &agent.Opening{Spec: b, Model: r.Model, BaseURL: b.Servers[r.Agent], Price: b.Price(r.Model), Redactor: o.Keys.Redactor,
 		Asking: o.Access != datadir.Writes, NoWait: o.NoWait, Forbidden: o.forbidden,
@@ -219,15 +220,16 @@ func atATime(b *agent.Spec, conf *Config) int {
 	return 8
 }
 
-// choose picks the first backend that works, in the order of agent.Kinds, never the
-// simulated one. One that asks any server counts only if its server or its model is named too: a key alone may be
-// there for something else.
+// choose picks the first backend that works, in the order of agent.Kinds,
+// never the simulated one. A backend that can ask any server counts only if
+// its server or its model is set too: a key alone may serve another purpose.
 func (o *Opener) choose(b *agent.Spec) (string, error) {
 	var absent, locked []string
 	for _, k := range agent.Kinds() {
 		switch {
 		case k.AnyServer:
-			// A variable may be there for something else; a flag and a model are not.
+			// A variable may serve another purpose; a flag and a model do
+			// not.
 			there := o.Getenv(k.BaseEnv) != "" || o.Getenv(b.APIKeyEnv) != ""
 			if b.BaseURL != "" || there && b.Model != "" && !anthropic(b.Model) {
 				return k.Name, nil
@@ -257,7 +259,7 @@ func (o *Opener) choose(b *agent.Spec) (string, error) {
 	return "", problem.Inputf("`evolve doctor` prints what to type for each; `evolve demo` needs none of them", "no agent works yet: %s", why)
 }
 
-// anthropic reports whether a model's name is one that only Anthropic serves.
+// anthropic reports whether only Anthropic serves a model of this name.
 func anthropic(model string) bool {
 	for _, word := range []string{"claude", "sonnet", "opus", "haiku"} {
 		if strings.Contains(model, word) {
@@ -267,9 +269,9 @@ func anthropic(model string) bool {
 	return false
 }
 
-// forbidden are the places that hold answers, or other copies of the skill: our
-// own data, and every agent's folder. A sandbox has none of them; without one the
-// audit looks for reads of them.
+// forbidden are the folders that hold answers, or other copies of the skill:
+// our own data, and every agent's folder. A sandbox has none of them; without
+// one the audit looks for reads of them.
 func (o *Opener) forbidden() ([]string, error) {
 	data, err := datadir.Find(o.Getenv)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 //go:embed prices.yaml
 var builtinPrices []byte
 
-// A PriceTable is what models cost, and when that was looked up.
+// A PriceTable has the prices of models, and the date of the prices.
 type PriceTable struct {
 	Date   string                `yaml:"date"`
 	Models map[string]eval.Price `yaml:"models"`
@@ -29,12 +29,12 @@ func (t *PriceTable) check() error {
 	return nil
 }
 
-// dated is what vendors append to a model's name for one release of it.
+// dated matches the release date that vendors append to a model's name.
 var dated = lazyregexp.New(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest)$`)
 
-// price looks a model up: by its name, without the provider before a slash, and
-// without a release date after it. A name that only begins like a known one is
-// another model, and unknown: nil.
+// price looks up a model by its name, ignoring the provider before a slash
+// and a release date after it. A name that only has a known one as its prefix
+// is another model, and unknown: nil.
 func (t *PriceTable) price(model string) *eval.Price {
 	if t == nil || model == "" {
 		return nil

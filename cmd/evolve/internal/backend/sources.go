@@ -35,8 +35,8 @@ type SourceOptions struct {
 	LeftOut func(others, lost int)
 }
 
-// kinds are the agents whose sessions are read; the first is read whether its folder
-// exists or not.
+// kinds are the agents whose sessions are read; the first one even if its
+// folder does not exist.
 var kinds = []harvest.Kind{
 	claude.Kind,
 	codex.Kind,
@@ -55,7 +55,7 @@ func agentOf(k harvest.Kind) skill.Agent {
 	return skill.Agent{Name: k.Name, Agent: k.Agent, HomeEnv: k.HomeEnv, HomeDefault: k.HomeDefault, Shared: k.Shared}
 }
 
-// skillNames reports of a name whether a skill has it, one that is broken too.
+// skillNames reports whether a skill has the name, even a broken one.
 func skillNames(l *skill.Layout) (func(name string) bool, error) {
 	reg, err := l.Registry()
 	if err != nil {
@@ -83,9 +83,9 @@ func SourceNames() []string {
 	return append(names, "entire")
 }
 
-// Sources opens the session readers that o asks for: with auto, of every agent whose
-// folder exists, and of the current repository if it holds checkpoints: those that the
-// user recorded.
+// Sources opens the session readers that o selects. With auto, these are the
+// agents whose folder exists, and the checkpoints of the current repository,
+// if there are any, that the user recorded.
 func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err error) {
 	read := harvest.Options{Redactor: o.Redactor, Since: o.Since, Exclude: o.Exclude}
 	if read.Exists, err = skillNames(o.Layout); err != nil {

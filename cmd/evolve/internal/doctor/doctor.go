@@ -1,4 +1,5 @@
-// Package doctor looks at what evolve needs, and mends nothing.
+// Package doctor examines the environment that evolve needs, and changes
+// nothing.
 package doctor
 
 import (
@@ -28,14 +29,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The states of a finding.
+// The results of a check.
 const (
 	works   = "ok"
 	missing = "missing" // evolve works without it
 	Fails   = "fails"   // evolve does not work until it is mended
 )
 
-// A Finding is one thing that the doctor looked at.
+// A Finding is the result of one check.
 type Finding struct {
 	What   string `json:"what"`
 	State  string `json:"state"` // "ok", "missing" or "fails"
@@ -43,7 +44,7 @@ type Finding struct {
 	Fix    string `json:"fix,omitempty"` // what to type
 }
 
-// A Doctor looks at what evolve needs, and mends nothing.
+// A Doctor examines the environment that evolve needs, and changes nothing.
 type Doctor struct {
 	Home    func() (datadir.Dir, error)
 	Layout  *skill.Layout
@@ -63,7 +64,7 @@ func (d *Doctor) add(what, state, fix, format string, args ...any) {
 	d.found = append(d.found, Finding{what, state, plain.Line(fmt.Sprintf(format, args...)), fix})
 }
 
-// Examine looks at everything, and asks the server if there is one to be asked.
+// Examine makes all checks, and asks the server if one is named.
 func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 	if d.BaseURL != "" {
 		u, err := url.Parse(d.BaseURL)
@@ -141,7 +142,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// folder looks at the data folder. Whether it can be written is tried out.
+// folder checks the data folder, by writing to it.
 func (d *Doctor) folder(home string) {
 	info, err := os.Stat(home)
 	switch {
@@ -166,8 +167,8 @@ func (d *Doctor) folder(home string) {
 	}
 }
 
-// database reads the whole database. SQLite itself is tried in
-// a temporary folder if there is none.
+// database reads the whole database. If there is none, SQLite itself is tried
+// in a temporary folder.
 func (d *Doctor) database(ctx context.Context, path string) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) && store.Lost(path) == nil {
@@ -284,8 +285,8 @@ func (d *Doctor) skills() error {
 	return nil
 }
 
-// backends looks for programs and keys, by name and never by value, and asks a
-// server if one is named.
+// backends looks for programs and for the names of keys, never their values,
+// and asks a server if one is named.
 func (d *Doctor) backends(ctx context.Context) {
 	for _, k := range agent.Kinds() {
 		what := "agent " + k.Name
@@ -318,7 +319,7 @@ func (d *Doctor) openai(what string, k *agent.Kind) {
 	}
 }
 
-// program looks for an agent's own command line: whether it is there, whether it
+// program checks an agent's command line: whether it is there, whether it
 // starts, and whether it has a key.
 func (d *Doctor) program(ctx context.Context, what string, k *agent.Kind) {
 	path, err := exec.LookPath(k.Program)
@@ -346,8 +347,8 @@ func (d *Doctor) program(ctx context.Context, what string, k *agent.Kind) {
 	}
 }
 
-// ask requests the list of models from --base-url. The key goes there only
-// if it is set, as it would with the first case.
+// ask requests the list of models from --base-url. It sends the key only if
+// one is set, as a run would with its first case.
 func (d *Doctor) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()

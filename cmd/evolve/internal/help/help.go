@@ -1,4 +1,4 @@
-// Package help is the text of `evolve help`: of each command, and of topics.
+// Package help prints the help of commands and of topics.
 package help
 
 import (
@@ -26,7 +26,7 @@ var (
 	files string
 )
 
-// width is how wide help is, in columns.
+// width is the width of help, in columns.
 const width = 80
 
 func init() { cobra.EnableCommandSorting = false } // commands are listed in the order in which they are added
@@ -76,8 +76,8 @@ var page = sync.OnceValue(func() *template.Template {
 	}).Parse(layout))
 })
 
-// flow joins the lines of a paragraph, which are folded to the width of help later.
-// A line that is indented is a line of its own.
+// flow joins the lines of a paragraph, which help folds later. An indented
+// line stays a line of its own.
 func flow(s string) string {
 	var b strings.Builder
 	last := ""
@@ -96,7 +96,7 @@ func flow(s string) string {
 	return b.String()
 }
 
-// Text explains a command or a topic.
+// Text is the help of a command or a topic.
 func Text(c *cobra.Command) string {
 	var b strings.Builder
 	if err := page().Execute(&b, c); err != nil {
@@ -105,7 +105,7 @@ func Text(c *cobra.Command) string {
 	return plain.Fold(strings.TrimRight(b.String(), "\n")+"\n", width)
 }
 
-// PathOf is a command's name without the program's.
+// PathOf is a command's path without the program's name.
 func PathOf(c *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
 }
@@ -118,7 +118,8 @@ func Each(c *cobra.Command, f func(*cobra.Command)) {
 	}
 }
 
-// allTopics are what `evolve help TOPIC` explains; the first line of each is its title.
+// allTopics are the topics of `evolve help TOPIC`; the first line of each is
+// its title.
 func allTopics() (out []*cobra.Command) {
 	for _, t := range [][2]string{{"exit-codes", exitCodes}, {"environment", environment}, {"files", files}} {
 		title, body, _ := strings.Cut(t[1], "\n\n")

@@ -42,7 +42,7 @@ func (r *request) caseNow(ctx context.Context, name, id string) (*serve.CaseNow,
 	return &serve.CaseNow{Case: k, Seen: seen, Spent: g.SpentOn(ctx, k)}, err
 }
 
-// change changes a case that is still what it was at the time of seen.
+// change edits a case, unless it has changed since the state seen.
 func (p *Program) change(ctx context.Context, name, id, seen string, do func(*request, *eval.Case) (*serve.Done, error)) (*serve.Done, error) {
 	return with(ctx, p, datadir.Writes, func(r *request) (*serve.Done, error) {
 		k, err := r.caseNow(ctx, name, id)
@@ -82,7 +82,7 @@ func (p *Program) DropCase(ctx context.Context, name, id, seen string) (*serve.D
 	})
 }
 
-// Pair is the next pair of a blind review. The order is the same for as long as the
+// Pair is the next pair of a blind review. The order stays the same while the
 // server runs.
 func (p *Program) Pair(ctx context.Context, name string, skipped func(serve.PairName) bool) (pair *serve.Pair, rev *serve.Review, err error) {
 	rev, err = look(ctx, p, func(r *request) (*serve.Review, error) {
@@ -123,7 +123,7 @@ func (p *Program) Pair(ctx context.Context, name string, skipped func(serve.Pair
 	return pair, rev, err
 }
 
-// Answer keeps the owner's choice between two answers.
+// Answer records the owner's choice between two answers.
 func (p *Program) Answer(ctx context.Context, name string, n serve.PairName, choice string) error {
 	_, err := with(ctx, p, datadir.Writes, func(r *request) (none struct{}, err error) {
 		cases, err := r.Command.Cases.Cases(ctx, name, "")

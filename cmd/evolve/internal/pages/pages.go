@@ -1,5 +1,5 @@
-// Package pages is what the pages of evolve serve show and do, by the functions that the
-// commands call.
+// Package pages implements what the pages of evolve serve show and do, with
+// the functions that the commands call.
 package pages
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// A Command is what one request works with.
+// A Command is the state of one request.
 type Command struct {
 	Store     *store.Store
 	Layout    *skill.Layout
@@ -31,12 +31,13 @@ type Command struct {
 	Reader    *status.Reader
 	Cases     *ingest.Ingester
 	Desk      *approval.Desk
-	// Agree refuses a text that is not proven, unless its owner wants it all the same.
+	// Agree refuses a text that is not proven, unless the owner has confirmed
+	// it.
 	Agree func(ctx context.Context, p *release.Plan, yes bool) error
 	Close func() error
 }
 
-// A Program is what a server shows and does.
+// A Program implements the pages of a server.
 type Program struct {
 	// Begin opens a command for one request. Requests come several at a time.
 	// say receives the command's messages besides its result.
@@ -48,14 +49,14 @@ type Program struct {
 
 var _ serve.Program = (*Program)(nil)
 
-// A request is a command that a page has asked for.
+// A request is a command run for a page.
 type request struct {
 	*Command
 	*Program
 	notes []string
 }
 
-// with carries out a request.
+// with runs a request.
 func with[T any](ctx context.Context, p *Program, to datadir.Access, do func(*request) (T, error)) (v T, err error) {
 	r := &request{Program: p}
 	if r.Command, err = p.Begin(ctx, to, func(line string) { r.notes = append(r.notes, p.lines(line)...) }); err != nil {
@@ -65,18 +66,19 @@ func with[T any](ctx context.Context, p *Program, to datadir.Access, do func(*re
 	return do(r)
 }
 
-// look carries out a request that changes nothing.
+// look runs a request that changes nothing.
 func look[T any](ctx context.Context, p *Program, do func(*request) (T, error)) (T, error) {
 	return with(ctx, p, datadir.Looks, do)
 }
 
-// lines are the lines of a text that are not empty, without secrets.
+// lines are the non-empty lines of a text, without secrets.
 func (p *Program) lines(text string) []string {
 	return strings.FieldsFunc(strings.TrimSpace(p.Clean(text)), func(r rune) bool { return r == '\n' })
 }
 
-// done is what a page shows of an act: its result, in the words of its command, and its
-// notes. An act that did one thing and refused another shows both.
+// done is the page of a finished act: its result, in the words of its
+// command, and its notes. An act that did one thing and refused another shows
+// both.
 func (r *request) done(result string, err error) (*serve.Done, error) {
 	d := &serve.Done{Said: r.lines(result), Notes: r.notes}
 	var some *release.PartialError
@@ -87,7 +89,7 @@ func (r *request) done(result string, err error) (*serve.Done, error) {
 	return d, err
 }
 
-// Explain is an error as a page shows it.
+// Explain turns an error into its page.
 func (p *Program) Explain(err error) *serve.Error {
 	var own *serve.Error
 	if errors.As(err, &own) {
@@ -108,7 +110,7 @@ func (p *Program) Explain(err error) *serve.Error {
 	return e
 }
 
-// stateOf names what a page was made of.
+// stateOf is a fingerprint of the values that a page shows.
 func stateOf(of ...any) (string, error) {
 	b, err := json.Marshal(of)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// standings are the order of the queue.
+// standings is the order of the queue.
 var standings = []candidate.Standing{candidate.Proven, candidate.Quarantined, candidate.Undecided, candidate.Approved}
 
 // Queue lists the candidates that wait for their owner's decision, over all skills.
@@ -65,7 +65,7 @@ func (p *Program) Queue(ctx context.Context) ([]serve.Waiting, error) {
 	})
 }
 
-// actsOn are what its owner can do about a candidate, nil if nothing.
+// actsOn are the owner's possible acts on a candidate, nil for none.
 func actsOn(k *candidate.Candidate, live *skill.Live) []serve.Act {
 	switch k.Standing() {
 	case candidate.Quarantined:
@@ -160,7 +160,7 @@ func (r *request) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 	return p, of, err
 }
 
-// Do carries out a plan that is the same as the one that was seen.
+// Do carries out a plan if it is still the one that was shown.
 func (p *Program) Do(ctx context.Context, act serve.Act, name, at, seen string, unproven bool) (*serve.Done, error) {
 	plan, of, err := p.plan(ctx, act, name, at)
 	switch {
@@ -211,7 +211,7 @@ func (r *request) carryOut(ctx context.Context, name, op string, q release.Reque
 	return r.done(plain.Text(done.Text()), done.Refusal())
 }
 
-// planDecision is what approve and reject would do.
+// planDecision plans approve and reject.
 func (r *request) planDecision(ctx context.Context, p *serve.Plan) error {
 	d, err := r.Desk.Find(ctx, p.Skill+"@"+p.At, decisionOf(p.Act))
 	if err != nil {
@@ -241,7 +241,7 @@ func (r *request) planDecision(ctx context.Context, p *serve.Plan) error {
 	return nil
 }
 
-// decisionOf is what an act decides on a candidate.
+// decisionOf is an act's decision on a candidate.
 func decisionOf(act serve.Act) store.Word {
 	if act == serve.Approve {
 		return store.Approved
@@ -249,7 +249,7 @@ func decisionOf(act serve.Act) store.Word {
 	return store.Rejected
 }
 
-// evidence adds what a trial has shown.
+// evidence adds a trial's results.
 func evidence(to []serve.Fact, t *record.TrialRecord) ([]serve.Fact, error) {
 	if t.Decision == candidate.NeverTried {
 		return append(to, serve.Fact{Name: "evidence", Text: "none: it never came before the gate"}), nil
@@ -261,7 +261,7 @@ func evidence(to []serve.Fact, t *record.TrialRecord) ([]serve.Fact, error) {
 	return append(to, serve.Fact{Name: "evidence", Text: status.EvidenceFrom(d).Phrase()}, serve.Fact{Name: "verdict", Text: string(d.Verdict) + ": " + d.Reason}), nil
 }
 
-// planPromotion is what promote would do.
+// planPromotion plans promote.
 func (r *request) planPromotion(ctx context.Context, live *skill.Live, p *serve.Plan) (*release.Plan, error) {
 	if err := r.Installer.Record(ctx, live); err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (r *request) planPromotion(ctx context.Context, live *skill.Live, p *serve.
 	return plan, err
 }
 
-// planBack is what rollback would do.
+// planBack plans rollback.
 func (r *request) planBack(ctx context.Context, live *skill.Live, p *serve.Plan) (*release.Plan, error) {
 	if err := r.Installer.Record(ctx, live); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (p *Program) Diff(ctx context.Context, name, from, to string) (*report.Diff
 	})
 }
 
-// shownRuns is how many runs the list has.
+// shownRuns is the number of runs in the list.
 const shownRuns = 200
 
 // Runs are the newest runs.
@@ -82,7 +82,7 @@ func (p *Program) Runs(ctx context.Context) ([]serve.Run, error) {
 	})
 }
 
-// run is a run as it is now.
+// run is the current state of a run.
 func (r *request) run(of *record.Run) (k serve.Run, err error) {
 	k.Run = *of
 	if of.Status != record.Finished && of.Status != record.Failed {
@@ -99,7 +99,7 @@ func (p *Program) Report(ctx context.Context, run string) (*report.Model, error)
 	return look(ctx, p, func(r *request) (*report.Model, error) { return r.Reader.RunReport(ctx, run) })
 }
 
-// Progress is what a run has come to.
+// Progress is the progress of a run.
 func (p *Program) Progress(ctx context.Context, run string) (*serve.Progress, error) {
 	return look(ctx, p, func(r *request) (*serve.Progress, error) {
 		id, err := r.Reader.FindRun(ctx, run)

@@ -9,13 +9,14 @@ import (
 	"golang.org/x/term"
 )
 
-// A console is stderr on a terminal. Below the text that is written to it, it can show a
-// footer: a few lines that are drawn over. All other output appears above the footer, and
-// the footer is removed in the end.
+// A console is stderr on a terminal. Below the text that is written to it, it
+// can show a footer: a few lines that are overwritten in place. All other
+// output appears above the footer, and the footer is removed in the end.
 //
-// While there is a footer, the cursor waits at its first column. To remove the footer,
-// everything from the cursor on is erased, however a terminal that was made narrower has
-// folded it. The terminal cuts off lines that are too long instead of folding them.
+// While there is a footer, the cursor waits at its first column. To remove
+// the footer, everything from the cursor on is erased, even if a terminal
+// that was made narrower has folded it. The terminal cuts off lines that are
+// too long instead of folding them.
 type console struct {
 	io.Writer         // the terminal
 	fd        uintptr // of it
@@ -36,8 +37,8 @@ const (
 	wrapAgain = "\x1b[?7h"
 )
 
-// onConsole is w as a console, as a plain terminal if it cannot draw, or w itself if it
-// is no terminal.
+// onConsole is w as a console, as a plain terminal if it cannot draw, or w
+// itself if it is no terminal.
 func onConsole(w io.Writer, getenv func(string) string) io.Writer {
 	f, ok := w.(*os.File)
 	if !ok || !IsTerminal(f) {
@@ -67,7 +68,7 @@ type beside struct {
 func (b *beside) Write(p []byte) (int, error) { return b.say(b.w, p) }
 func (b *beside) Fd() uintptr                 { return b.w.Fd() }
 
-// Fd is the terminal's.
+// Fd is the terminal's file descriptor.
 func (c *console) Fd() uintptr { return c.fd }
 
 // Write writes above the footer.
@@ -86,7 +87,7 @@ func (c *console) say(w io.Writer, p []byte) (int, error) {
 	return n, err
 }
 
-// size is the terminal's, in columns and lines.
+// size is the terminal's size in columns and lines.
 func (c *console) size() (columns, lines int) {
 	columns, lines, err := term.GetSize(int(c.fd))
 	if err != nil || columns <= 0 || lines <= 0 {
@@ -107,8 +108,8 @@ func (c *console) draw(lines []string) {
 	c.redraw()
 }
 
-// hold keeps the footer away, so that something can be asked, until the returned
-// function is called.
+// hold removes the footer for a question, until the returned function is
+// called.
 func (c *console) hold() (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,8 +124,8 @@ func (c *console) hold() (release func()) {
 	}
 }
 
-// erase removes the footer; c.mu is held. A terminal that cannot be written to does not
-// end a run.
+// erase removes the footer; c.mu is held. A failed write to the terminal does
+// not end a run.
 func (c *console) erase() {
 	if c.drawn {
 		io.WriteString(c.Writer, eraseDown)

@@ -15,8 +15,9 @@ import (
 // ownColour matches the sequences with which evolve colours its own output.
 var ownColour = lazyregexp.New("\x1b\\[(?:0|1|2|7|27|31|32|36)m")
 
-// forTerminal is text as a terminal may have it: whatever it quotes (sessions,
-// imported cases, models, servers), the terminal gets no control sequences but our colours.
+// forTerminal is text made safe for a terminal: whatever it quotes (sessions,
+// imported cases, models, servers), the terminal gets no control sequences
+// but our colours.
 func forTerminal(text string) string {
 	var b strings.Builder
 	at := 0
@@ -43,12 +44,12 @@ type plainTerminal struct{ *os.File }
 func (t plainTerminal) Write(p []byte) (int, error)       { return writePlain(t.File, p) }
 func (t plainTerminal) WriteString(s string) (int, error) { return t.Write([]byte(s)) }
 
-// ReadFrom keeps io.Copy from going around Write.
+// ReadFrom keeps io.Copy from bypassing Write.
 func (t plainTerminal) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{t}, r)
 }
 
-// plainly is w; a terminal gets no control sequences.
+// plainly is w without control sequences, if it is a terminal.
 func plainly(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok && IsTerminal(f) {
 		return plainTerminal{f}
@@ -56,8 +57,8 @@ func plainly(w io.Writer) io.Writer {
 	return w
 }
 
-// EscapedJSON spells the characters that a terminal obeys, and JSON does not
-// escape by itself, as \u escapes: the value stays what it is.
+// EscapedJSON writes control characters that JSON does not escape by itself
+// as \u escapes; the value stays the same.
 func EscapedJSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, obeyed) {
 		return text
@@ -73,7 +74,8 @@ func EscapedJSON(text []byte) []byte {
 	return b.Bytes()
 }
 
-// obeyed is true of DEL, of the C1 controls, and of the marks that reorder text.
+// obeyed is true of DEL, of the C1 controls, and of the characters that
+// reorder text.
 func obeyed(r rune) bool {
 	return r >= 0x7f && unicode.IsControl(r) || r >= 0x200e && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

@@ -25,9 +25,10 @@ type Task struct {
 	// Since is when a resumed run began: what was recorded since counts as done
 	// before. Zero: nothing was.
 	Since time.Time
-	// Expect is what Total takes by the forecast; 0: unknown.
+	// Expect is the forecast time of Total; 0: unknown.
 	Expect time.Duration
-	// Bound: Total may not be needed, the evidence or the patience can end it.
+	// Bound: Total is an upper bound, because the evidence or the patience
+	// can end the task early.
 	Bound bool
 }
 
@@ -35,14 +36,14 @@ const (
 	drawEvery  = 200 * time.Millisecond
 	plainEvery = 10 * time.Second
 	idleEvery  = time.Minute
-	// phaseLine is how far the line of a new phase must be from the last one: a run of a
+	// phaseLine is the least time between the lines of two phases: a run of a
 	// second prints its result and no progress.
 	phaseLine = 2 * time.Second
 )
 
-// progress shows on stderr how far a task is: at most three lines that are drawn over on
-// a terminal, plain lines elsewhere, nothing with --quiet. Its methods may be called
-// concurrently.
+// progress shows on stderr how far a task is: on a terminal at most three
+// lines that are overwritten in place, elsewhere plain lines, nothing with
+// --quiet. Its methods may be called concurrently.
 type progress struct {
 	t       *Terminal
 	task    Task
@@ -71,7 +72,7 @@ type progress struct {
 	width     int
 }
 
-// A tick is a time, and how many attempts were made until then.
+// A tick is a time, and the number of attempts until then.
 type tick struct {
 	at time.Time
 	n  int64
@@ -93,7 +94,7 @@ func (t *Terminal) Watch(of Task) *progress {
 	return p
 }
 
-// run renews the view until it is done.
+// run refreshes the view until it is done.
 func (p *progress) run() {
 	tick := time.NewTicker(drawEvery)
 	defer tick.Stop()
@@ -116,7 +117,7 @@ func (p *progress) run() {
 	}
 }
 
-// Done ends the view; nothing of it is left on a console.
+// Done ends the view, and removes it from a console.
 func (p *progress) Done() {
 	if p.t.Quiet {
 		return
@@ -189,8 +190,8 @@ func (p *progress) turn(name string) {
 	p.show(p.t.Now().Sub(p.line) >= phaseLine)
 }
 
-// show renews the view if it is time to; force prints a plain line now.
-// p.mu is held.
+// show refreshes the view if it is due; force prints a plain line now. p.mu
+// is held.
 func (p *progress) show(force bool) {
 	if p.t.Quiet {
 		return

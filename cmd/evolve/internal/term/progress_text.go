@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// counted is how many units there are.
+// counted is the number of units.
 func (p *progress) counted() int64 {
 	if p.task.Count != nil {
 		return p.task.Count()
@@ -18,8 +18,9 @@ func (p *progress) counted() int64 {
 	return p.seen
 }
 
-// lines is the view in at most n lines of fewer than width columns: the phase with a bar
-// on the first, the rest below as it fits, the least informative parts left out.
+// lines is the view in at most n lines of fewer than width columns: the phase
+// with a bar on the first, the rest below as far as it fits, the least
+// informative parts left out.
 func (p *progress) lines(width, n int) []string {
 	w := width - 1 // after the last column some terminals begin the next line
 	if w <= 0 || n <= 0 {
@@ -69,7 +70,7 @@ func (p *progress) text() string {
 	return strings.Join(append(append([]string{out}, p.parts(now)...), watch(now.Sub(p.began))), ", ")
 }
 
-// name is the phase, and whose.
+// name is the phase, and its skill.
 func (p *progress) name() string {
 	if p.task.Of != "" {
 		return p.task.Of + " " + p.phase
@@ -84,7 +85,7 @@ func (p *progress) counts() string {
 	return fmt.Sprintf("%d %s", p.counted(), p.task.Unit)
 }
 
-// parts are what a view shows beside its counts, the most informative first.
+// parts are the figures beside the counts, the most informative first.
 func (p *progress) parts(now time.Time) (out []string) {
 	switch {
 	case p.incumbent == nil:
@@ -111,8 +112,8 @@ func (p *progress) parts(now time.Time) (out []string) {
 	return out
 }
 
-// money is what was spent, in the unit of a cap if there is one, else in dollars, or in
-// tokens if not every call has a price.
+// money is the spending, in the unit of a cap if there is one, else in
+// dollars, or in tokens if not every call has a price.
 func money(s eval.Spent, caps eval.Caps) string {
 	tokens := s.TokensIn + s.TokensOut
 	switch {
@@ -140,7 +141,7 @@ func bar(w int, n, of int64) string {
 	return " [" + strings.Repeat("#", full) + strings.Repeat(".", w-full) + "]"
 }
 
-// watch is a time as a stop watch shows it.
+// watch formats a duration as a stop watch does.
 func watch(d time.Duration) string {
 	s := int64(max(0, d) / time.Second)
 	if s < 3600 {
@@ -154,8 +155,8 @@ const (
 	paceMin    = 8 // attempts that a pace rests on at least
 )
 
-// pace is the time from one attempt to the next, however many run at once; false if too
-// few have come. A pause counts, and attempts found in the records do not.
+// pace is the mean time per attempt, over all that run at once; false if too
+// few have finished. Pauses count, attempts found in the records do not.
 func (p *progress) pace(now time.Time) (time.Duration, bool) {
 	if len(p.recent) < paceMin {
 		return 0, false
@@ -168,8 +169,9 @@ func (p *progress) pace(now time.Time) (time.Duration, bool) {
 	return took / time.Duration(n), true
 }
 
-// timeLeft estimates how long the rest takes at most, by the pace and before there is one
-// by the forecast; false if it cannot be known. p.mu is held.
+// timeLeft estimates the longest remaining time, by the pace, or by the
+// forecast if there is no pace yet; false if it cannot be known. p.mu is
+// held.
 func (p *progress) timeLeft(now time.Time) (left time.Duration, ok bool) {
 	attempts, ok := p.attemptsLeft()
 	if !ok || p.ended || p.phase == "no-skill arm" || p.phase == "stopping" {
@@ -188,8 +190,8 @@ func (p *progress) timeLeft(now time.Time) (left time.Duration, ok bool) {
 	return left, ok
 }
 
-// attemptsLeft is how many attempts may still come: what the tightest cap leaves,
-// and in the gate no more than its cases ask for.
+// attemptsLeft is how many attempts may still come: what the tightest cap
+// leaves, and in the gate no more than its cases need.
 func (p *progress) attemptsLeft() (float64, bool) {
 	left := math.Inf(1)
 	if p.task.Total > 0 {
@@ -209,10 +211,10 @@ func (p *progress) attemptsLeft() (float64, bool) {
 	return left, !math.IsInf(left, 1)
 }
 
-// soon is a time that needs no figure.
+// soon is a remaining time too short to show as a figure.
 const soon = 50 * time.Second
 
-// about is an estimated time, in coarse steps.
+// about formats an estimated time in coarse steps.
 func about(d time.Duration) string {
 	const minute = time.Minute
 	up := func(step time.Duration) time.Duration { return (d + step - 1) / step * step }

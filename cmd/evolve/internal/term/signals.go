@@ -15,8 +15,8 @@ var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 const (
 	// stopSoon is how long stopping may take before a message reports it.
 	stopSoon = 300 * time.Millisecond
-	// clearSoon is how long a terminal may take to be tidied by a program that is
-	// ended at once.
+	// clearSoon is how long the terminal may take to be cleared when the
+	// program is ended at once.
 	clearSoon = 200 * time.Millisecond
 )
 
@@ -62,7 +62,7 @@ func (t *Terminal) UntilSignal(ctx context.Context, atOnce func()) (_ context.Co
 	}
 }
 
-// Clear removes a view from the terminal, if that can be done soon.
+// Clear removes a view from the terminal, if that is possible in time.
 func (t *Terminal) Clear() {
 	if c, ok := t.Stderr.(*console); ok {
 		cleared := make(chan struct{})

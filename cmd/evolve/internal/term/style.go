@@ -8,14 +8,14 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal reports whether w is one.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w any) bool {
 	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Unwrapped is the file behind a stream of ours, for a program that needs the terminal
-// itself; w if there is none.
+// Unwrapped is the file behind one of our streams, for a program that needs
+// the terminal itself; w if there is none.
 func Unwrapped(w io.Writer) io.Writer {
 	switch w := w.(type) {
 	case *console:
@@ -28,19 +28,19 @@ func Unwrapped(w io.Writer) io.Writer {
 	return w
 }
 
-// dumb reports whether the terminal cannot do more than to write on.
+// dumb reports whether the terminal can only append text.
 func dumb(getenv func(string) string) bool {
 	term := getenv("TERM")
 	return term == "dumb" || term == "" && runtime.GOOS != "windows"
 }
 
-// Coloured reports whether what is written to w may have colours: only on a
-// terminal that can, and not against NO_COLOR (no-color.org).
+// Coloured reports whether output to w may have colours: only on a terminal
+// that has them, and not if NO_COLOR is set (no-color.org).
 func (t *Terminal) Coloured(w any) bool {
 	return IsTerminal(w) && t.Getenv("NO_COLOR") == "" && !dumb(t.Getenv)
 }
 
-// Columns is how wide a terminal is; 0 if w is none.
+// Columns is the width of a terminal; 0 if w is none.
 func Columns(w any) int {
 	f, ok := w.(interface{ Fd() uintptr })
 	if !ok {
@@ -62,5 +62,5 @@ func (t *Terminal) NewTable(w io.Writer) *plain.Table {
 	return table
 }
 
-// Folded is text that fits stdout, if that is a terminal.
+// Folded is text folded to the width of stdout, if that is a terminal.
 func (t *Terminal) Folded(text string) string { return plain.Fold(text, Columns(t.Stdout)) }

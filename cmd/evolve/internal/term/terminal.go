@@ -1,4 +1,5 @@
-// Package term is the terminal: streams, progress, colours, questions and signals.
+// Package term is the terminal: streams, progress, colours, questions and
+// signals.
 package term
 
 import (
@@ -14,9 +15,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// A Terminal is the streams of one command, and the flags that concern them. On a
-// terminal lines are folded, colours may be used and a view may be drawn; elsewhere plain
-// lines are written.
+// A Terminal is the streams of one command and their flags. On a terminal
+// lines are folded, colours may be used and a view may be drawn; elsewhere
+// plain lines are written.
 type Terminal struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -34,7 +35,7 @@ type Terminal struct {
 	Interrupted <-chan struct{}
 }
 
-// New makes one of a process' streams, which may be no terminals.
+// New makes one from a process's streams, which need not be terminals.
 func New(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string, now func() time.Time) Terminal {
 	stderr = onConsole(stderr, getenv)
 	if c, ok := stderr.(*console); ok {
@@ -60,7 +61,7 @@ func (t *Terminal) Print(data any, text string) error {
 	return err
 }
 
-// Warn prints warnings on stderr, with --quiet too.
+// Warn prints warnings on stderr, even with --quiet.
 func (t *Terminal) Warn(warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintf(t.Stderr, "warning: %s\n", plain.Text(w))
@@ -90,7 +91,8 @@ func (t *Terminal) Say(format string, args ...any) {
 	}
 }
 
-// Tell prints one line on stderr, folded if that is a terminal, with --quiet too.
+// Tell prints one line on stderr, folded if that is a terminal, even with
+// --quiet.
 func (t *Terminal) Tell(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	if t.Clean != nil {
@@ -103,8 +105,8 @@ func (t *Terminal) Tell(format string, args ...any) {
 	fmt.Fprintln(t.Stderr, plain.Fold(line, Columns(t.Stderr)))
 }
 
-// Confirm asks a yes-or-no question on the terminal; without one the answer is
-// no. The error is context.Canceled if a signal came instead of an answer.
+// Confirm asks a yes-or-no question on the terminal; without one the answer
+// is no. The error is context.Canceled if a signal came instead of an answer.
 func (t *Terminal) Confirm(question string) (bool, error) {
 	if !IsTerminal(t.Stdin) || !IsTerminal(t.Stderr) {
 		return false, nil
@@ -135,8 +137,8 @@ func (t *Terminal) Confirm(question string) (bool, error) {
 	}
 }
 
-// readLine reads no further than the end of the line: what follows answers the next
-// question.
+// readLine reads up to the end of the line and no further: the rest answers
+// the next question.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	one := make([]byte, 1)

@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// cronLine is one line: cron gives its command to the shell, whichever the crontab
-// names, and a % ends it.
+// cronLine is one line of a crontab. cron passes its command to the crontab's
+// shell, and a % ends the command.
 func (t *Timer) cronLine() string {
 	words := []string{"env"}
 	for _, w := range slices.Concat(t.Env, []string{"nice", "-n", "10", t.Program}, t.Args) {
@@ -30,8 +30,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 }
 
-// withoutMark is a crontab without our two lines. A line below the mark that
-// starts no night belongs to somebody else.
+// withoutMark is a crontab without our two lines. A line after the mark that
+// starts no night is not ours and stays.
 func withoutMark(tab string) string {
 	var out strings.Builder
 	below := false

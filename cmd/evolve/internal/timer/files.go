@@ -11,8 +11,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// The names of what an installation writes. Uninstall removes these and nothing
-// else.
+// The names of the files that an installation writes. Uninstall removes these
+// and nothing else.
 const (
 	unitName  = "evolve-sleep"
 	agentName = "org.skill-evolve.sleep"
@@ -22,7 +22,7 @@ const (
 // A File is one file of a timer.
 type File struct{ Path, Content string }
 
-// files are what a kind of timer needs on disk; cron needs nothing.
+// files are the files of a kind of timer; cron has none.
 func (s *System) files(t *Timer) ([]File, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -60,8 +60,8 @@ func dropWanted(unit string) error {
 	return nil
 }
 
-// keepFiles reads what files will overwrite; the function that it returns puts that
-// back, and removes what was not there.
+// keepFiles reads the files that will be overwritten; the function that it
+// returns restores them, and removes those that were not there.
 func keepFiles(files []File) (putBack func() error, err error) {
 	was := make([][]byte, len(files))
 	for i, f := range files {

@@ -20,7 +20,7 @@ type System struct {
 	Say        func(format string, args ...any)
 }
 
-// A Plan is what installing a timer changes. Nothing has been written yet.
+// A Plan is the changes of installing a timer. Nothing has been written yet.
 type Plan struct {
 	Timer   *Timer
 	Files   []File // to be written
@@ -31,7 +31,7 @@ type Plan struct {
 	tab, next string // the whole crontab, as it is and as it would be
 }
 
-// Plan finds out what installing t would change.
+// Plan determines the changes of installing t.
 func (s *System) Plan(ctx context.Context, t *Timer) (*Plan, error) {
 	p := &Plan{Timer: t}
 	var err error
@@ -98,14 +98,14 @@ func (p *Plan) Apply(ctx context.Context) error {
 	return problem.Hinted(fmt.Errorf("install timer: %w; nothing is left of it", err), "--with cron may work instead")
 }
 
-// Removed is what Uninstall took away.
+// Removed is what Uninstall removed.
 type Removed struct {
 	Files   []string
 	Crontab bool // the two lines of the crontab
 }
 
-// Uninstall removes what Apply wrote and nothing else. With an error, it returns what
-// was removed until then.
+// Uninstall removes what Apply wrote and nothing else. With an error it
+// returns what it had removed by then.
 func (s *System) Uninstall(ctx context.Context) (*Removed, error) {
 	r := new(Removed)
 	for _, kind := range []string{Systemd, Launchd} {

@@ -18,8 +18,8 @@ var (
 	cronTimes  = lazyregexp.New(`(?m)^` + regexp.QuoteMeta(cronMark) + `\n(\d+) (\d+) `)
 )
 
-// Installed reads back what Apply wrote; nil if no timer is installed. It knows the
-// timer's kind and time alone.
+// Installed reads back what Apply wrote; nil if no timer is installed. Of the
+// timer it sets the kind and the time only.
 func (s *System) Installed(ctx context.Context) (*Timer, error) {
 	for kind, pattern := range map[string]*lazyregexp.Regexp{Systemd: onCalendar, Launchd: atHour} {
 		files, err := s.files(&Timer{Kind: kind})

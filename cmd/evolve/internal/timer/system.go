@@ -13,7 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// How long the system's programs may take to answer, and to do something.
+// Time limits for the system's programs, to answer and to act.
 const (
 	askWait    = 5 * time.Second
 	changeWait = 30 * time.Second
@@ -32,7 +32,7 @@ func (t *Timer) Enabled(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// enable lets the system start the timer, whose files are in their places.
+// enable lets the system start the timer, whose files are already written.
 func (t *Timer) enable(ctx context.Context, files []File) error {
 	switch t.Kind {
 	case Systemd:
@@ -71,8 +71,8 @@ func (e exitError) Error() string {
 	return fmt.Sprintf("exit status %d", int(e))
 }
 
-// answer returns what one of the system's programs prints. The processes that it
-// started end with it.
+// answer returns the output of one of the system's programs. The processes
+// that it started end with it.
 func answer(ctx context.Context, wait time.Duration, stdin, name string, args ...string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {

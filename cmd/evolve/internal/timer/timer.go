@@ -50,7 +50,7 @@ func ParseTime(at string) (hour, minute int, err error) {
 	return hour, minute, nil
 }
 
-// ParseKind reads the kind of a timer; "" is the kind that this machine has.
+// ParseKind reads the kind of a timer; "" is this machine's default.
 func ParseKind(with string) (string, error) {
 	switch with {
 	case Systemd, Launchd, Cron:
@@ -72,10 +72,11 @@ func ParseKind(with string) (string, error) {
 // without them, and in another working directory than this shell's.
 var keptFolders = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "EVOLVE_HOME", "HOME", "PI_CODING_AGENT_DIR"}
 
-// Environment returns the variables that a timer keeps for its nights, so that they
-// work on what this shell works on: the folders that variables name, each from the root
-// on, the search path, and the variables named in servers, which hold the addresses of
-// agents' servers. An address that may hold a key is left out.
+// Environment returns the variables that a timer sets for its nights, so that
+// they work on the same data as this shell: the variables that name folders,
+// as absolute paths, the search path, and the variables in servers, which
+// hold the addresses of agents' servers. An address that may hold a key is
+// left out.
 func Environment(getenv func(string) string, servers []string) ([]string, error) {
 	var env []string
 	for _, name := range keptFolders {
@@ -108,8 +109,8 @@ func Environment(getenv func(string) string, servers []string) ([]string, error)
 	return slices.Compact(env), nil
 }
 
-// maxCronLine is how long a crontab's command may be, in bytes: Vixie's cron and
-// its descendants cut or refuse what is longer.
+// maxCronLine is the longest command of a crontab, in bytes: Vixie's cron and
+// its descendants cut or refuse longer ones.
 const maxCronLine = 990
 
 // Check refuses values that the files of this kind of timer cannot express.
