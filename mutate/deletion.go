@@ -64,8 +64,8 @@ func sentencesByLine(text string) (out [][]string) {
 	return out
 }
 
-// paragraphs are the paragraphs and list items of a body, each as its sentences with
-// single blanks, and the lines of everything else.
+// paragraphs are the paragraphs and list items of a body, each as its
+// sentences with single blanks, and all other lines.
 func paragraphs(d *skill.Document) (out [][]string) {
 	body := string(d.Body())
 	for _, b := range skill.Blocks(body) {
@@ -86,7 +86,7 @@ func paragraphs(d *skill.Document) (out [][]string) {
 }
 
 // without returns the sentences of line that some lacks; ok is false if some
-// holds another one, or in another order.
+// has others, or another order.
 func without(line, some []string) (rest []string, ok bool) {
 	for _, s := range line {
 		if len(some) > 0 && s == some[0] {

@@ -6,7 +6,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// blocksOf cuts a view into its blocks as strings, each ending in a newline.
+// blocksOf cuts a view into its blocks, each ending in a newline.
 func blocksOf(view string) []string {
 	view = withNewline(view)
 	var out []string
@@ -19,8 +19,8 @@ func blocksOf(view string) []string {
 }
 
 // match pairs the equal blocks of a and b by longest common subsequence: the
-// result holds index pairs in order. Blocks are compared without surrounding
-// blank space, so that a blank line more or less is no change.
+// result holds index pairs in order. Surrounding blank space is ignored, so
+// that an additional blank line is no change.
 func match(a, b []string) [][2]int {
 	ka, kb := make([]string, len(a)), make([]string, len(b))
 	for i, s := range a {
@@ -126,8 +126,7 @@ func oneLine(s string) string {
 	return s
 }
 
-// Stat counts the blocks that after has and before has not, and the other way
-// round.
+// Stat counts the blocks that only after has, and those that only before has.
 func Stat(before, after string) (added, removed int) {
 	for _, h := range hunks(blocksOf(before), blocksOf(after)) {
 		added, removed = added+h.B1-h.B0, removed+h.A1-h.A0

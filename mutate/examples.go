@@ -6,9 +6,9 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Examples adds short worked examples from answers that users accepted. The
-// evidence that it reads is accepted train cases: the answer shown is the
-// reference, not the candidate's.
+// Examples adds short worked examples from answers that users accepted. Its
+// evidence is accepted train cases: the answer shown is the reference, not
+// the candidate's.
 type Examples struct{ Model eval.Model }
 
 // Name implements Operator.

@@ -25,8 +25,8 @@ func FeedbackOf(r *eval.Rollout) []string {
 	return unique(out)
 }
 
-// eachOnce takes out of lines what they repeat of each other: checks that were
-// made of one correction carry its words each, in brackets behind their own.
+// eachOnce removes repetitions from lines: checks that were made of one
+// correction each quote it, in brackets after their own text.
 func eachOnce(lines []string) []string {
 	told := map[string]bool{}
 	var out []string
@@ -46,7 +46,7 @@ func eachOnce(lines []string) []string {
 	return out
 }
 
-// cutTail cuts off the brackets that line ends with, and the blank before them.
+// cutTail removes the brackets at the end of line, and the blank before them.
 func cutTail(line string) (body, tail string) {
 	depth := 0
 	for i := len(line) - 1; i > 0 && strings.HasSuffix(line, ")"); i-- {
@@ -62,7 +62,7 @@ func cutTail(line string) (body, tail string) {
 	return line, ""
 }
 
-// latest keeps of attempts that changed the same the last one.
+// latest keeps the last one of several attempts at the same change.
 func latest(attempts []Attempt) []Attempt {
 	var out []Attempt
 	for i, a := range attempts {

@@ -7,9 +7,9 @@ import (
 )
 
 // Merge crosses two candidates over their common ancestor, block by block and
-// sentence by sentence, without a model. Only if both sides changed the same block differently is
-// the model asked to settle it, if there is one; what it adds that is like
-// nothing in either text is taken out.
+// sentence by sentence, without a model. Only if both sides changed the same
+// block differently is the model, if there is one, asked to settle it;
+// additions of the model that are like nothing in either text are removed.
 type Merge struct{ Model eval.Model }
 
 // Name implements Operator.

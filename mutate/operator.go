@@ -1,7 +1,7 @@
 // Package mutate proposes new harness texts for a skill: one operator a file,
 // each with its prompt as an embedded text file. An operator sees train
-// evidence only, and returns text; whether that text may be tried is decided by
-// check.Check, and whether it is better by the tournament.
+// evidence only, and returns text; check.Check decides whether the text may
+// be tried, and the tournament whether it is better.
 package mutate
 
 import (
@@ -17,20 +17,21 @@ type Evidence struct {
 	Rollout *eval.Rollout
 }
 
-// An Attempt is an earlier proposal that did not help, shown to the next
-// reflection so that it is not made again.
+// An Attempt is an earlier proposal that did not help. It is shown to the
+// next reflection, so that it is not made again.
 type Attempt struct {
 	Change string // what it changed, in short
 	Result string // what came of it
 }
 
-// Input is all that an operator may know.
+// Input is everything that an operator gets.
 type Input struct {
 	Parent   *skill.Document
 	Evidence []Evidence // of the parent on train cases, failures first
 	Rejected []Attempt  // newest last
-	// Corpus holds every feedback line that the run has seen on train cases: it
-	// tells which words are specific to a lesson and which are everywhere.
+	// Corpus holds every feedback line that the run has seen on train cases:
+	// it shows which words are specific to a lesson and which are common to
+	// all.
 	Corpus []string
 	// Other and Ancestor are the second parent of a merge and the youngest text
 	// that both descend from; nil for the other operators.

@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// redacted finds what takes the place of a secret in all that models are shown, as
-// harvest/redact writes it or as a model may repeat it.
+// redacted finds the placeholders of secrets in texts that models are shown,
+// as harvest/redact writes them or as a model may repeat them.
 var redacted = lazyregexp.New(`(?i)\[\s*redacted\s*:[^\]\n]*\]?`)
 
 // newPlaceholder returns a placeholder that child's harness holds more often

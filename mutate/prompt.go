@@ -19,8 +19,8 @@ var prompts = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{"quote": eval.Quote, "inert": inertLine, "inc": func(n int) int { return n + 1 }}).ParseFS(promptFiles, "prompts/*.txt"))
 })
 
-// What a prompt shows of one text, in bytes: enough to see what went wrong,
-// little enough that a long answer does not push the skill out of sight.
+// How much of one text a prompt shows, in bytes: enough to see the failure,
+// little enough that a long answer does not crowd out the skill.
 const (
 	maxPromptQuote = 1200
 	maxAnswerQuote = 1500
@@ -29,7 +29,7 @@ const (
 	maxBeforeQuote = 500 // of each
 )
 
-// promptData is what the templates in prompts/ may use.
+// promptData is the data of the templates in prompts/.
 type promptData struct {
 	Fence, View      string
 	OtherView        string
@@ -67,9 +67,9 @@ func newPromptData(in Input) promptData {
 	return d
 }
 
-// before is the end of the conversation that a request follows, the oldest turn
-// first. Only people and agents speak there: what else a file calls itself is left
-// out.
+// before is the end of the conversation that a request follows, the oldest
+// turn first. It has people's and agents' turns only; roles by another name
+// are left out.
 func before(c *eval.Case) []eval.Message {
 	var out []eval.Message
 	for _, m := range c.Context {
@@ -120,7 +120,7 @@ func render(name string, d promptData) (string, error) {
 	return b.String(), nil
 }
 
-// inertLine is text on one line, for what is behind a mark already.
+// inertLine is text on one line, for use after a quotation mark.
 func inertLine(s string) string { return strings.Join(strings.Fields(eval.Inert(s)), " ") }
 
 // clip shortens s to about n bytes, keeping its head and its tail.

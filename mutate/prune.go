@@ -7,8 +7,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Prune lets the model take out what earns nothing. A reply that adds or
-// rewords is cut back to its deletions: pruning must not smuggle text in.
+// Prune lets the model remove text that gains nothing. A reply that adds or
+// rewords is reduced to its deletions: pruning must not add text.
 type Prune struct{ Model eval.Model }
 
 // Name implements Operator.
@@ -28,7 +28,7 @@ func (p *Prune) Propose(ctx context.Context, in Input) (Proposal, error) {
 	return propose(in.Parent, deletionsOnly(parent, view), nil)
 }
 
-// deletionsOnly applies to parent what child removed, and nothing else.
+// deletionsOnly returns parent with child's deletions only.
 func deletionsOnly(parent, child string) string {
 	a, b := blocksOf(parent), blocksOf(child)
 	var out strings.Builder
@@ -70,7 +70,7 @@ func (a *Ablate) Propose(_ context.Context, in Input) (Proposal, error) {
 	return propose(in.Parent, out.String(), nil)
 }
 
-// Deletable lists the blocks of a text that a deletion may try: their index and
+// Deletable lists the blocks of a text that may be deleted: their index and
 // text. Headings and kernel stay.
 func Deletable(in Input) (index []int, text []string) {
 	kernel := in.Parent.KernelText()

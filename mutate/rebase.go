@@ -107,7 +107,7 @@ func (m *rebasing) clash(what string) {
 	}
 }
 
-// merge returns the view of the result, as far as there are no clashes.
+// merge returns the view of the result, and adds what clashes to m.clashes.
 func (m *rebasing) merge() string {
 	of := func(in []int, n int) []int { // section of a side → its own in base, -1 for an addition
 		out := make([]int, n)
@@ -150,7 +150,7 @@ func (m *rebasing) merge() string {
 	return m.join()
 }
 
-// both merges a section of base that neither side lost.
+// both merges a section of base that both sides have.
 func (m *rebasing) both(i int) placed {
 	was, j, k := &m.base[i], m.inOurs[i], m.inTheirs[i]
 	ours, theirs := placed{m.ours[j], 'o', j, false, m.ours[j].path}, placed{m.theirs[k], 't', k, false, m.theirs[k].path}

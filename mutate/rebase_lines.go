@@ -8,13 +8,13 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
-// A bodyLine is a line of a text that is none of its blank ones.
+// A bodyLine is a line of a text that is not blank.
 type bodyLine struct {
 	text    string // without blanks at its end
 	section int
 }
 
-// linesOf are the lines of a text in order: what section.key compares, line by line.
+// linesOf are the lines of a text in order, as section.key compares them.
 func linesOf(sections []section) (out []bodyLine) {
 	for i := range sections {
 		for line := range strings.Lines(sections[i].key()) {
@@ -123,8 +123,8 @@ func (m *rebasing) audit() {
 	}
 }
 
-// changedIn lists the sections of base that a side has changed in one stretch:
-// those that it took lines from, and those that it added lines to.
+// changedIn lists the sections of base that a side has changed in one
+// stretch: those in which it removed or added lines.
 func changedIn(was, now []bodyLine, in []int) (out []int) {
 	base := func(section int) int { return slices.Index(in, section) }
 	for _, d := range lcs.DiffLines(textsOf(was), textsOf(now)) {
@@ -140,7 +140,7 @@ func changedIn(was, now []bodyLine, in []int) (out []int) {
 	return out
 }
 
-// tally counts lines, however far they are indented.
+// tally counts lines, ignoring indentation.
 func tally(lines []string) map[string]int {
 	n := map[string]int{}
 	for _, l := range lines {

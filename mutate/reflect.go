@@ -10,8 +10,8 @@ import (
 )
 
 // Reflect is GEPA's reflective mutation (arXiv 2507.19457, section 3): the
-// model reads failures with their feedback and rewrites the text. Parts of the
-// rewrite that answer none of the feedback are undone, see Support.
+// model reads failures with their feedback and rewrites the text. Parts of
+// the rewrite that answer none of the feedback are undone, see Support.
 type Reflect struct {
 	Model eval.Model
 	// Plain adopts the reply as it is, as the reference GEPA does.
@@ -51,8 +51,8 @@ func (r *Reflect) Propose(ctx context.Context, in Input) (Proposal, error) {
 	return p, err
 }
 
-// shownFeedback lists the feedback lines of the evidence, and for each the case
-// that it comes from.
+// shownFeedback lists the feedback lines of the evidence, and the case of
+// each.
 func shownFeedback(ev []Evidence) (lines, owner []string) {
 	for _, e := range ev {
 		fb := FeedbackOf(e.Rollout)
@@ -96,7 +96,7 @@ func ask(ctx context.Context, m eval.Model, user string, in Input) (string, erro
 }
 
 // replyTokens leaves room for the text at its limit, a sentence, and the
-// thinking that some models count as output.
+// reasoning that some models count as output.
 func replyTokens(in Input) int {
 	if in.MaxTokens <= 0 {
 		return 0
@@ -105,7 +105,7 @@ func replyTokens(in Input) int {
 }
 
 // propose turns a view into a Proposal on the parent's kernel. others are
-// further texts that it may take from.
+// further texts that the view may quote.
 func propose(parent *skill.Document, view string, taught []string, others ...*skill.Document) (Proposal, error) {
 	doc, err := parent.WithView(view)
 	if err != nil {

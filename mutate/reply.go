@@ -6,8 +6,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// maxReply is more than any skill with a sentence before it: what is longer is
-// not compared block by block.
+// maxReply is more than any skill with a sentence before it: a longer reply
+// is not compared block by block.
 const maxReply = 256 << 10
 
 // fencedBlock returns the content of the one fenced block of a reply. Models

@@ -7,17 +7,17 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// A section is a heading with what is under it, up to the next heading of
-// any depth; the first one may be what is before all headings.
+// A section is a heading with the text up to the next heading of any depth;
+// the first section may be the text before all headings.
 type section struct {
 	path  string // of headings, "" before the first
 	depth int    // of the heading in that path, 0 before the first
 	text  string // with a mark for every kernel span, see markKernel
 }
 
-// key is what tells whether a section was changed: its text without trailing
-// blanks, and outside of code fences without blank lines. Somebody's formatter is
-// no rival of a challenger.
+// key decides whether a section was changed: its text without trailing
+// blanks, and outside of code fences without blank lines. Reformatting is no
+// conflict with a challenger.
 func (s *section) key() string {
 	var b strings.Builder
 	fence := ""
@@ -37,7 +37,7 @@ func (s *section) key() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// name is how a section is called in a message.
+// name is the section's name in a message.
 func (s *section) name() string {
 	if s.path == "" {
 		return "the text before the first heading"
@@ -45,8 +45,8 @@ func (s *section) name() string {
 	return fmt.Sprintf("section %q", s.path)
 }
 
-// sectionsOf cuts a document's view into sections. marks gives the kernel spans,
-// in order, their marks.
+// sectionsOf cuts a document's view into sections. marks are the marks of the
+// kernel spans, in order.
 func sectionsOf(d *skill.Document, marks []string) []section {
 	view := d.View()
 	var out []section
@@ -90,9 +90,10 @@ func sectionsOf(d *skill.Document, marks []string) []section {
 // pathSeparator separates the headings of a path, as in skill.Blocks.
 const pathSeparator = " > "
 
-// markKernel gives the kernel spans of two texts of one skill their marks: spans
-// that are the same, or of which one took the other's place, have the same one.
-// A span of ours is named by its number, so that its placeholder can be put back.
+// markKernel gives the kernel spans of two texts of one skill their marks:
+// spans that are the same, or of which one replaced the other, have the same
+// mark. A span of ours is named by its number, so that its placeholder can be
+// restored.
 func markKernel(base, ours *skill.Document) (ofBase, ofOurs []string) {
 	texts := func(d *skill.Document) (out []string) {
 		for _, p := range d.KernelText() {
@@ -122,17 +123,18 @@ func markKernel(base, ours *skill.Document) (ofBase, ofOurs []string) {
 	return ofBase, ofOurs
 }
 
-// kernelMarkStart and the end of a mark are characters for private use: no text
-// holds them.
+// kernelMarkStart and the end of a mark are characters for private use, which
+// no text holds.
 const kernelMarkStart = "\ue0ff"
 
 func kernelMark(what string, n int) string {
 	return fmt.Sprintf(kernelMarkStart+"%skernel %d\ue0fe", what, n+1)
 }
 
-// pairs aligns two lists of sections in order. A section is itself if its path
-// is the same, or its content; most if both are. The result holds for every
-// section of a the index of its own in b, -1 if it is gone.
+// pairs aligns two lists of sections in order. Sections correspond if their
+// path or their content is the same, and best if both are. The result holds
+// for every section of a the index of its counterpart in b, -1 if there is
+// none.
 func pairs(a, b []section) []int {
 	ka, kb := make([]string, len(a)), make([]string, len(b))
 	for i := range a {

@@ -48,7 +48,7 @@ func (u *Union) Propose(ctx context.Context, in Input) (Proposal, error) {
 	return settled, err
 }
 
-// settle asks for each rule of the groups once.
+// settle asks the model to state each rule of the groups once.
 func (u *Union) settle(ctx context.Context, in Input, p Proposal, view string, groups [][]statement) (Proposal, error) {
 	in.Evidence, in.Rejected = nil, nil
 	data := newPromptData(in)

@@ -1,7 +1,7 @@
 package mutate
 
-// Overlap is the share of the content words of the shorter of two texts that the
-// other one holds as well, by stems, in [0,1]; 0 if one has none.
+// Overlap is the share of the shorter text's content words that the other one
+// holds as well, by stems, in [0,1]; 0 if one has none.
 func Overlap(a, b string) float64 {
 	wa, wb := words(a), words(b)
 	if len(wa) == 0 || len(wb) == 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// A statement is one sentence of a paragraph or list item of a view: what a merge
-// may take, keep or leave out by itself. Everything else of a view (headings,
-// code, tables, kernel) is one fixed statement a block.
+// A statement is one sentence of a paragraph or list item of a view: the unit
+// that a merge takes, keeps or leaves out. Everything else of a view
+// (headings, code, tables, kernel) is one fixed statement a block.
 type statement struct {
 	block      int    // in blocksOf(view)
 	start, end int    // in the block, without the blanks around it
@@ -77,8 +77,8 @@ func statementsOf(view string) (out []statement) {
 	return out
 }
 
-// prose reports whether a block is sentences and nothing else: no code, no kernel,
-// no list within the item.
+// prose reports whether a block consists of sentences only: no code, no
+// kernel, no list within the item.
 func prose(kind, text string) bool {
 	if kind != "paragraph" && kind != "item" {
 		return false
@@ -116,8 +116,8 @@ func cutStatements(block string) (out []statement) {
 	return out
 }
 
-// ends reports whether a sentence ends with before, which ends in a mark of
-// punctuation: rest begins like another one.
+// ends reports whether a sentence ends with before, which ends in
+// punctuation: rest must begin like another one.
 func ends(before, rest string) bool {
 	low := strings.ToLower(before)
 	for _, a := range abbreviations {
@@ -210,8 +210,8 @@ func sortedTokens(list []token) []token {
 	return out
 }
 
-// norm is a text but for its blanks, its letters' case, bold print and the mark at
-// its end.
+// norm is a text without differences in blanks, case, bold print and final
+// punctuation.
 func norm(text string) string {
 	text = strings.NewReplacer("**", "", "__", "").Replace(text)
 	return strings.ToLower(strings.TrimRight(strings.Join(strings.Fields(text), " "), ".!;"))

@@ -105,8 +105,8 @@ func (s *Support) specific(w string) bool {
 type edit struct{ del, add string } // "" for none
 
 // Filter returns child with the unsupported parts of its edit undone, and the
-// indexes of the shown feedback lines that what is left answers. kept is false
-// if nothing of the edit is supported; view then is parent.
+// indexes of the shown feedback lines that the rest answers. kept is false if
+// nothing of the edit is supported; view then is parent.
 func (s *Support) Filter(parent, child string) (view string, answers []int, kept bool) {
 	a, b := blocksOf(parent), blocksOf(child)
 	hs := hunks(a, b)
@@ -143,8 +143,8 @@ func (s *Support) Filter(parent, child string) (view string, answers []int, kept
 	return out.String(), answers, true
 }
 
-// withoutPassengers returns child less the blocks that it added out of nowhere:
-// like no block of parent, and without support.
+// withoutPassengers returns child without the unsupported blocks that it
+// added and that are like no block of parent.
 func (s *Support) withoutPassengers(parent, child string) string {
 	a, b := blocksOf(parent), blocksOf(child)
 	var out strings.Builder

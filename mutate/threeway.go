@@ -33,7 +33,7 @@ func Join(base, first, second string) (view string, conflicts int) {
 		if k == len(o) {
 			break
 		}
-		// The same but for blank space around it: of two, the changed one.
+		// They differ in surrounding blank space only: take the changed one.
 		kept := a[ea]
 		if kept == o[k] {
 			kept = b[eb]
@@ -99,9 +99,8 @@ func resolve(o, a, b []string) (out []string, conflicts int) {
 	return out, conflicts
 }
 
-// reworded puts the merge of two rewordings of one block in the place of both,
-// wherever JoinBlock can tell it: the chunk then holds a block that both sides
-// changed alike.
+// reworded replaces two rewordings of one block by their merge if JoinBlock
+// can make one: the chunk then holds a block that both sides changed alike.
 func reworded(o, a, b []string) (base, first, second []string) {
 	first, second = slices.Clone(a), slices.Clone(b)
 	ko, ka, kb := keys(o), keys(a), keys(b)
@@ -120,8 +119,8 @@ func reworded(o, a, b []string) (base, first, second []string) {
 	return o, first, second
 }
 
-// likest is the index of the block of side, new to base, that replaced block; -1
-// if none did.
+// likest is the index of side's new block that is most like block, which it
+// replaced; -1 if there is none.
 func likest(block string, side []string, base map[string]bool) int {
 	best, at := 0.5, -1
 	for i, s := range side {
@@ -132,7 +131,7 @@ func likest(block string, side []string, base map[string]bool) int {
 	return at
 }
 
-// rewording returns the block of side, new to base, that replaced block.
+// rewording returns side's new block that replaced block.
 func rewording(block string, side []string, base map[string]bool) string {
 	if i := likest(block, side, base); i >= 0 {
 		return side[i]
@@ -140,8 +139,8 @@ func rewording(block string, side []string, base map[string]bool) string {
 	return ""
 }
 
-// once drops a line that both sides added in different places: the second copy
-// of a block that neither side holds twice.
+// once drops a line that both sides added in different places: the second
+// copy of a block that neither side holds twice.
 func once(out, a, b []string) []string {
 	count := func(list []string) map[string]int {
 		m := map[string]int{}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// JoinBlock merges two rewordings of one block sentence by sentence and line by
-// line: what only one side changed is taken from that side, what both changed
-// alike is taken once. ok is false if both changed the same sentence
-// differently, or added something at the same place: which of two wordings is
-// meant, and in what order two additions belong, is not for a merge to guess. The
-// order of the sides makes no difference.
+// JoinBlock merges two rewordings of one block sentence by sentence and line
+// by line: what only one side changed is taken from that side, what both
+// changed alike is taken once. ok is false if both changed the same sentence
+// differently, or added something at the same place: a merge cannot guess
+// which wording is meant, or the order of two additions. The order of the
+// sides makes no difference.
 func JoinBlock(base, first, second string) (merged string, ok bool) {
 	switch {
 	case first == second || second == base:
@@ -38,8 +38,8 @@ func JoinBlock(base, first, second string) (merged string, ok bool) {
 		at = next.to
 	}
 	merged = out.String() + join(o[at:])
-	// A wording of one side and a blank of the other may run two sentences into one
-	// that no author wrote.
+	// One side's wording and the other's blank may join two sentences into
+	// one that no author wrote.
 	for _, part := range sentences(merged) {
 		if part != "" && !slices.Contains(one, part) && !slices.Contains(other, part) {
 			return "", false

@@ -20,8 +20,8 @@ func (e *AliasError) Error() string {
 	return fmt.Sprintf("%s is %s: two names for one file", e.Name, e.Of)
 }
 
-// foldAliases takes out of the entries those that lead to the same file as another
-// one. It is the folder itself that stays, else the link with its name, else the first.
+// foldAliases removes the entries that lead to the same file as another one.
+// It keeps the folder itself, else the link with its name, else the first.
 func foldAliases(found []Entry) (entries []Entry, aliases []Alias) {
 	own := func(e *Entry, real string) int {
 		switch {
@@ -50,7 +50,7 @@ func foldAliases(found []Entry) (entries []Entry, aliases []Alias) {
 	return entries, aliases
 }
 
-// Alias is the name that counts for a skill of another name, "" if name is no alias.
+// Alias is the real name of a skill's alias, "" if name is no alias.
 func (r *Registry) Alias(name string) string {
 	if i := slices.IndexFunc(r.Aliases, func(a Alias) bool { return a.Name == name }); i >= 0 {
 		return r.Aliases[i].Of

@@ -26,10 +26,11 @@ var (
 )
 
 // Blocks cuts a view into blocks whose concatenation is the view. It goes by
-// lines: what it calls a block may differ from a strict reading of CommonMark in
-// exotic nestings, which costs a mutator a clumsy edit and never a byte. A list
-// item holds everything that is indented under it; a kernel placeholder inside
-// a code fence or an item is part of that. Headings inside kernel are not seen.
+// lines: in exotic nestings its blocks may differ from a strict reading of
+// CommonMark, which at worst makes a mutator's edit clumsy and never loses a
+// byte. A list item holds everything that is indented under it; a kernel
+// placeholder inside a code fence or an item is part of that. Headings inside
+// kernel are not seen.
 func Blocks(view string) []Block {
 	var c blockCutter
 	for at := 0; at < len(view); {
@@ -131,9 +132,10 @@ func (c *blockCutter) line(at int, s string) {
 	}
 }
 
-// capital reports whether a line begins like a sentence of its own. A sentence
-// that was appended below a list without a marker is lazily a part of the last
-// item to CommonMark; to its reader it is not, and it must be deletable alone.
+// capital reports whether a line begins like a sentence of its own.
+// CommonMark makes a sentence that follows a list without a marker part of
+// the last item (a lazy continuation); to a reader it is a paragraph, and it
+// must be deletable alone.
 func capital(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.IsUpper(r)

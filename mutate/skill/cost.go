@@ -11,12 +11,13 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// The Markdown parser takes quadratic time for some texts: it searches all that comes
-// before or behind a mark in the same paragraph for its other end, and for every line
-// it goes through all quotes and lists around it. A SKILL.md comes from anywhere, so
-// the time to read it is estimated first.
+// The Markdown parser takes quadratic time for some texts: to find the other
+// end of a mark it searches the rest of the paragraph, and for every line it
+// goes through all quotes and lists around it. A SKILL.md may come from
+// anyone, so the time to read it is estimated first.
 const (
-	// maxReading is the most steps that a body may take; one is about a nanosecond.
+	// maxReading is the largest number of steps for a body; one is about a
+	// nanosecond.
 	maxReading = 1e9
 	// maxDepth is the most quotes and lists within each other on one line. Browsers
 	// stop at 512.
@@ -86,8 +87,8 @@ var blocksOnly = sync.OnceValue(func() parser.Parser {
 // delimiterRow matches the second line of a table.
 var delimiterRow = lazyregexp.New(`(?m)^[ \t>:|-]*-[ \t>:|-]*\r?$`)
 
-// tableOf is the size of the widest table that a paragraph may be; columns is 0 if it
-// is none.
+// tableOf is the largest possible size of a paragraph's table; columns is 0
+// if it is none.
 func tableOf(paragraph []byte) (columns, rows int) {
 	for _, row := range delimiterRow.FindAll(paragraph, -1) {
 		columns = max(columns, bytes.Count(row, []byte("|")))
@@ -95,8 +96,8 @@ func tableOf(paragraph []byte) (columns, rows int) {
 	return columns, bytes.Count(paragraph, []byte("\n"))
 }
 
-// mostSteps bounds what any body with as many marks takes. Most bodies need no closer
-// look.
+// mostSteps bounds the steps for any body with as many marks. Most bodies
+// need no closer estimate.
 func mostSteps(body []byte) int {
 	marks := 0
 	for _, c := range body {

@@ -16,9 +16,9 @@ const (
 	tagSteps   = 50 // per byte that the expression for a tag reads
 )
 
-// inlineSteps estimates the time to read the markup of one paragraph. It goes through
-// the text as the parser does and counts what each search passes; it gives up when
-// that is too much.
+// inlineSteps estimates the time to read the markup of one paragraph. It
+// follows the parser and counts the bytes that each search passes; it stops
+// when there are too many.
 func inlineSteps(text []byte) int {
 	steps, nodes := 0, 0
 	runs := backquotes(text)
@@ -106,8 +106,8 @@ func runOf(text []byte) int {
 	return n
 }
 
-// destinationSteps is what the parser reads behind a link's text: up to a space or the
-// bracket that ends the destination.
+// destinationSteps is the length that the parser reads after a link's text:
+// up to a space or the bracket that ends the destination.
 func destinationSteps(text []byte) int {
 	if len(text) == 0 || text[0] != '(' {
 		return 0

@@ -23,10 +23,10 @@ func (d *Document) DescriptionSpan() (start, end int, ok bool) {
 }
 
 // WithDescription replaces the description's value by text, written as a YAML
-// scalar on one line (quoted unless the old value and the new one can both do
-// without). Every other byte stays. It fails if the description is kernel,
-// and if text is blank or not UTF-8. The limit of the specification is
-// Validate's to check.
+// scalar on one line (quoted unless neither the old value nor the new one
+// needs quotes). Every other byte stays. It fails if the description is
+// kernel, and if text is blank or not UTF-8. Validate checks the
+// specification's limit.
 func (d *Document) WithDescription(text string) (*Document, error) {
 	if d.err != nil {
 		return nil, d.err
@@ -95,7 +95,7 @@ func quoteYAML(s string) string {
 
 // locateDescription finds the bytes of the description's value and keeps them
 // only if replacing them changes nothing else: YAML has more ways to write a
-// scalar than a scanner should claim to know.
+// scalar than this scanner knows.
 func (f *frontmatter) locateDescription(raw []byte) {
 	if f.root == nil || f.root.Style&yaml.FlowStyle != 0 {
 		return
@@ -198,8 +198,8 @@ func plainComment(line []byte, continued bool) int {
 	return -1
 }
 
-// sameExcept reports whether two mappings are equal but for the value at index
-// i, which must read text in the second.
+// sameExcept reports whether two mappings are equal except for the value at
+// index i, which must read text in the second.
 func sameExcept(a, b *yaml.Node, i int, text string) bool {
 	if len(a.Content) != len(b.Content) || b.Content[i].Value != text {
 		return false

@@ -1,5 +1,5 @@
-// Package skill reads a SKILL.md as bytes, kernel (never changed) and harness (evolved),
-// and finds skills on disk.
+// Package skill reads a SKILL.md as bytes, kernel (never changed) and harness
+// (evolved), and finds skills on disk.
 package skill
 
 import (
@@ -55,9 +55,9 @@ func (d *Document) Options() Options { return d.opts }
 
 // Parse cuts b into kernel and harness. The Document is never nil and always
 // renders to b; the error is a *SyntaxError (frontmatter not YAML or not
-// closed, kernel markers unbalanced or nested, metadata.kernel naming a section
-// that does not exist, Markdown that takes too long to read) and then nothing may
-// be run from the document: all of it counts as kernel.
+// closed, kernel markers unbalanced or nested, metadata.kernel naming a
+// section that does not exist, Markdown that takes too long to read). With an
+// error all of the document counts as kernel, and nothing may be run from it.
 func Parse(b []byte, o Options) (*Document, error) {
 	d := &Document{raw: bytes.Clone(b), opts: o}
 	d.github = sync.OnceValue(func() ast.Node { return githubParser().Parse(text.NewReader(d.raw[d.body:])) })
@@ -119,7 +119,7 @@ func (d *Document) KernelHash() string {
 // Err is what Parse returned; nothing may be run from a broken document.
 func (d *Document) Err() error { return d.err }
 
-// Outline is what CommonMark makes of the body.
+// Outline is the CommonMark structure of the body.
 func (d *Document) Outline() *Outline { return d.md }
 
 // GitHub is the body in GitHub's dialect with footnotes. Positions are relative to the

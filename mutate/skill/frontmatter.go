@@ -13,8 +13,8 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// A frontmatter is the YAML between the first two `---` lines, read for its
-// meaning and kept as a range of bytes.
+// A frontmatter is the YAML between the first two `---` lines, parsed, and as
+// a range of bytes.
 type frontmatter struct {
 	present bool
 	yaml    int // offset of the first byte after the opening line
@@ -62,7 +62,8 @@ func cutLine(b []byte, at int) (line []byte, next int) {
 
 var yamlErrorLine = lazyregexp.New(`^yaml: (?:line (\d+): )?(.*)`)
 
-// read parses the YAML. Lines of the file are one more than lines of the YAML.
+// read parses the YAML. Line numbers of the file are larger by one than those
+// of the YAML.
 func (f *frontmatter) read(raw []byte) *SyntaxError {
 	var doc yaml.Node
 	dec := yaml.NewDecoder(bytes.NewReader(raw[f.yaml:f.close]))

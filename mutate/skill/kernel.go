@@ -16,7 +16,7 @@ var (
 	markerLine  = lazyregexp.New(`(?i)^\s*<!--\s*(/?)kernel\s*-->\s*$`)
 	markerStart = lazyregexp.New(`(?i)^\s*<!--\s*/?kernel\s*-->`)
 
-	// Agents look for !`command` with a regular expression, not with a Markdown
+	// Agents find !`command` with a regular expression, not with a Markdown
 	// parser: it runs inside fences and comments too. This is the widest form
 	// that any known version accepts.
 	inlineShell = lazyregexp.New("(?:^|[^`])(!`[^`]+`)")
@@ -192,8 +192,8 @@ func ShellSpans(o *Outline) [][2]int {
 			spans = append(spans, [2]int{o.Starts[f.First], o.lineEnd(f.Last)})
 		}
 	}
-	// The same block as a regular expression sees it: from ```! to the next
-	// ```, wherever it is.
+	// The same block for a regular expression: from ```! to the next ```,
+	// anywhere.
 	for at := 0; ; {
 		i := bytes.Index(body[at:], []byte("```!"))
 		if i < 0 {

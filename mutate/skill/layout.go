@@ -32,7 +32,7 @@ func (l *Layout) Skills() (string, error) {
 	return filepath.Join(c, "skills"), nil
 }
 
-// Registry finds the skills that this person has.
+// Registry finds this user's skills.
 func (l *Layout) Registry() (*Registry, error) {
 	dir, err := l.Skills()
 	if err != nil {
@@ -59,8 +59,8 @@ func (l *Layout) Live(name string) (*Live, error) {
 	return ReadEntry(e)
 }
 
-// AsItIs is Live for a command that mends: a SKILL.md that no longer
-// parses is read all the same, its bytes are its name.
+// AsItIs is Live for commands that repair: a SKILL.md that no longer parses
+// is read all the same, its bytes are its name.
 func (l *Layout) AsItIs(name string) (*Live, error) {
 	live, err := l.Live(name)
 	var broken *BrokenSkillError
@@ -157,13 +157,13 @@ func ReadBy(agent string) (names []string) {
 	return names
 }
 
-// IsFolder tells a folder from a name.
+// IsFolder reports whether the name of a target is a folder.
 func IsFolder(to string) bool {
 	return strings.ContainsRune(to, '/') || strings.ContainsRune(to, filepath.Separator) || strings.HasPrefix(to, ".") || strings.HasPrefix(to, "~")
 }
 
-// CheckTargets refuses what could not be a target in any home.
-// Relative folders mean something on a command line alone.
+// CheckTargets refuses targets that depend on the working directory or the
+// home: a relative folder is valid on a command line alone.
 func CheckTargets(names []string) error {
 	for _, n := range names {
 		switch {
@@ -185,7 +185,7 @@ func unknownTarget(name string) error {
 	return problem.Inputf(hint, "unknown target %q", name)
 }
 
-// Target finds the target that a name of --to means.
+// Target finds the target for a name of --to.
 func (l *Layout) Target(name string) (t Target, err error) {
 	for _, a := range agents {
 		if a.Name == name {
@@ -261,7 +261,7 @@ func (l *Layout) Targets(to []string) (out []Target, err error) {
 	return out, nil
 }
 
-// Whose a skill is that evolve does not write.
+// The owners of skills that evolve does not write.
 const (
 	OfPlugin = "belongs to a plugin"
 	OfTool   = "is managed by another tool"
@@ -275,8 +275,8 @@ func Keeper(e Entry) string {
 	return OfTool
 }
 
-// RealPath follows the symlinks of as much of a path as is there. One that leads to
-// nothing is an error: what is behind it may come back.
+// RealPath follows the symlinks of the part of a path that exists. A link to
+// nothing is an error: its target may come back.
 func RealPath(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -289,8 +289,8 @@ func RealPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// PluginFolders hold what somebody else replaces: plugins of each agent, and the
-// skills that come with one.
+// PluginFolders are folders that other programs fill: plugins of each agent,
+// and an agent's own skills.
 func (l *Layout) PluginFolders() ([]string, error) {
 	var out []string
 	for _, a := range agents {

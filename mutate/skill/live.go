@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 )
 
-// A Live skill is one on disk, read and cut into kernel and harness.
+// A Live skill is the text of a skill on disk, cut into kernel and harness.
 type Live struct {
 	Entry
 	Doc *Document
@@ -39,15 +39,15 @@ func (s *Live) Home() (string, error) {
 	return path, nil
 }
 
-// HalfSaved reports whether the live text is one that nothing can be tried against, and
-// nothing be made from: an empty or a broken one.
+// HalfSaved reports whether the live text is empty or broken: nothing can be
+// tried against it or made from it.
 func (l *Live) HalfSaved() bool {
 	text := l.Doc.Render()
 	_, err := Parse(text, Options{})
 	return err != nil || len(bytes.TrimSpace(text)) == 0
 }
 
-// The parts of a skill of which one may change.
+// The parts of a skill, of which one may change at a time.
 const (
 	Harness     = "harness"
 	Description = "description"
@@ -55,12 +55,12 @@ const (
 	Shorten = "shorten" // the harness, by deletions alone: a way to search, no part
 )
 
-// OptionsFor are those with which a skill is read of which that part evolves.
+// OptionsFor are the options for reading a skill whose given part evolves.
 func OptionsFor(part string) Options {
 	return Options{EvolveDescription: part == Description}
 }
 
-// Evolve reads the live text again as one of which that part may change.
+// Evolve reads the live text again with the options for that part.
 func (l *Live) Evolve(part string) error {
 	doc, err := Parse(l.Doc.Render(), OptionsFor(part))
 	if err != nil {

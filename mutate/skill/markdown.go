@@ -11,9 +11,9 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// An Outline is what CommonMark makes of a body: the skeleton that kernel
-// sections, markers and the structure check hang on. Offsets are into the
-// whole file.
+// An Outline is the CommonMark structure of a body: the skeleton that kernel
+// sections, markers and the structure check are based on. Offsets are into
+// the whole file.
 type Outline struct {
 	raw      []byte
 	body     int   // offset of the body in raw
@@ -39,8 +39,8 @@ type Fence struct {
 	Closed      bool
 }
 
-// readOutline reads a body. One that takes too long to read is an error, and has
-// no headings, fences or nodes.
+// readOutline reads a body. For one that takes too long to read it returns an
+// error, and no headings, fences or nodes.
 func readOutline(raw []byte, body int) (*Outline, *SyntaxError) {
 	o := &Outline{raw: raw, body: body, Tree: ast.NewDocument()}
 	for at := body; at < len(raw); {
@@ -76,7 +76,7 @@ func (o *Outline) headingsOf(doc ast.Node) []Heading {
 	return out
 }
 
-// HeadingOf is what h is in the file.
+// HeadingOf returns the heading of h in the file.
 func (o *Outline) HeadingOf(h *ast.Heading) Heading {
 	return Heading{Start: o.Starts[o.Line(o.body+h.Pos())], Level: h.Level, Text: PlainText(h, o.raw[o.body:])}
 }
@@ -159,9 +159,9 @@ func Above(headings []Heading, at int) []Heading {
 	return stack
 }
 
-// Opening is the offset at which what a span shows begins: at its first heading, if
-// only markers, comments and blank lines come before that. Sections before the span
-// end there.
+// Opening is the offset of a span's first visible text: its first heading, if
+// only markers, comments and blank lines come before that. Sections before
+// the span end there.
 func (o *Outline) Opening(headings []Heading, s Span) int {
 	for _, h := range headings {
 		if h.Start < s.Start {
@@ -205,7 +205,8 @@ func (o *Outline) section(i int) (start, end int) {
 			break
 		}
 	}
-	// Blank is what CommonMark calls so: a form feed goes on a paragraph.
+	// Blank is a blank line in CommonMark's sense: a form feed continues a
+	// paragraph.
 	for last > o.Line(h.Start) && len(bytes.Trim(o.LineText(last), " \t")) == 0 {
 		last--
 	}

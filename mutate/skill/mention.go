@@ -58,8 +58,8 @@ func Mentions(text string, known func(id string) bool) []Mention {
 	}
 }
 
-// isCommand reports whether a message is one for the shell or the agent, which
-// owns all of it.
+// isCommand reports whether a message is a command for the shell or the
+// agent, which then takes all of it.
 func isCommand(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	if rest, ok := strings.CutPrefix(text, "/"); ok {

@@ -5,9 +5,9 @@ import "strings"
 // A codeSpan is a byte range of a text that is code.
 type codeSpan struct{ start, end int }
 
-// codeSpans finds what of a message is code, in order: fenced blocks, console
-// lines, and inline code. It reads as CommonMark does, apart from indented
-// code: people indent what they type into a chat.
+// codeSpans finds the code of a message, in order: fenced blocks, console
+// lines, and inline code. It follows CommonMark except for indented code:
+// people indent what they type into a chat.
 func codeSpans(text string) []codeSpan {
 	var c codeFinder
 	for at := 0; at < len(text); {
@@ -30,8 +30,8 @@ type codeFinder struct {
 	ticks []tick // runs of backticks in the open paragraph
 }
 
-// A tick is a run of backticks. A backslash in front takes one away from a run
-// that opens code, and none from one that closes it.
+// A tick is a run of backticks. A backslash in front takes one away from a
+// run that opens code, and none from one that closes it.
 type tick struct {
 	at, n   int
 	escaped bool

@@ -29,7 +29,7 @@ const (
 	MentionGlob      MentionStatus = "glob"      // $github:* names no one skill
 )
 
-// Outcome is what becomes of a message.
+// Outcome is the result of resolving a message.
 type Outcome string
 
 const (
@@ -44,7 +44,7 @@ const (
 	OutcomeGlob      Outcome = "glob_unsupported"
 )
 
-// A Resolution is what a message asks for.
+// A Resolution is the result of resolving a message, with its mentions.
 type Resolution struct {
 	Outcome   Outcome
 	Activated string    // canonical name, "" for none
@@ -53,9 +53,9 @@ type Resolution struct {
 	Task      string    // the message, less a mention of the activated skill at its beginning
 }
 
-// Resolve finds the one skill that a message mentions among the callable ones,
-// given in order of discovery. Only an exact name or alias activates; what
-// merely comes near is suggested. It runs nothing.
+// Resolve finds the one skill that a message mentions among the callable
+// ones, given in order of discovery. Only an exact name or alias activates;
+// near matches are suggested. It runs nothing.
 func Resolve(text string, callable []Callable) Resolution {
 	r := Resolution{Outcome: OutcomeNone, Task: text}
 	ix := indexCallables(callable)
@@ -165,7 +165,7 @@ func (ix callables) settle(m *Mention, list []Callable) {
 	}
 }
 
-// environment are names that are variables in any case.
+// environment are names that are variables, in any case of their letters.
 var environment = map[string]bool{"PATH": true, "HOME": true, "USER": true, "SHELL": true, "PWD": true, "TMPDIR": true,
 	"TEMP": true, "TMP": true, "LANG": true, "TERM": true, "XDG_CONFIG_HOME": true}
 
@@ -204,7 +204,7 @@ func nearby(id string, list []Callable) (tiers [3][]string) {
 
 func usingSkill(name string) string { return "Using skill: " + name }
 
-// message is what the user reads about one mention.
+// message is the message to the user about one mention.
 func (m *Mention) message() string {
 	switch m.Status {
 	case MentionExact:
@@ -228,7 +228,7 @@ func chooseOne(names []string) string {
 	return fmt.Sprintf("Choose one skill to lead this turn: $%s or $%s.", strings.Join(names[:last], ", $"), names[last])
 }
 
-// task cuts the mention of the activated skill off the front.
+// task removes the mention of the activated skill from the front.
 func task(text string, first Mention, activated string) string {
 	if first.Skill != activated || strings.TrimLeft(text[:first.Start], " \t\r\n") != "" {
 		return text

@@ -17,8 +17,8 @@ import (
 // FileName is what the text of a skill is called inside its folder.
 const FileName = "SKILL.md"
 
-// MaxFile is how large a SKILL.md may be that is read at all, in bytes: many times
-// what the specification advises, and as much as Claude Code reads of a file.
+// MaxFile is the largest SKILL.md that is read, in bytes: many times what the
+// specification advises, and as much as Claude Code reads of a file.
 const MaxFile = 256 << 10
 
 // ReadFile reads a SKILL.md. See bounded.ReadFile for its errors.
@@ -75,10 +75,10 @@ type Registry struct {
 }
 
 // Discover looks for DIR/NAME/SKILL.md in every root, symlinked folders
-// followed. Of two skills with the same name the one in the earlier root counts,
-// also if it is broken: to evolve the other one instead would be a surprise.
-// A root that does not exist holds nothing; a folder without a SKILL.md is not a
-// skill.
+// followed. Of two skills with the same name the one in the earlier root
+// counts, even if it is broken: evolving the other one instead would be a
+// surprise. A root that does not exist holds nothing; a folder without a
+// SKILL.md is not a skill.
 func Discover(roots []Root) *Registry {
 	var r Registry
 	seen := map[string]bool{}    // names
@@ -135,15 +135,15 @@ func Discover(roots []Root) *Registry {
 	return &r
 }
 
-// The scopes whose skills somebody else replaces.
+// The scopes of skills that other programs replace.
 const (
 	scopePlugin  = "plugin"
 	scopeManaged = "managed"
 )
 
-// Within reports whether path, with its symlinks followed, lies in one of the
-// folders, with theirs followed. What is not there yet counts by the folders
-// above it that are.
+// Within reports whether path, with its symlinks followed, is in one of the
+// folders, with theirs followed. For a path that does not exist yet, its
+// existing parent folders decide.
 func Within(path string, folders []string) bool {
 	real := realPath(path)
 	for _, f := range folders {
@@ -154,7 +154,7 @@ func Within(path string, folders []string) bool {
 	return false
 }
 
-// realPath follows the symlinks of as much of path as is there.
+// realPath follows the symlinks of the part of path that exists.
 func realPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -181,8 +181,9 @@ func (d *Document) Managed() bool {
 	return false
 }
 
-// NoText is what is wrong with a SKILL.md of blanks alone: an editor that empties a
-// file before it writes it is half way, and no text is a version that anybody wants.
+// NoText is the error for a SKILL.md of blanks alone: an editor that empties
+// a file before it writes it is half-way, and an empty text is no version to
+// keep.
 const NoText = "the file is empty"
 
 // inspect reports whether e is meant as a skill, whether its text is marked
@@ -238,7 +239,7 @@ func inspect(e Entry) (found, managed bool, why string) {
 	return true, doc.Managed(), ""
 }
 
-// reason is an error without the path, which the caller shows anyway.
+// reason is an error without the path, which the caller adds.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

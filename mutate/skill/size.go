@@ -7,18 +7,18 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// What a view may measure: several times what the specification advises, and
-// little enough that reading it takes no longer than a moment. Markdown parsers
-// take quadratic time on quotes within quotes and on brackets in one line. A
-// document that is larger itself may double.
+// The largest view that is read: several times what the specification
+// advises, and little enough to be read in a moment. Markdown parsers take
+// quadratic time on quotes within quotes and on brackets in one line. For a
+// document that is already larger the limit is twice its size.
 const (
 	maxViewBytes = 64 << 10
 	maxLineBytes = 8 << 10
 	maxNesting   = 64
 )
 
-// Limits of growth: published evidence has additions rarely helping, and the
-// open specification asks for bodies below 5,000 tokens.
+// Limits of growth: in published evidence additions rarely help, and the open
+// specification asks for bodies below 5,000 tokens.
 const (
 	growthFactor = 1.2
 	growthFloor  = 1500
@@ -26,12 +26,12 @@ const (
 	MaxBodyTokens = 5000 // what the specification advises at most
 )
 
-// Growth is how many tokens a descendant of a body of size tokens may have more
-// than it, as Tokens counts them.
+// Growth is how many more tokens a descendant of a body of size tokens may
+// have, as Tokens counts them.
 func Growth(size int) int { return max(int(growthFactor*float64(size)), growthFloor) - size }
 
-// GrowthLimit is how large a descendant of a body of size tokens may be: what
-// Growth allows, up to what the specification advises.
+// GrowthLimit is the largest size of a descendant of a body of size tokens:
+// what Growth allows, up to what the specification advises.
 func GrowthLimit(size int) int { return max(min(size+Growth(size), MaxBodyTokens), size) }
 
 // nesting is the run of quote and list markers that a line begins with.
@@ -56,8 +56,8 @@ func (d *Document) tooLarge(view string) *ViewError {
 	return nil
 }
 
-// extremes are the length of the longest line and the depth of the deepest, and
-// the number of the last line that set one of them.
+// extremes are the length of the longest line and the depth of the deepest,
+// and the number of the last line that set one of them.
 func extremes(s string) (length, depth, at int) {
 	n := 0
 	for line := range strings.SplitSeq(s, "\n") {
@@ -86,8 +86,8 @@ func nestingOf(line string) int {
 	}
 }
 
-// Tokens estimates how many tokens a model makes of s: a quarter of its bytes,
-// rounded up. It is meant for limits, not for bills: tokenizers differ by a
-// fifth among themselves on English, and text of other scripts costs about as
-// much per byte.
+// Tokens estimates how many tokens a model makes of s: a quarter of its
+// bytes, rounded up. It is meant for limits, not for bills: tokenizers differ
+// by a fifth on English, and text in other scripts costs about as much per
+// byte.
 func Tokens(s string) int { return (len(s) + 3) / 4 }

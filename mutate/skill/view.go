@@ -150,7 +150,7 @@ func (d *Document) labelOf(s Span) string {
 	return label
 }
 
-// tokenLabel cuts a heading to what cannot be mistaken for markup.
+// tokenLabel shortens a heading to text that cannot be mistaken for markup.
 func tokenLabel(heading string) string {
 	var b strings.Builder
 	n := 0
@@ -187,20 +187,20 @@ func (d *Document) tokenPrefix() string {
 	}
 }
 
-// crlf reports whether every line break of the file is CRLF and no carriage
-// return is elsewhere; only then can a view be shown with LF and brought
-// back without loss.
+// crlf reports whether every line break of the file is CRLF and there is no
+// other carriage return; only then can a view be shown with LF and restored
+// without loss.
 func (d *Document) crlf() bool {
 	n := bytes.Count(d.raw, []byte("\r\n"))
 	return n > 0 && n == bytes.Count(d.raw, []byte("\n")) && n == bytes.Count(d.raw, []byte("\r"))
 }
 
-// returns are the carriage returns of a line break, doubled ones too: of
-// "\r\r\n" half would stay.
+// returns matches the carriage returns of a line break, doubled ones too:
+// otherwise "\r\r\n" would keep one.
 var returns = lazyregexp.New(`\r+\n`)
 
-// lineBreaks gives a piece of a view the line breaks of the original. A file
-// that mixes them is left as the view has it.
+// lineBreaks gives a piece of a view the line breaks of the original. If a
+// file mixes them, the piece is unchanged.
 func (d *Document) lineBreaks(s string) string {
 	switch {
 	case d.crlf():
@@ -211,9 +211,9 @@ func (d *Document) lineBreaks(s string) string {
 	return s
 }
 
-// keepEdges gives the pieces of a new view the blank lines at the beginning and
-// the line breaks at the end that the original has: a mutator that trims what it
-// writes has changed nothing.
+// keepEdges gives the pieces of a new view the original's blank lines at the
+// beginning and line breaks at the end: a mutator that trims its output has
+// changed nothing.
 func (d *Document) keepEdges(pieces []string, holes []hole) {
 	const breaks = "\r\n"
 	first, last := d.raw[d.body:], d.raw[d.body:]
@@ -284,8 +284,8 @@ func misplaced(text string, k int, holes []hole) string {
 	return "a placeholder was altered; they must stay exactly as given"
 }
 
-// aloneOnLine checks that view[start:end] has a line to itself, blanks around
-// it forgiven (and dropped: they would indent the kernel).
+// aloneOnLine checks that view[start:end] has a line to itself. Blanks around
+// it are allowed and dropped, because they would indent the kernel.
 func aloneOnLine(view string, done, start, end int) (piece string, newEnd int, ok bool) {
 	piece = strings.TrimRight(view[done:start], " \t")
 	if piece == "" && done > 0 || piece != "" && piece[len(piece)-1] != '\n' {

@@ -1,8 +1,9 @@
-// Package bounded reads files that somebody else may have put where they are: an
-// agent, a repository, another program. Opening a pipe would wait for ever, a
-// device has no end, a sparse file is larger than any memory, and a file that the
-// kernel makes up (of /proc) may keep its reader waiting. What a network or FUSE file
-// system takes to answer has no bound here: it may well be the user's home.
+// Package bounded reads files that others may have put there: an agent, a
+// repository, another program. Opening a pipe would wait for ever, a device
+// has no end, a sparse file is larger than any memory, and a file that the
+// kernel generates (of /proc) may keep its reader waiting. The time that a
+// network or FUSE file system takes to answer is not bounded here: it may
+// well be the user's home.
 package bounded
 
 import (
@@ -53,7 +54,7 @@ func open(name string, stat func(string) (fs.FileInfo, error), openFile func(str
 	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
-	// What is there by now may be another: then this does not wait either.
+	// The file may be another one by now: reading it must not wait either.
 	f, err := openFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

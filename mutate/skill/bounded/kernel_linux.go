@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelFiles are file systems whose files the kernel makes up as they are read. They
-// look like regular ones, but reading /proc/kmsg or trace_pipe waits for events, and
-// takes them away from other readers.
+// kernelFiles are file systems whose files the kernel generates as they are
+// read. They look like regular ones, but reading /proc/kmsg or trace_pipe
+// waits for events, and takes them away from other readers.
 var kernelFiles = map[uint32]bool{
 	unix.PROC_SUPER_MAGIC:     true,
 	unix.SYSFS_MAGIC:          true,

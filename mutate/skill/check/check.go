@@ -1,4 +1,5 @@
-// Package check holds a candidate against the text that it was made from: what a skill must be, its kernel, and what widens it.
+// Package check compares a candidate with its parent: specification, kernel,
+// structure and firewall.
 package check
 
 import (
@@ -55,10 +56,11 @@ func Check(parent, child *skill.Document, p Profile) []Finding {
 	return append(fs, checkFirewall(was, is)...)
 }
 
-// Descendant is Check of a text that a search has made of parent, which descends from
-// root, the owner's text. How far the kernel has moved is measured from root too, or
-// many small steps would add up. A guard that is gone counts only if it was root's:
-// what an earlier candidate has forbidden of its own, a later one may allow again.
+// Descendant is Check of a text that a search has made of parent, which
+// descends from root, the owner's text. The kernel's distance from the top is
+// measured from root too, or many small steps would add up. A lost guard
+// counts only if root had it: a later candidate may allow what an earlier one
+// forbade.
 func Descendant(root, parent, child *skill.Document, p Profile) []Finding {
 	fs := Check(parent, child, p)
 	removed := func(f Finding) bool { return f.Rule == removedCheck }
@@ -90,9 +92,9 @@ func Worst(fs []Finding) Severity {
 	return worst
 }
 
-// Kernel refuses a text whose kernel is not the live one's, in bytes or in
-// structure, whatever was recorded about it. Where the description was what
-// evolved, it is no kernel.
+// Kernel refuses a text whose kernel differs from the live one's in bytes or
+// in structure, whatever was recorded about it. If the description evolved,
+// it is no kernel.
 func Kernel(live, next *skill.Document, part string) error {
 	opts := skill.OptionsFor(part)
 	live, err := skill.Parse(live.Render(), opts)

@@ -4,7 +4,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// A document is a skill's text with what the checks read of it.
+// A document is a skill's text with the structures that the checks read.
 type document struct {
 	*skill.Document
 	raw   []byte

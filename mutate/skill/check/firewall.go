@@ -9,13 +9,13 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// The firewall compares what a candidate can reach and tell with what its
-// parent could: anything wider goes to a person. It knows patterns, not
-// intentions. A new host, path, tool or command is found in whatever words and
-// language it comes; what is only described in prose is found if it is described in a
-// usual way, and an author who knows the patterns writes around them
-// (testdata/firewall/known-misses.yaml). The kernel, the sandbox and the gate do
-// not rely on it.
+// The firewall compares what a candidate can reach and disclose with what its
+// parent could: anything wider is put before a person. It knows patterns, not
+// intentions. A new host, path, tool or command is found in any wording and
+// language; a description in prose is found if it is a usual one, and an
+// author who knows the patterns can avoid them
+// (testdata/firewall/known-misses.yaml). The kernel, the sandbox and the gate
+// do not rely on it.
 
 // keepers decide whether a match counts.
 var keepers = map[string]func(match string) bool{
@@ -23,7 +23,7 @@ var keepers = map[string]func(match string) bool{
 	"encoded": encoded,
 }
 
-// encoded tells base64 from a long path or a long identifier.
+// encoded distinguishes base64 from a long path or a long identifier.
 func encoded(s string) bool {
 	if strings.HasSuffix(s, "=") && len(s)%4 == 0 {
 		return true
@@ -42,10 +42,10 @@ func encoded(s string) bool {
 	return upper >= 5 && lower >= 5 && digit >= 2
 }
 
-// removedCheck is the rule about guards that a text has lost.
+// removedCheck is the rule about lost guards.
 const removedCheck = "removed-check"
 
-// checkFirewall quarantines what the child's harness has and the parent has not.
+// checkFirewall quarantines what only the child's harness has.
 func checkFirewall(parent, child *document) []Finding {
 	harness := child.harness()
 	lower := strings.ToLower(string(parent.raw))
@@ -78,8 +78,8 @@ func checkFirewall(parent, child *document) []Finding {
 		}
 		for _, m := range matches {
 			key := strings.ToLower(m.text)
-			// A host, a tool or a command is the same whatever is around
-			// it; a URL or a path of which the parent has the beginning is not.
+			// A host, a tool or a command is the same in any context; a URL
+			// or a path is new even if the parent has its beginning.
 			if known[key] || c.Rule == "new-host" && holdsWord(lower, key) {
 				continue
 			}
@@ -143,9 +143,8 @@ func (d *document) harness() string {
 	return string(text)
 }
 
-// freshLines are the runs of lines that are not in the parent as they are,
-// byte for byte: most of a candidate is old, and what is in an old line is not
-// new.
+// freshLines are the runs of lines that the parent does not have byte for
+// byte: most of a candidate is old, and nothing in an old line is new.
 func freshLines(parent, text string) []match {
 	old := map[string]bool{}
 	for line := range strings.SplitSeq(parent, "\n") {

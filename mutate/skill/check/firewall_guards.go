@@ -8,11 +8,12 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// A guard is a way in which a sentence holds the agent back (guards of firewall.yaml). A
-// sentence of the parent's that is gone must have left each of its guards in a sentence
-// of the child's that speaks of the same.
+// A guard is a way in which a sentence restrains the agent (guards of
+// firewall.yaml). For each guard of a sentence that the child has dropped,
+// some sentence of the child's on the same subject must have it.
 
-// A lostGuard is a sentence of the parent's, and what is gone with it.
+// A lostGuard is a sentence of the parent's, and the guard that is lost with
+// it.
 type lostGuard struct{ what, text string }
 
 // lostGuards finds the sentences of the parent's harness that restrain the
@@ -39,7 +40,8 @@ func lostGuards(parent *document, said []match) []lostGuard {
 	return out
 }
 
-// A clause is a sentence of the child's, with what it does. A semicolon ends one.
+// A clause is a sentence of the child's, or a part of one up to a semicolon,
+// with its guards.
 type clause struct {
 	words  map[string]bool
 	before map[string]bool // words of the one before: "count the rows; they must match"
@@ -47,7 +49,7 @@ type clause struct {
 	bounds []bound
 }
 
-// clauses returns what each sentence does, and all of them as one text.
+// clauses returns the clause of each sentence, and all sentences as one text.
 func clauses(said []match) (out []clause, all string) {
 	var b strings.Builder
 	var before map[string]bool
@@ -62,7 +64,7 @@ func clauses(said []match) (out []clause, all string) {
 
 var guarding remembered[clause]
 
-// clauseOf is what a sentence does by itself.
+// clauseOf is the clause of a sentence taken by itself.
 func clauseOf(sentence string) clause {
 	c := clause{words: contentWords(sentence), guards: make([]bool, len(patterns().Guards)), bounds: bounds(sentence)}
 	for k, g := range patterns().Guards {
@@ -94,8 +96,8 @@ func weaker(s string, now []clause, all string) string {
 	return ""
 }
 
-// related reports whether a clause, with the one before, speaks of a third of what
-// a sentence is about.
+// related reports whether a clause, with the one before, shares a third of a
+// sentence's content words.
 func (c clause) related(about map[string]bool) bool {
 	both := 0
 	for w := range about {

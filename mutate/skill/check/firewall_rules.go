@@ -33,8 +33,8 @@ type patternSet struct {
 	named                                map[string]*pattern
 }
 
-// patterns reads firewall.yaml when it is first used: agents wait for programs that
-// import this package and never ask.
+// patterns reads firewall.yaml on first use: agents wait for programs that
+// import this package and never use it.
 var patterns = sync.OnceValue(func() *patternSet {
 	r := &patternSet{named: map[string]*pattern{}}
 	if err := yaml.Unmarshal(firewallYAML, r); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // newHidden finds characters of the child that a reader does not see, or that
-// look like others, and that the parent holds fewer of.
+// look like others, and of which the parent holds fewer.
 func newHidden(parent, child string) []match {
 	had, has := map[rune]int{}, map[rune]int{}
 	for _, m := range hiddenRunes(parent) {

@@ -27,8 +27,9 @@ type htmlTag struct {
 // instruction.
 var htmlStart = lazyregexp.New(`<(/?)([A-Za-z][A-Za-z0-9_-]*)((?:[\s/][^<>]*)?)(>?)|<(?:\?|![A-Za-z\[])[^<>\n]*`)
 
-// htmlTags lists the raw HTML of the body outside of code, without plain tags in a paragraph of their own. Code
-// is what both CommonMark and GitHub's dialect take for code.
+// htmlTags lists the raw HTML of the body outside of code, without plain tags
+// in a paragraph of their own. Code is what both CommonMark and GitHub's
+// dialect read as code.
 func (d *document) htmlTags() []htmlTag {
 	comments, spans := d.htmlComments(), d.bodySpans()
 	var out []htmlTag
@@ -88,8 +89,8 @@ func htmlBlocks(doc ast.Node) []text.Segment {
 	return out
 }
 
-// apart reports whether a plain tag ends with its own paragraph: it is in no HTML
-// block, and a blank line is between it and the next kernel block.
+// apart reports whether a plain tag ends with its own paragraph: it is in no
+// HTML block, and a blank line separates it from the next kernel block.
 func (d *document) apart(at int, blocks []text.Segment, spans []skill.Span) bool {
 	if slices.ContainsFunc(blocks, func(b text.Segment) bool { return b.Start <= at && at < b.Stop }) {
 		return false
@@ -144,8 +145,8 @@ func checkHTML(parent, child *document) []Finding {
 	return fs
 }
 
-// disputed is markup that readers of Markdown read in several ways. It is counted, and
-// may not be new before the end of the kernel.
+// disputed is markup that readers of Markdown parse differently. It is
+// counted, and may not be new before the end of the kernel.
 var disputed = []struct {
 	what string
 	re   *lazyregexp.Regexp
@@ -174,7 +175,7 @@ func checkDisputed(parent, child *document) []Finding {
 	return fs
 }
 
-// throughKernel is the body up to the end of the paragraph in which the kernel ends.
+// throughKernel is the body up to the end of the kernel's last paragraph.
 func (d *document) throughKernel() []byte {
 	end, _ := d.kernelEnd()
 	if end == 0 {
@@ -186,8 +187,8 @@ func (d *document) throughKernel() []byte {
 	return d.raw[d.body:]
 }
 
-// kernelEnd is the offset behind the last kernel block of the body, and that of the
-// end of its section; 0 if there is none.
+// kernelEnd is the offset after the last kernel block of the body, and that
+// of the end of its section; 0 if there is none.
 func (d *document) kernelEnd() (block, section int) {
 	spans := d.bodySpans()
 	if len(spans) == 0 {
@@ -226,7 +227,8 @@ func openElements(tags []htmlTag, at int) string {
 	return strings.Join(names, " ")
 }
 
-// pageWide are elements that change a whole page, or keep their content from it.
+// pageWide are elements that change a whole page, or hide their content from
+// it.
 var pageWide = words("html head body script style link base meta template iframe frame frameset object embed applet")
 
 var voidElements = words("area base br col embed hr img input link meta param source track wbr")

@@ -23,8 +23,8 @@ type reading struct {
 	links          map[int]string // by footnote: its text, and what it links to
 }
 
-// A placed is a node with its place. They are in the order of their bytes; of those
-// at one byte the outer is first.
+// A placed is a node with its position. They are ordered by position; of
+// those at one position the outer comes first.
 type placed struct {
 	ast.Node
 	at    int // offset in the body
@@ -73,9 +73,9 @@ func within(list []placed, from, end int) []placed {
 	return list[first:max(first, last)]
 }
 
-// around is the innermost block in which a span begins. An item's paragraph is at the
-// same byte or further on, so of the blocks that begin at or before the span it is the
-// one that begins last. Footnotes come behind all others in the tree.
+// around is the innermost block in which a span begins. An item's paragraph
+// begins at or after the item, so of the blocks that begin at or before the
+// span it is the last one. Footnotes follow all others in the tree.
 func (r reading) around(s skill.Span) ast.Node {
 	if before := within(r.blocks, 0, s.Start-r.d.body+1); len(before) > 0 {
 		return before[len(before)-1].Node
@@ -105,8 +105,9 @@ func (r reading) items(s skill.Span) []item {
 	return out
 }
 
-// sameItems reports whether each item has kept its place or its first line: others may
-// come before it, or it may be edited, but the kernel may not come under another one.
+// sameItems reports whether each item has kept its place or its first line:
+// others may be added before it, or it may be edited, but the kernel may not
+// move into another one.
 func sameItems(was, is []item) bool {
 	return slices.EqualFunc(was, is, func(a, b item) bool { return a.index == b.index || a.text == b.text })
 }
@@ -135,7 +136,7 @@ func (r reading) nodes(s skill.Span) (chain, inside, links string) {
 	return r.chainOf(r.around(s)), strings.Join(in, " "), strings.Join(to, " ")
 }
 
-// chainOf is the kinds of n and of what is around it, outermost first.
+// chainOf is the kinds of n and of the nodes around it, outermost first.
 func (r reading) chainOf(n ast.Node) string {
 	var kinds []string
 	for ; n != nil && n != r.doc; n = n.Parent() {
@@ -145,9 +146,9 @@ func (r reading) chainOf(n ast.Node) string {
 	return strings.Join(kinds, "/")
 }
 
-// kindName is a node's kind; a paragraph is one whether its list is tight or loose. A
-// table goes by its first two lines, and a cell by its column: readers differ in what
-// else they take for a table.
+// kindName is a node's kind; a paragraph is the same in a tight and a loose
+// list. A table is known by its first two lines, and a cell by its column:
+// readers differ in which further lines they add to a table.
 func (r reading) kindName(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.TextBlock:
@@ -190,8 +191,9 @@ func (r reading) tableName(table ast.Node) string {
 
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// footnote is the text of the footnote with that index: its blocks with their bytes,
-// and what the links and footnotes in it lead to. seen are the footnotes around it.
+// footnote is the text of the footnote with that index: its blocks with their
+// bytes, and the targets of its links and footnotes. seen are the footnotes
+// around it.
 func (r reading) footnote(index int, seen map[int]bool) string {
 	note, ok := r.notes[index]
 	if seen[index] || !ok {
@@ -219,8 +221,9 @@ func (r reading) footnote(index int, seen map[int]bool) string {
 	return "footnote" + b.String()
 }
 
-// before describes what a span that has a heading of its own ends: the headings in force
-// directly before it, and the last of them if nothing is below that one, "" otherwise.
+// before describes what a span with a heading of its own ends: the headings
+// in force directly before it, and the last of them if it has no text, ""
+// otherwise.
 func (r reading) before(s skill.Span) (inForce []string, empty string) {
 	at := r.d.md.Opening(r.headings, s)
 	i := slices.IndexFunc(r.headings, func(h skill.Heading) bool { return h.Start == at })

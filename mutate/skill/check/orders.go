@@ -12,9 +12,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A negation directly before a command, or before the verbs that it shares it
-// with ("never print, show or log"). A double negation ("never fail to") and a
-// second clause ("never wait and skip") do not count.
+// A negation directly before a command, or before a list of verbs that holds
+// it ("never print, show or log"). A double negation ("never fail to") and
+// a second clause ("never wait and skip") do not count.
 var (
 	negation     = lazyregexp.New(`(?:\bnever|\bnot|n't|\bavoid|\bwithout|\bmust not|\bcannot)(?: (?:ever|just|simply|be))?(?: (?:[a-z-]+, )*[a-z-]+,? n?or)? $`)
 	negationList = lazyregexp.New(`(?:\bnever|\bnot|n't|\bavoid|\bwithout|\bmust not|\bcannot)(?: [a-z-]+,)+ $`)
@@ -89,14 +89,14 @@ func ordersIn(sentence string) ownOrders {
 	return own
 }
 
-// echoes reports whether what the data tells is what the sentence commands.
+// echoes reports whether the sentence commands what the data tells.
 func echoes(s string) bool {
 	m := patternOf("echoed").FindStringSubmatch(s)
 	return m != nil && (m[1] == m[2] || m[1] == m[2]+"d" || m[1] == m[2]+"ed")
 }
 
-// commands reports whether re matches somewhere in s without being forbidden by
-// the words directly before.
+// commands reports whether re matches somewhere in s without a negation
+// directly before.
 func commands(re *pattern, s string) bool {
 	for at := 0; at < len(s); {
 		m := re.FindStringIndex(s[at:])
@@ -117,8 +117,8 @@ func commands(re *pattern, s string) bool {
 	return false
 }
 
-// kernelNames matches every way in which a sentence can name the kernel of the
-// body: by its place, by the headings inside of it, and by the general words
+// kernelNames matches every way in which a sentence can name the kernel of
+// the body: by its place, by the headings inside it, and by the general words
 // that it uses itself. It is nil if there is no rule to undermine.
 func kernelNames(d *document) *regexp.Regexp {
 	words, kept := []string{patternOf("kernel-places").String()}, false
@@ -151,13 +151,14 @@ func kernelNames(d *document) *regexp.Regexp {
 	return re
 }
 
-// lastKernelNames is the newest of them: all texts of a search have the same kernel.
+// lastKernelNames caches the newest result: all texts of a search have the
+// same kernel.
 var lastKernelNames atomic.Pointer[regexp.Regexp]
 
 var sentenceEnd = lazyregexp.New(`[.!?;]["')\]*_]*(?:\s+|$)|\r?\n[ \t>]*(?:\r?\n|#{1,6} |[-*+] |\d+[.)] |\|)|\r?\n[ \t]*` + "```")
 
-// sentences cuts a text at sentence ends, blank lines, headings and list items,
-// and normalizes each piece.
+// sentences cuts a text at sentence ends, blank lines, headings and list
+// items, and normalizes each piece.
 func sentences(s string) []match {
 	var out []match
 	add := func(from, to int) {
@@ -176,8 +177,9 @@ func sentences(s string) []match {
 	return out
 }
 
-// normalize folds what does not change how an agent reads a sentence: case,
-// compatibility forms, invisible characters, emphasis, quotes, spaces.
+// normalize removes differences that do not change how an agent reads a
+// sentence: case, compatibility forms, invisible characters, emphasis,
+// quotes, spaces.
 func normalize(s string) string {
 	s = strings.ToLower(norm.NFKC.String(s))
 	s = strings.Map(func(r rune) rune {

@@ -16,7 +16,7 @@ const (
 	rememberedLength    = 1024 // of a sentence: longer ones do not come again
 )
 
-// of is find(s), which depends on nothing else; callers must not change the result.
+// of is find(s), cached; callers must not change the result.
 func (r *remembered[V]) of(s string, find func(string) V) V {
 	if len(s) > rememberedLength {
 		return find(s)

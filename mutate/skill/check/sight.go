@@ -12,8 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// What agents see of a file that they read once. pi's read tool returns 2,000
-// lines or 50 KB, Claude Code's 2,000 lines of 2,000 characters each, and Codex
+// How much of a file agents read at once. pi's read tool returns 2,000 lines
+// or 50 KB, Claude Code's 2,000 lines of 2,000 characters each, and Codex
 // commonly begins with `sed -n 1,200p`.
 const (
 	readLines  = 2000
@@ -22,16 +22,16 @@ const (
 	firstRead  = 200  // lines
 )
 
-// tokensPerLine is how many tokens of growth let the kernel move down by one
-// line: 20 bytes, which is a short item of a list.
+// tokensPerLine is how many tokens of growth allow the kernel to move down by
+// one line: 20 bytes, which is a short item of a list.
 const tokensPerLine = 5
 
 // maxBlankRun is how many blank lines in a row a candidate may add.
 const maxBlankRun = 2
 
-// checkSight rejects a child in which an agent that reads the file from its top
-// may miss what it saw of the parent. Only what is new counts: what the parent has
-// of blank lines and of length may stay.
+// checkSight rejects a child in which an agent that reads the file from its
+// top may miss what it saw of the parent. Only new blank lines and new length
+// count.
 func checkSight(parent, child *document) []Finding {
 	fs := checkBlankRuns(parent, child)
 	fs = append(fs, checkReach(parent, child)...)
@@ -51,7 +51,7 @@ func checkSight(parent, child *document) []Finding {
 }
 
 // checkReach rejects a child whose kernel is further from the top than the
-// growth of the text explains, or beyond what one read shows.
+// growth of the text explains, or beyond the first read.
 func checkReach(parent, child *document) []Finding {
 	a, b := parent.bodySpans(), child.bodySpans()
 	growth := skill.Growth(skill.Tokens(string(parent.raw[parent.body:])))
@@ -134,8 +134,8 @@ func checkBlankRuns(parent, child *document) []Finding {
 	return nil
 }
 
-// between finds neighbouring runs that are between the same two lines as r and
-// hold as many blank lines; from equals to if there are none.
+// between finds neighbouring runs that are between the same two lines as r
+// and hold as many blank lines; from equals to if there are none.
 func between(runs []blankRun, r blankRun) (from, to int) {
 	from = -1
 	sum := 0
@@ -198,9 +198,9 @@ var (
 	drawnLine = lazyregexp.New("^[\\s>]*(?:(?:-\\s*){3,}|(?:\\*\\s*){3,}|(?:_\\s*){3,}|={3,}|`{3,}|~{3,})\\s*$")
 )
 
-// blank tells whether a line shows nothing: no text, but maybe spaces of any
-// kind, invisible characters, and outside of code the markup of an item, a quote,
-// a heading, a row, a break or a comment.
+// blank reports whether a line shows nothing: no text, but maybe spaces of
+// any kind, invisible characters, and outside of code the markup of an item,
+// a quote, a heading, a row, a break or a comment.
 func blank(line string, code bool) bool {
 	markup := ">"
 	if !code {

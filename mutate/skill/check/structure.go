@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// checkStructure holds the Markdown around the kernel against the parent's.
+// checkStructure compares the Markdown around the kernel with the parent's.
 // Equal bytes are not enough: a fence, a comment or a quote that swallows a
 // kernel block makes it inert.
 func checkStructure(parent, child *document) []Finding {
@@ -56,8 +56,8 @@ func checkStructure(parent, child *document) []Finding {
 	return append(fs, checkTokens(parent, child)...)
 }
 
-// quotedPath tells apart what a plain path does not: a heading without text, and
-// one that holds the sign between two.
+// quotedPath distinguishes paths that look alike unquoted: a heading without
+// text, and one that holds the separator.
 func quotedPath(headings []skill.Heading) string {
 	if len(headings) == 0 {
 		return "no heading"
@@ -93,7 +93,7 @@ type place struct {
 	comment bool     // inside an HTML comment that began before it
 }
 
-// readings are the ways in which a document's kernel is read: CommonMark, and Markdown
+// readings are the parses of a document's kernel: CommonMark, and Markdown
 // with the extensions that most readers know.
 type readings struct {
 	commonMark, github reading
@@ -122,17 +122,17 @@ func (r reading) path(s skill.Span) string {
 	return quotedPath(skill.Above(r.headings, r.d.md.Opening(r.headings, s)))
 }
 
-// An htmlComment is one <!-- … --> outside of code; unclosed ones reach to the
-// end of the file, as they do for readers of the bare text.
+// An htmlComment is one <!-- … --> outside of code; unclosed ones reach to
+// the end of the file, as they do for readers of the plain text.
 type htmlComment struct {
 	start, end int
 	closed     bool
 }
 
-// htmlComments go by the text, not by CommonMark: a <!-- in the middle of a
-// paragraph hides from a reader what follows it, whatever a renderer does. <!-->
-// is a whole comment to HTML and the beginning of one to a pattern that strips
-// comments: here it begins one.
+// htmlComments searches the text, not CommonMark's tree: a <!-- in the middle
+// of a paragraph hides the text after it from a reader, even if a renderer
+// shows it. <!--> is a whole comment to HTML and the beginning of one to a
+// pattern that strips comments: here it begins one.
 func (d *document) htmlComments() []htmlComment {
 	text := d.withoutCode(d.md.Tree)
 	var out []htmlComment
@@ -185,8 +185,8 @@ func (d *document) withoutCode(doc ast.Node) []byte {
 }
 
 // checkUnclosed rejects a fence or a comment that swallows the rest of the
-// file. One that the parent has already is only shown: the kernel is under it
-// either way, and the owner has to decide.
+// file. If the parent has it already, it is only shown: the kernel is under
+// it either way, and the owner has to decide.
 func checkUnclosed(parent, child *document) []Finding {
 	var fs []Finding
 	severity := func(parentHas bool) Severity {
@@ -226,8 +226,8 @@ func (d *document) unclosedComment() int {
 // argumentToken matches what an agent replaces when the skill is called.
 var argumentToken = lazyregexp.New(`\\\$|\$ARGUMENTS\b(?:\[\d+\])?|\$\d+|\$\{CLAUDE_\w*\}`)
 
-// checkTokens holds the byte-sensitive tokens against the parent's: as many of
-// each as before.
+// checkTokens compares the byte-sensitive tokens with the parent's: as many
+// of each as before.
 func checkTokens(parent, child *document) []Finding {
 	was, is := parent.tokens(), child.tokens()
 	var fs []Finding

@@ -2,7 +2,7 @@ package check
 
 import "strings"
 
-// withoutHarmless is a sentence as the patterns see it.
+// withoutHarmless is a sentence without the harmless phrases.
 func withoutHarmless(s string) string { return patternOf("harmless").ReplaceAllString(s, " ") }
 
 // newTopics finds the topics of fresh sentences that the parent's sentences
@@ -31,12 +31,12 @@ func newTopics(was, fresh []match) []finding {
 	return out
 }
 
-// A mention is a topic of a sentence, and the words that speak of it.
+// A mention is a topic of a sentence, and the words that name it.
 type mention struct{ what, word string }
 
 var spoken remembered[[]mention]
 
-// topicsIn are those of a sentence that forbids nothing.
+// topicsIn are the topics of a sentence that forbids nothing.
 func topicsIn(sentence string) (out []mention) {
 	if patternOf("forbids").MatchString(sentence) && !patternOf("doubtful").MatchString(sentence) {
 		return nil

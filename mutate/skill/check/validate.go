@@ -31,8 +31,8 @@ var (
 	}
 )
 
-// Validate holds d against the specification. folder is the name of the folder
-// that holds it ("" if unknown).
+// Validate checks d against the specification. folder is the name of the
+// folder that holds it ("" if unknown).
 func Validate(of *skill.Document, p Profile, folder string) []Finding {
 	var v validation
 	d := read(of)
@@ -114,7 +114,7 @@ func (v *validation) description(d *document) {
 	}
 }
 
-// values holds the other keys against their types.
+// values checks the types of the other keys.
 func (v *validation) values(d *document, p Profile) {
 	strict := Warn
 	if p == Portable {

@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// someLetters is the least text that a section must show to have a meaning of its own.
+// someLetters is the least number of letters that a section must show to have
+// a meaning of its own.
 const someLetters = 2
 
 func lettersIn(s string) int {

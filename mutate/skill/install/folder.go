@@ -27,17 +27,17 @@ type FolderFile struct {
 	Link string      `json:"link,omitempty"` // what a symlink says; then nothing else is set
 }
 
-// What a skill's folder may hold to be copied. More is no skill, but a folder in
-// which somebody has built something.
+// Limits on a skill's folder that is copied. A larger one is no skill, but a
+// folder in which somebody has built something.
 const (
 	maxFolderFiles = 5_000
 	maxFolderBytes = 256 << 20
 )
 
-// Survey lists the files of a skill's folder except its SKILL.md and what is no
-// part of a skill (version control, caches), by name. A symlink that leads out of
-// the folder or to nothing, and what is neither file, folder nor symlink, is an
-// error: what cannot be copied as it is must not be left out silently.
+// Survey lists the files of a skill's folder by name, except its SKILL.md and
+// files that are no part of a skill (version control, caches). A symlink that
+// leads out of the folder or to nothing, and anything but a file, folder or
+// symlink, is an error: what cannot be copied must not be left out silently.
 func Survey(dir string) ([]FolderFile, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -76,7 +76,7 @@ func Survey(dir string) ([]FolderFile, error) {
 	return files, nil
 }
 
-// survey reads what is at name, which is no folder.
+// survey reads name, which is no folder.
 func survey(root *os.Root, name string) (f FolderFile, err error) {
 	info, err := root.Lstat(name)
 	if err != nil {
@@ -203,8 +203,8 @@ func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (er
 	if err := movedFrom(root, above); err != nil {
 		return err
 	}
-	// Where somebody has put something there meanwhile, this fails: only an empty
-	// folder gives way to one.
+	// If somebody has put something there meanwhile, this fails: a rename
+	// replaces only an empty folder.
 	if err := root.Rename(made, filepath.Base(dir)); err != nil {
 		return err
 	}
@@ -225,10 +225,10 @@ func plant(dir, from string, files []FolderFile, text []byte, at func(step)) (er
 	return nil
 }
 
-// openAsWritten opens the folder at dir, a path without symlinks, and makes it and
-// those above it if they are missing. It begins at the last one that is there
-// and looks up the others inside of it, so that a symlink that comes up meanwhile
-// leads nowhere else.
+// openAsWritten opens the folder at dir, a path without symlinks, and makes
+// missing folders of the path. It starts at the last one that exists and
+// looks up the others inside it, so that a symlink that is made meanwhile has
+// no effect.
 func openAsWritten(dir string, at func(step)) (*os.Root, error) {
 	there := dir
 	for {
@@ -265,8 +265,8 @@ func openAsWritten(dir string, at func(step)) (*os.Root, error) {
 	return root.OpenRoot(below)
 }
 
-// movedFrom is an error if dir, which led to the folder that is open without a
-// symlink, leads there no longer.
+// movedFrom is an error if dir no longer leads, without a symlink, to the
+// open folder.
 func movedFrom(open *os.Root, dir string) error {
 	now, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -380,9 +380,9 @@ func writeSynced(root *os.Root, name string, text []byte, mode fs.FileMode) erro
 	return errors.Join(f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// likeFolders gives the folders of a copy the modes that they have in the
-// original, the copy itself included, and makes them durable. Their owner can
-// always go in.
+// likeFolders gives the folders of a copy, the copy itself included, the
+// modes of the original, and makes them durable. Their owner can always enter
+// them.
 func likeFolders(to, from *os.Root) error {
 	var dirs []string
 	err := fs.WalkDir(to.FS(), ".", func(name string, e fs.DirEntry, err error) error {

@@ -13,13 +13,13 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Uproot takes back what Plant put at dir, as long as it is unchanged: the
-// SKILL.md, which must have the SHA-256 want or be gone already (else a
-// *DriftError, and nothing is removed), then those of files that are as they were
-// copied, then the folders that are empty. It returns what stays: files that were
-// changed or added since. dir must be a path without symlinks. The skill is gone
-// for agents in one step, with its SKILL.md; after a crash in between, Uproot
-// again removes the rest.
+// Uproot removes what Plant put at dir, as long as it is unchanged: the
+// SKILL.md, which must have the SHA-256 want or be gone already (else the
+// error is a *DriftError, and nothing is removed), then those of files that
+// are as they were copied, then the folders that are empty. It returns what
+// stays: files that were changed or added since. dir must be a path without
+// symlinks. For agents the skill is gone in one step, with its SKILL.md;
+// after a crash in between, Uproot again removes the rest.
 func Uproot(dir, want string, files []FolderFile) (kept []string, err error) {
 	if kept, err = uproot(dir, want, files, func(step) {}); err != nil {
 		return kept, named(filepath.Join(dir, skill.FileName), err)
@@ -90,8 +90,9 @@ func uproot(dir, want string, files []FolderFile, at func(step)) (kept []string,
 	return nil, syncFolder(above)
 }
 
-// Others lists what is in dir besides files as they were copied there, their folders
-// and what installers that died have left: what Uproot would leave. Nothing is changed.
+// Others lists what Uproot would leave in dir: everything but files as they
+// were copied there, their folders and the remains of killed installers.
+// Nothing is changed.
 func Others(dir string, files []FolderFile) (others []string, err error) {
 	folder, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +119,7 @@ func Others(dir string, files []FolderFile) (others []string, err error) {
 	return others, err
 }
 
-// folders are those that files are in, below the one that all are in.
+// folders are those that contain files, below the one that contains all.
 func folders(files []FolderFile) map[string]bool {
 	ours := map[string]bool{}
 	for _, f := range files {

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// keepOwner gives f the owner and the group of what it will replace. Where that
-// is not allowed it is an error: a file that changes hands may stop being
-// readable for the one it belonged to.
+// keepOwner gives f the owner and the group of the file that it will replace.
+// It is an error if that is not allowed: a file that changes its owner may
+// become unreadable for the old one.
 func keepOwner(f *os.File, like fs.FileInfo) error {
 	was, ok := like.Sys().(*syscall.Stat_t)
 	if !ok {

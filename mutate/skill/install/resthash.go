@@ -16,13 +16,13 @@ import (
 )
 
 // Entries of a skill folder that are no part of the skill: version control,
-// what interpreters and file managers leave behind.
+// and files that interpreters and file managers leave behind.
 var notSkill = []string{".git", ".hg", ".svn", ".jj", "__pycache__", ".DS_Store"}
 
-// RestHash is the SHA-256 in hex over everything in a skill's folder except its
-// SKILL.md: slash-separated paths in order, permission bits, and bytes; "" if
-// there is nothing else. Empty folders do not count. A symlink counts with its
-// text and with what it leads to.
+// RestHash is the SHA-256 in hex over everything in a skill's folder except
+// its SKILL.md: slash-separated paths in order, permission bits, and bytes;
+// "" if there is nothing else. Empty folders do not count. A symlink counts
+// with its text and with its target's content.
 func RestHash(dir string) (string, error) {
 	h := sha256.New()
 	n := 0
@@ -36,7 +36,7 @@ func RestHash(dir string) (string, error) {
 }
 
 // hashTree writes the files below dir, named with prefix; above are the real
-// paths of the folders that lead here, so that a link to one of them ends.
+// paths of the folders above, so that a link to one of them ends.
 func hashTree(w io.Writer, dir, prefix string, above []string, n *int) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

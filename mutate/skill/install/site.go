@@ -21,7 +21,7 @@ type site struct {
 	folder *os.Root
 }
 
-// moved is an error if the path no longer leads to the folder that is open.
+// moved is an error if the path no longer leads to the open folder.
 func (p *site) moved() error {
 	now, err := resolve(p.path)
 	if err == nil && now != p.path {
@@ -44,7 +44,7 @@ func (p *site) moved() error {
 	return nil
 }
 
-// A liveFile is what is installed; hash is "" and info nil if nothing is.
+// A liveFile is the installed file; hash is "" and info nil if there is none.
 type liveFile struct {
 	hash string
 	info fs.FileInfo
@@ -57,8 +57,8 @@ func (f liveFile) mode() fs.FileMode {
 	return f.info.Mode().Perm()
 }
 
-// read reads what is installed. A symlink is an error: the path was resolved, so
-// that somebody has put it there since.
+// read reads the installed file. A symlink is an error: the path was
+// resolved, so somebody has put it there since.
 func (p *site) read() (live liveFile, err error) {
 	info, err := p.folder.Lstat(p.name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,8 +77,9 @@ func (p *site) read() (live liveFile, err error) {
 	return liveFile{skill.HashText(text), info}, nil
 }
 
-// write makes a temporary file that holds text, with the mode and the owner of
-// what it will replace, synced and closed. After an error there is none.
+// write makes a temporary file that holds text, with the mode and the owner
+// of the file that it will replace, synced and closed. After an error there
+// is none.
 func (p *site) write(text []byte, like liveFile, at func(step)) (_ string, err error) {
 	name := tempPrefix + rand.Text()
 	f, err := p.folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -105,7 +106,8 @@ func (p *site) write(text []byte, like liveFile, at func(step)) (_ string, err e
 			return "", err
 		}
 	}
-	// After the owner: changing that takes bits of the mode away.
+	// Set the mode after the owner: changing the owner clears bits of the
+	// mode.
 	if err = f.Chmod(like.mode()); err != nil {
 		return "", err
 	}
@@ -118,8 +120,8 @@ func (p *site) write(text []byte, like liveFile, at func(step)) (_ string, err e
 	return name, nil
 }
 
-// clean removes temporary files of installers that died. The caller holds the
-// lock, so none of them is alive; failing to remove one harms nothing.
+// clean removes temporary files of killed installers. The caller holds the
+// lock, so none of them is alive; failing to remove one does no harm.
 func (p *site) clean() {
 	entries, err := fs.ReadDir(p.folder.FS(), ".")
 	if err != nil {
@@ -135,7 +137,7 @@ func (p *site) clean() {
 // sync makes a rename durable.
 func (p *site) sync() error { return syncFolder(p.folder) }
 
-// syncFolder makes what was renamed or removed in a folder durable. Some file
+// syncFolder makes renames and removals in a folder durable. Some file
 // systems cannot sync a folder and need no such call.
 func syncFolder(root *os.Root) error {
 	f, err := root.Open(".")

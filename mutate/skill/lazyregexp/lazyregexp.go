@@ -1,7 +1,7 @@
 // Package lazyregexp has regular expressions that are compiled when they are
-// first used, like the Go project's own package of that name: a program that
-// agents wait for at every event has no time for the hundreds of patterns that
-// its packages keep in variables.
+// first used, like the Go project's own package of that name: agents wait for
+// evolve's hooks at every event, too long if hundreds of patterns in package
+// variables were compiled first.
 package lazyregexp
 
 import (
@@ -13,14 +13,16 @@ import (
 	"sync/atomic"
 )
 
-// A Regexp is a regexp.Regexp to be. It is safe for concurrent use.
+// A Regexp is a regexp.Regexp that is compiled on first use. It is safe for
+// concurrent use.
 type Regexp struct {
 	get      func() *regexp.Regexp
 	required func() []string
 	asked    atomic.Int32
 }
 
-// often is after how many texts it pays to know what each match holds.
+// often is the number of texts after which it pays to compute what each match
+// holds.
 const often = 32
 
 // may reports whether s can hold a match.
@@ -33,13 +35,14 @@ func (r *Regexp) may(s string) bool {
 	return need == nil || slices.ContainsFunc(need, func(text string) bool { return strings.Contains(s, text) })
 }
 
-// inTest is false in a test binary that plays the program: it is started without the
-// flags of a test.
+// inTest is false in a test binary that plays the program: it is started
+// without the flags of a test.
 var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") &&
 	len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.")
 
-// New returns the pattern of expr. Where expr is none, it panics: at the first
-// use, but in a test at once, so that every test of a package tries its patterns.
+// New returns the pattern of expr. An invalid expr panics at the first use,
+// but in a test at once, so that every test of a package checks all its
+// patterns.
 func New(expr string) *Regexp {
 	r := &Regexp{
 		get:      sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),

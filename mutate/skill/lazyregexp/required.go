@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxRequired is how many texts are looked for before a pattern.
+// maxRequired is the largest number of texts that are searched for before a
+// pattern.
 const maxRequired = 80
 
-// required lists texts of which a match of expr holds at least one; nil if none are
-// known. Looking for them takes a small part of the time that the pattern itself
-// takes, and most sentences hold none.
+// required lists texts of which a match of expr holds at least one; nil if
+// none are known. Searching for them takes a small part of the pattern's own
+// time, and most sentences hold none.
 func required(expr string) []string {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
