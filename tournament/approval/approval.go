@@ -1,5 +1,5 @@
-// Package approval is the owner's decision on a candidate: what it shows, and what follows
-// from it.
+// Package approval shows a candidate to its owner, records the decision on
+// it, and names the next step.
 package approval
 
 import (
@@ -38,8 +38,8 @@ type Decision struct {
 	live *skill.Live
 }
 
-// Find finds the candidate that arg, SKILL@CANDIDATE, names and refuses what cannot be
-// decided so. Nothing of the candidate is changed.
+// Find finds the candidate named by arg, SKILL@CANDIDATE, and refuses if the
+// decision is not possible. It changes nothing.
 func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision, error) {
 	name, at, _ := strings.Cut(arg, "@")
 	live, err := k.Layout.Live(name)
@@ -80,8 +80,8 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 	return d, nil
 }
 
-// Keep keeps the owner's decision on a candidate, unless it was given before, and adds to
-// d.Result what follows from it.
+// Keep records the owner's decision on a candidate, unless it was recorded
+// before, and adds the next step to d.Result.
 func (k *Desk) Keep(ctx context.Context, d *Decision) error {
 	db, r := k.Rebase.Store, &d.Result
 	if !d.Done {

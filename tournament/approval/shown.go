@@ -36,7 +36,7 @@ type Result struct {
 	Next             string           `json:"next"`
 }
 
-// A Finding is one of the firewall's.
+// A Finding is a finding of the firewall.
 type Finding struct {
 	Rule    string `json:"rule"`
 	Line    int    `json:"line"` // 1-based in the candidate, 0 if it is not known any more

@@ -6,8 +6,9 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// auditCounts counts the rollouts in which the agent saw what it must not: they are no
-// scores, and the owner has to know how many they are. It is given one rollout at a time.
+// auditCounts counts the rollouts in which the agent saw forbidden files.
+// They have no scores, and the owner has to know their number. Rollouts are
+// added one at a time.
 type auditCounts struct {
 	all, void, unsure int
 	why               string // of the first

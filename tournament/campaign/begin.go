@@ -13,7 +13,7 @@ import (
 
 func (r *Runner) locks() lock.Locks { return lock.Locks{Dir: r.Dir, Now: r.Now} }
 
-// lockSkill makes the run's part of its skill this process' own.
+// lockSkill locks the run's part of its skill for this process.
 func (c *Campaign) lockSkill(ctx context.Context) (err error) {
 	if c.options.DryRun {
 		return nil
@@ -24,7 +24,8 @@ func (c *Campaign) lockSkill(ctx context.Context) (err error) {
 	return c.options.Owned(ctx)
 }
 
-// lockedPart is the part of a skill that a search with --evolve is alone at work on.
+// lockedPart is the part of a skill that a search with --evolve has for
+// itself.
 func lockedPart(evolves string) string {
 	if evolves == skill.Description {
 		return skill.Description
@@ -32,9 +33,10 @@ func lockedPart(evolves string) string {
 	return skill.Harness
 }
 
-// chooseID names a run that begins. A run about the same skill whose process ended while
-// it read corrections has no row to be resumed by: the same command continues it, so
-// that what it read is not read again, and what it spent counts.
+// chooseID names a new run. A run of the same skill whose process ended while
+// it read corrections has no row from which it could be resumed. The same
+// command continues it under its name, so that nothing is read twice and what
+// it spent counts.
 func (c *Campaign) chooseID(ctx context.Context) (string, error) {
 	if c.options.Run != "" {
 		return c.options.Run, nil
@@ -57,16 +59,16 @@ func (c *Campaign) chooseID(ctx context.Context) (string, error) {
 	return id, c.db.BeginRun(ctx, c.Config.Skill, id)
 }
 
-// mines reports whether the run mines cases. What is mined is about what a skill does
-// once it is loaded: a description is tried on trigger cases, and they come from
-// their owner.
+// mines reports whether the run mines cases. Mined cases are about what a
+// skill does once it is loaded; a description is tried on trigger cases,
+// which come from the owner.
 func (c *Campaign) mines() bool {
 	return !c.options.NoHarvest && c.Config.Evolve != skill.Description
 }
 
-// begin makes a run this process' own before anything is spent on it: no other process
-// works on it, what earlier processes spent is on its budget, and what it uses of its
-// time is kept.
+// begin locks a run for this process before anything is spent on it, charges
+// its budget with what earlier processes spent, and records the time that it
+// uses.
 func (c *Campaign) begin(ctx context.Context) (err error) {
 	if c.options.DryRun {
 		return nil
@@ -84,8 +86,8 @@ func (c *Campaign) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// discard forgets a run that ended for good before its search began: what it read is
-// stored, and the next command is another run.
+// discard deletes the placeholder of a run that ended before its search
+// began: what it read is stored, and the next command begins another run.
 func (c *Campaign) discard(ctx context.Context, err error) error {
 	if errors.As(err, new(*WaitingError)) || errors.As(err, new(*TooFewCasesError)) || errors.As(err, new(*eval.BudgetError)) {
 		if e := c.db.DropBegun(ctx, c.run.ID); e != nil {
@@ -95,7 +97,7 @@ func (c *Campaign) discard(ctx context.Context, err error) error {
 	return err
 }
 
-// journal is what the run is recorded in.
+// journal is the journal that records the run.
 func (c *Campaign) journal() record.Journal {
 	if c.record == nil {
 		return runJournal{Journal: c.db.Journal(c.run.ID), lease: c.options.Lease}

@@ -20,8 +20,8 @@ import (
 
 // A Runner prepares runs.
 type Runner struct {
-	// Store opens the database, and makes it if there is none: not before it is known
-	// who answers.
+	// Store opens the database, and makes it if there is none. It is called
+	// once the agents are known.
 	Store func(context.Context) (*store.Store, error)
 	// Existing opens the database if there is one; else it is nil.
 	Existing func(context.Context) (*store.Store, error)
@@ -31,46 +31,46 @@ type Runner struct {
 	Now      func() time.Time
 	// Say reports the progress of preparing a run, a line at a time.
 	Say func(format string, args ...any)
-	// Backends opens who answers, and fills in what was left open in the choice.
+	// Backends opens the agents, and fills in the open choices.
 	Backends func(context.Context, *agent.Spec) (*agent.Backends, error)
 	// Harvest reads the new sessions.
 	Harvest  func(context.Context, *store.Store) (*ingest.Report, error)
 	Headless bool // sessions that a program drove count, too
-	// Installer puts texts in place.
+	// Installer installs texts.
 	Installer func(*store.Store) *release.Installer
 	// WatchMining shows the progress of reading corrections until done is called; calls
 	// counts the model's calls so far.
 	WatchMining func(calls func() int64, budget *eval.Budget, caps eval.Caps) (done func())
 }
 
-// Options are what concerns the process of a run, and is not stored with it.
+// Options concern the process of a run, and are not stored with it.
 type Options struct {
 	Run       string   // the id of a new run, "" for one of its own making
 	NoHarvest bool     // use the stored cases only
 	To        []string // targets that a promotion would go to, nil for those configured
 	Anew      bool     // search although a challenger is undecided
 	DryRun    bool     // nothing is spent or locked: for a forecast
-	// Night: the sessions were harvested just now, Approve is not called, and the reading
-	// of corrections has a limit of its own.
+	// Night: the sessions were harvested just now, Approve is not called, and
+	// the reading of corrections has a limit of its own.
 	Night bool
-	// AtMost bounds a resumed run if a night has less left than the run began with; the
-	// run's decisions remain a function of its own caps.
+	// AtMost bounds a resumed run if a night has less left than the run began
+	// with. The run's decisions still depend on its own caps.
 	AtMost eval.Caps
 	Lease  *lock.Lease // of the night, nil outside of nights
-	// Owned is called once the skill is this process' own, before anything else is
-	// read or spent; nil for nothing.
+	// Owned is called once the skill is locked for this process, before
+	// anything else is read or spent; nil for nothing.
 	Owned func(context.Context) error
 	// Approve is asked before the reading of corrections is paid for; nil approves.
 	Approve func(*MiningForecast) error
 }
 
-// A Campaign is a run that may begin.
+// A Campaign is a prepared run.
 type Campaign struct {
 	Config Config
 	Live   *skill.Live // with the text that the run began with
-	// Resumed: it was begun by an earlier process.
+	// Resumed: an earlier process began it.
 	Resumed bool
-	// Notes qualify what the run came to.
+	// Notes qualify the result of the run.
 	Notes []string
 
 	runner  *Runner
@@ -84,7 +84,7 @@ type Campaign struct {
 	found []string
 	// forecast is nil before Forecast was called.
 	forecast *Forecast
-	// What begin took.
+	// Locks and other resources of begin.
 	budget *eval.Budget
 	record *Record        // nil in a dry run
 	unlock func()         // nil while the run is not locked
@@ -92,26 +92,26 @@ type Campaign struct {
 	miner  *limitedReader // nil before it is asked
 }
 
-// Stored is what is kept of the run; nil before it has a name.
+// Stored is the stored row of the run; nil before it has a name.
 func (c *Campaign) Stored() *record.Run { return c.run }
 
-// Cases are those that the run tries.
+// Cases are the cases that the run tries.
 func (c *Campaign) Cases() []eval.Case { return c.cases }
 
 // Found reports the results of the harvest and their effect on the run, a
 // line each.
 func (c *Campaign) Found() []string { return c.found }
 
-// Budget is what the run has spent, and may spend; nil before it has one.
+// Budget is the run's spending and its caps; nil before it has one.
 func (c *Campaign) Budget() *eval.Budget { return c.budget }
 
-// Incumbent is the text that the run tries to better.
+// Incumbent is the text that the run tries to improve.
 func (c *Campaign) Incumbent() eval.Variant { return c.plan.Incumbent }
 
 // UsesTools reports whether the run's agent works in a folder.
 func (c *Campaign) UsesTools() bool { return c.back.UsesTools() }
 
-// Close gives back what the run holds: locks, folders for temporary files, the clock.
+// Close releases locks, folders for temporary files, and the clock.
 func (c *Campaign) Close() {
 	if c == nil {
 		return
@@ -130,8 +130,8 @@ type Observer interface {
 	Rollout(*eval.Rollout)
 }
 
-// A StoppedError is what ended a run, or a comparison, early. Everything measured is
-// saved.
+// A StoppedError is the cause that ended a run, or a comparison, early.
+// Everything measured is saved.
 type StoppedError struct {
 	Run string
 	Err error
@@ -142,8 +142,8 @@ func (e *StoppedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *StoppedError) Unwrap() error { return e.Err }
 
-// Run searches, puts what it found before the gate, and writes the challenger's text
-// to the data folder. Errors: *StoppedError, and those of the result.
+// Run searches, tries the result before the gate, and writes the challenger's
+// text to the data folder. Errors: *StoppedError, and those of the result.
 func (c *Campaign) Run(ctx context.Context, o Observer) (*Result, error) {
 	audit := &auditCounts{}
 	c.plan.OnEvent, c.plan.OnRollout = o.Event, func(r *eval.Rollout) { audit.count(r); o.Rollout(r) }

@@ -24,15 +24,15 @@ type CompareOptions struct {
 	Trials int    // rollouts of each case in each arm
 	Again  bool   // measure anew instead of using an earlier comparison of the same two
 
-	// Of a night: the cases, nil for those of Split; what names the measurement besides
-	// the texts; and who pays and records.
+	// For a night: the cases, nil for those of Split; the part of the
+	// measurement's name besides the texts; and the budget and the journal.
 	Cases    []eval.Case
 	Key      string
 	Budget   *eval.Budget
 	Recorder eval.Recorder
 }
 
-// A Comparison is one of two texts of a skill that may begin.
+// A Comparison is a prepared comparison of two texts of a skill.
 type Comparison struct {
 	Report *report.Comparison
 
@@ -130,12 +130,13 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 	return c.forecast(), nil
 }
 
-// Close gives back what Plan took.
+// Close releases what Plan opened.
 func (c *Comparison) Close() { _ = c.back.Close() } // what stays behind does no harm
 
-// Measure runs both arms. watch gets the number of rollouts, and returns a function to
-// call after each and one that ends the view. Errors: *eval.BudgetError, with which the
-// Report holds what was measured; *StoppedError.
+// Measure runs both arms. watch gets the number of rollouts, and returns a
+// function to call after each and one that ends the view. Errors:
+// *eval.BudgetError, with which the Report holds what was measured so far;
+// *StoppedError.
 func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budget *eval.Budget, caps eval.Caps) (each func(*eval.Rollout), done func())) error {
 	base, err := VariantOf(c.texts.Live)
 	if err != nil {
@@ -204,7 +205,7 @@ func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budge
 	return err
 }
 
-// tokensOf is the size of what an agent reads of a text, estimated.
+// tokensOf estimates the size of what an agent reads of a text.
 func tokensOf(doc *skill.Document) int {
 	if doc == nil {
 		return 0
@@ -275,8 +276,8 @@ func (c *Comparison) nameJudge() {
 	}
 }
 
-// cut drops cases until both arms fit the cap, every retry used; it reports
-// whether it did. Which ones stay is drawn by the seed.
+// cut drops cases until both arms, with every retry, fit the cap; it reports
+// whether it did. The seed determines which cases stay.
 func (c *Comparison) cut() bool {
 	each := int64(2 * c.options.Trials * (1 + c.config.MaxRetries))
 	if c.config.MaxRollouts == 0 || int64(len(c.cases))*each <= c.config.MaxRollouts {
@@ -292,7 +293,8 @@ func (c *Comparison) cut() bool {
 	return true
 }
 
-// firstTrial numbers the trials: from 0, or with --again behind all there are.
+// firstTrial is the number of the first trial: 0, or with --again the next
+// unused one.
 func (c *Comparison) firstTrial(ctx context.Context, arm string) (int, error) {
 	if !c.options.Again {
 		return 0, nil

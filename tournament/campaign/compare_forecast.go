@@ -35,7 +35,7 @@ func (c *Comparison) forecast() *CompareForecast {
 	return fc
 }
 
-// String is the forecast in one line.
+// String formats the forecast in one line.
 func (fc *CompareForecast) String() string {
 	return fmt.Sprintf("forecast: %d cases in two arms, %d rollouts (at most %d with retries), about %d calls and %s tokens, %s; %s",
 		fc.Cases, fc.Rollouts, fc.AtMost, fc.Calls, plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.Free), fc.Backends)

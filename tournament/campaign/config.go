@@ -17,8 +17,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// A Config is what one run was asked for, and what it began with. Its JSON form is
-// stored with the run, so that a resumed run makes the same decisions.
+// A Config is the requested configuration of one run, and the state that it
+// began with. Its JSON form is stored with the run, so that a resumed run
+// makes the same decisions.
 type Config struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
@@ -45,33 +46,33 @@ type Config struct {
 	Stop        string        `json:"stop,omitempty"`
 	Profile     check.Profile `json:"profile"`
 
-	// What the run started from: filled in when it begins.
+	// The state at the start of the run: filled in when it begins.
 	Incumbent []byte            `json:"incumbent"`
 	Cases     map[string]string `json:"cases"` // id → hash; the splits are in Splits
 	Splits    map[string]string `json:"splits"`
 	Carried   string            `json:"carried,omitempty"` // SHA-256 of an undecided challenger
-	// Standing is the SHA-256 of an undecided challenger that a new search has to
-	// beat to put another one in its place.
+	// Standing is the SHA-256 of an undecided challenger that a new search
+	// has to beat to replace it.
 	Standing string `json:"standing,omitempty"`
-	// Approved are the SHA-256 of candidates that the owner let out of quarantine:
-	// the search begins with them beside the incumbent. Barred are those that the
-	// owner has rejected, and that it must never propose.
+	// Approved are the SHA-256 of candidates that the owner released from
+	// quarantine: the search begins with them beside the incumbent. Barred
+	// are those that the owner has rejected, and that it must never propose.
 	Approved []string `json:"approved,omitempty"`
 	Barred   []string `json:"barred,omitempty"`
-	// HeldOut counts the held-out cases that no challenger of this incumbent has
-	// spent: what the gate's share of the budget is for.
+	// HeldOut counts the held-out cases that no challenger of this incumbent
+	// has spent: the gate's share of the budget is for them.
 	HeldOut int `json:"held_out"`
-	// Clusters are those of HeldOut, of which the gate has one pair each. 0 for the run
-	// of an older version, or if a trial is continued.
+	// Clusters are the clusters of HeldOut; the gate measures one pair of
+	// each. 0 for the run of an older version, or if a trial is continued.
 	Clusters int    `json:"clusters,omitempty"`
 	Rest     string `json:"rest,omitempty"` // hash over the skill's other files
-	// Level is the error rate that a night's lifetime control leaves a trial that
-	// begins in this run; 0 is the gate's own.
+	// Level is the error rate that a night's lifetime control leaves for a
+	// trial that begins in this run; 0 means the gate's own.
 	Level float64    `json:"level,omitempty"`
 	Mined eval.Spent `json:"mined"` // what mining spent before the search
 }
 
-// Check refuses choices that make no sense, before anything is read or spent.
+// Check refuses invalid choices, before anything is read or spent.
 func (c *Config) Check() error {
 	switch {
 	case c.MaxRollouts < 0 || !eval.IsAmount(c.MaxCostUSD) || c.MaxTokens < 0 || c.MaxDuration < 0:
@@ -115,8 +116,8 @@ func strategies[T any](known map[string]T) string {
 	return "the strategies are " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
 }
 
-// Settle fills in what depends on who answers, and refuses a cap that cannot be
-// kept.
+// Settle fills in the settings that depend on the agents, and refuses a cap
+// that cannot be kept.
 func (c *Config) Settle(back *agent.Backends) error {
 	if c.Concurrency == 0 {
 		c.Concurrency = back.AtATime
@@ -133,13 +134,13 @@ func (c *Config) Settle(back *agent.Backends) error {
 	return nil
 }
 
-// Caps are those of the run.
+// Caps are the caps of the run.
 func (c *Config) Caps() eval.Caps {
 	return eval.Caps{Rollouts: c.MaxRollouts, CostUSD: c.MaxCostUSD, Tokens: c.MaxTokens, Duration: c.MaxDuration}
 }
 
-// Budget is one with the caps of the run, and with its prices for calls that do not
-// report what they cost.
+// Budget returns a budget with the caps of the run, and with its prices for
+// calls that do not report their cost.
 func (c *Config) Budget(now func() time.Time) *eval.Budget { return c.budget(c.Caps(), now) }
 
 func (c *Config) budget(caps eval.Caps, now func() time.Time) *eval.Budget {
@@ -159,7 +160,7 @@ func (c *Config) gate() pareto.Config {
 // idStamp is the layout of the time that a run's id begins with.
 const idStamp = "20060102-150405"
 
-// NewID names a run by when it began: sorted by name is sorted by time.
+// NewID names a run by its start: sorting by name sorts by time.
 func NewID(now time.Time) string {
 	var b [3]byte
 	rand.Read(b[:])

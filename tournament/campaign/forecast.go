@@ -19,7 +19,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// A Forecast is what a run may take at most, said before anything is spent.
+// A Forecast is what a run may take at most, estimated before anything is
+// spent.
 type Forecast struct {
 	Schema   int      `json:"schema"`
 	Skill    string   `json:"skill"`
@@ -34,20 +35,22 @@ type Forecast struct {
 	Tokens   int64    `json:"tokens"` // estimated
 	CostUSD  *float64 `json:"cost_usd"`
 	Minutes  float64  `json:"minutes"`
-	// Needed is how many held-out cases a gain of 30 and of 10 points is likely
-	// to take (80 % of trials end by then); Capped values mean "more than".
+	// Needed is the number of held-out cases that a gain of 30 and of 10
+	// points is likely to take (80 % of trials end by then); Capped values
+	// mean "more than".
 	Needed30 int `json:"cases_for_30_points"`
 	Needed10 int `json:"cases_for_10_points"`
-	// Provable is how many of the held-out cases can be evidence for the challenger of
-	// this run: those of one session count as one, and those that were used as none.
+	// Provable is the number of held-out cases that can be evidence for the
+	// challenger of this run: those of one session count as one, and those
+	// that were used do not count.
 	Provable int `json:"provable"`
 
 	free bool // everybody who answers is simulated
-	// noGate: nothing is to be proved.
+	// noGate: the run has no gate.
 	noGate bool
 }
 
-// What a call is expected to take if nothing is known of it.
+// The expected size of a call if nothing is known of it.
 const (
 	answerTokens = 600
 	secondsACall = 8
@@ -56,13 +59,14 @@ const (
 	toolOverhead  = 3000
 	tokensMutator = 2500
 	tokensJudge   = 1200
-	// mutatorShare is mutator calls per rollout. 0.04 to 0.06 were seen in the
-	// demo and in a world of 24 rules; a forecast errs on the dear side.
+	// mutatorShare is mutator calls per rollout. Measured were 0.04 to 0.06
+	// in the demo and with 24 rules; a forecast should be too high rather
+	// than too low.
 	mutatorShare = 0.15
 )
 
-// A PastRate is what earlier runs on the same agent took, all calls included but
-// those that read corrections.
+// A PastRate is what earlier runs on the same agent took, all calls included
+// but those that read corrections.
 type PastRate struct {
 	Rollouts, Tokens int64
 	USD              float64
@@ -70,11 +74,12 @@ type PastRate struct {
 	Wall             time.Duration
 }
 
-// recent is how many earlier runs a forecast looks at.
+// recent is the number of earlier runs that a forecast uses.
 const recent = 5
 
-// PastRateOf reads the rate off the first few of runs, which are the newest, that were
-// on the same agent and model as now; its rollouts are 0 if there is none.
+// PastRateOf computes the rate from the first few of runs, which are the
+// newest, that used the same agent and model; its rollouts are 0 if there is
+// none.
 func PastRateOf(runs []record.Run, now *Config) (r PastRate) {
 	r.Priced = true
 	seen := 0
@@ -88,7 +93,8 @@ func PastRateOf(runs []record.Run, now *Config) (r PastRate) {
 		}
 		seen++
 		r.Rollouts += run.Spent.Rollouts
-		// Reading corrections comes before the run, and has a forecast of its own.
+		// Reading corrections precedes the run, and has a forecast of its
+		// own.
 		r.Tokens += max(0, run.Spent.TokensIn+run.Spent.TokensOut-f.Mined.TokensIn-f.Mined.TokensOut)
 		r.USD += max(0, run.Spent.CostUSD-f.Mined.CostUSD)
 		r.Priced = r.Priced && run.Spent.CostKnown
@@ -97,8 +103,8 @@ func PastRateOf(runs []record.Run, now *Config) (r PastRate) {
 	return r
 }
 
-// sizes are the tokens of the cases' prompts, and the checks that take a call of the
-// judge's.
+// sizes are the tokens of the cases' prompts, and the number of checks that
+// ask the judge.
 func sizes(cases []eval.Case) (prompt, judged int) {
 	for i := range cases {
 		prompt += skill.Tokens(cases[i].Prompt)
@@ -111,8 +117,8 @@ func sizes(cases []eval.Case) (prompt, judged int) {
 	return prompt, judged
 }
 
-// answering is what an answer under a skill with that body takes besides the request,
-// of an agent with tools or without.
+// answering is the size of an answer under a skill with that body besides the
+// request, of an agent with or without tools.
 func (f *Config) answering(body string, tools bool) int {
 	n := skill.Tokens(body) + answerTokens
 	if agent.KindOf(f.Agent).Simulated || tools {
@@ -200,7 +206,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	return fc
 }
 
-// String is the forecast in a few lines.
+// String formats the forecast in a few lines.
 func (fc *Forecast) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cases: %d train, %d validation, %d held out; %s\n", fc.Train, fc.Val, fc.Test, fc.Backends)
@@ -239,7 +245,7 @@ func costWords(usd *float64, free bool) string {
 	return "cost unknown without --price-in and --price-out"
 }
 
-// atLeast2000 marks a number of cases that the forecast stopped counting at.
+// atLeast2000 marks a number of cases at the forecast's limit.
 func atLeast2000(n int) string {
 	if n == 0 || n >= 2000 {
 		return "2000 or more"
@@ -247,8 +253,8 @@ func atLeast2000(n int) string {
 	return fmt.Sprint(n)
 }
 
-// PerRollout guesses how many tokens a rollout takes with its share of the judge's and
-// the mutator's calls, under a skill with that body.
+// PerRollout estimates the tokens of a rollout with its share of the judge's
+// and the mutator's calls, under a skill with that body.
 func (f *Config) PerRollout(body string, cases []eval.Case, tools bool) float64 {
 	prompt, judged := sizes(cases)
 	n := float64(max(1, len(cases)))

@@ -30,7 +30,8 @@ func (c *Campaign) gather(ctx context.Context) error {
 	if c.cases, err = c.db.Cases(ctx, f.Skill); err != nil {
 		return err
 	}
-	// Before anything else is left out: what cannot be tried today may have taught.
+	// Before other cases are left out: a case that cannot be tried today may
+	// have taught.
 	var copies int
 	if c.cases, copies = record.Independent(c.cases); copies > 0 {
 		c.found = append(c.found, record.Repeated(copies))
@@ -48,7 +49,7 @@ func (c *Campaign) gather(ctx context.Context) error {
 }
 
 // gatherSessions harvests, and mines cases for a harness. A dry run spends
-// nothing: it forecasts on what is known.
+// nothing: it forecasts from what is stored.
 func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 	f, h := &c.Config, &ingest.Report{}
 	if !c.options.Night {

@@ -25,8 +25,8 @@ type GenerateOptions struct {
 	WallClock  time.Duration // of one call
 }
 
-// A GenerateForecast is what writing cases may take, said before anything is
-// spent.
+// A GenerateForecast is what writing cases may take, estimated before
+// anything is spent.
 type GenerateForecast struct {
 	Schema  int      `json:"schema"`
 	Skill   string   `json:"skill"`
@@ -41,8 +41,8 @@ type GenerateForecast struct {
 	free bool // the model is simulated
 }
 
-// What one call of the generator takes: the instruction and the reply; what it
-// shows comes on top.
+// The size of one call of the generator: the instruction and the reply; the
+// material shown is added.
 const (
 	generateInstruction = 800
 	generateReply       = 1800
@@ -70,13 +70,13 @@ func (o *GenerateOptions) forecast(cases []eval.Case) *GenerateForecast {
 	return fc
 }
 
-// String is the forecast in one line.
+// String formats the forecast in one line.
 func (fc *GenerateForecast) String() string {
 	return fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", plain.Counted(fc.Wanted, "case"), fc.Skill,
 		plain.Counted(fc.Basis, "real one"), fc.Model, plain.Counted(fc.Calls, "call"), fc.Most, plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.free))
 }
 
-// A Generation is the writing of cases that may begin.
+// A Generation is a prepared writing of cases.
 type Generation struct {
 	Forecast *GenerateForecast
 
@@ -87,7 +87,7 @@ type Generation struct {
 	cases   []eval.Case
 }
 
-// Generated is what came of a Generation.
+// Generated is the result of a Generation.
 type Generated struct {
 	Stats    harvest.GenerateStats
 	Added    []eval.Case
@@ -97,8 +97,8 @@ type Generated struct {
 	Warnings []string
 }
 
-// PrepareGeneration opens who writes cases of a skill, and forecasts what that takes. The
-// Generation must be closed.
+// PrepareGeneration opens the model that writes cases of a skill, and
+// forecasts the cost. The Generation must be closed.
 func (r *Runner) PrepareGeneration(ctx context.Context, o GenerateOptions) (*Generation, error) {
 	live, err := r.Layout.Live(o.Skill)
 	if err != nil {
@@ -122,15 +122,15 @@ func (r *Runner) PrepareGeneration(ctx context.Context, o GenerateOptions) (*Gen
 	return g, nil
 }
 
-// Close gives back what the Generation holds. It does nothing for nil.
+// Close releases what the Generation holds. It does nothing for nil.
 func (g *Generation) Close() {
 	if g != nil {
 		_ = g.back.Close() // what stays behind does no harm
 	}
 }
 
-// Run has the cases written, and stores them. What was paid for is kept, and returned,
-// also if an error ended it.
+// Run has the cases written, and stores them. Cases that were paid for are
+// stored and returned, even if an error ended it.
 func (g *Generation) Run(ctx context.Context) (*Generated, error) {
 	r, o := g.runner, &g.options
 	if err := g.back.Ping(ctx); err != nil {

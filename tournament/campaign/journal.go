@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A Record keeps what a run spends and how much time it has used while it is at work.
-// The caller must close it.
+// A Record records what a run spends and how much time it has used while it
+// is at work. The caller must close it.
 type Record struct {
 	db    *store.Store
 	run   string
@@ -20,9 +20,9 @@ type Record struct {
 	noted func() // ends the notes of calls under way
 }
 
-// NewRecord begins the record of a run, and puts on its budget what its earlier
-// processes used of its time (known, or more), and the calls that they never saw
-// answered. lease is that of a night, nil outside of nights.
+// NewRecord begins the record of a run. It charges the budget with the time
+// that its earlier processes used (known, or more), and with their calls that
+// were never answered. lease is that of a night, nil outside of nights.
 func NewRecord(ctx context.Context, db *store.Store, run string, budget *eval.Budget, known time.Duration, lease *lock.Lease) (*Record, error) {
 	noted, err := noteCalls(ctx, db, run, budget, lease)
 	if err != nil {
@@ -37,12 +37,12 @@ func NewRecord(ctx context.Context, db *store.Store, run string, budget *eval.Bu
 	return &Record{db: db, run: run, lease: lease, clock: clock, noted: noted}, nil
 }
 
-// Journal is what the run is recorded in.
+// Journal is the journal that records the run.
 func (r *Record) Journal() record.Journal {
 	return runJournal{r.db.Journal(r.run), r.lease, r.clock}
 }
 
-// Close writes the used time down for the last time. It does nothing for nil.
+// Close writes the used time for the last time. It does nothing for nil.
 func (r *Record) Close() {
 	if r != nil {
 		r.clock.end()
@@ -50,17 +50,18 @@ func (r *Record) Close() {
 	}
 }
 
-// A runJournal keeps the time of its run with what it records. In a night's run nothing is
-// asked, and nothing decided is written, by a process that was suspended and has lost the
-// night to another one. Answers that came meanwhile are kept: they are paid for, and the
-// other one may still use them.
+// A runJournal records the time of its run together with its results. In a
+// night's run, a process that was suspended and has lost the night to another
+// one makes no call and records no decision. It still records answers that
+// arrive: they are paid for, and the other process may use them.
 type runJournal struct {
 	record.Journal
 	lease *lock.Lease // nil outside of nights
 	clock *timekeeper // nil if no time is kept
 }
 
-// Rollout implements eval.Recorder: it comes before every rollout that is paid for.
+// Rollout implements eval.Recorder: it is called before every rollout that is
+// paid for.
 func (j runJournal) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, error) {
 	if err := j.lease.Held(ctx); err != nil {
 		return nil, false, err
@@ -68,7 +69,8 @@ func (j runJournal) Rollout(ctx context.Context, key string) (*eval.Rollout, boo
 	return j.Journal.Rollout(ctx, key)
 }
 
-// Completion implements eval.Recorder: it comes before every call that is paid for.
+// Completion implements eval.Recorder: it is called before every call that is
+// paid for.
 func (j runJournal) Completion(ctx context.Context, key string) (*eval.Completion, error) {
 	if err := j.lease.Held(ctx); err != nil {
 		return nil, err

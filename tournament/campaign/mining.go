@@ -17,11 +17,11 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// minedReply is what a reply of the miner is expected to take, in tokens.
+// minedReply is the expected size of a reply of the miner, in tokens.
 const minedReply = 300
 
-// A MiningForecast is what reading the corrections of a skill may take, before anything
-// is spent.
+// A MiningForecast is what reading the corrections of a skill may take,
+// before anything is spent.
 type MiningForecast struct {
 	Calls   int
 	CostUSD *float64 // nil is unknown
@@ -29,10 +29,10 @@ type MiningForecast struct {
 	in int // tokens of all requests
 }
 
-// TokensPerCall is what one call takes; only with calls.
+// TokensPerCall is the size of one call; only with calls.
 func (m *MiningForecast) TokensPerCall() int { return m.in/m.Calls + minedReply }
 
-// String is the forecast in one line.
+// String formats the forecast in one line.
 func (m *MiningForecast) String() string {
 	cost := "cost unknown"
 	if m.CostUSD != nil {
@@ -42,7 +42,7 @@ func (m *MiningForecast) String() string {
 		plain.Counted(m.Calls, "call"), plain.Thousands(int64(m.in+m.Calls*minedReply)), cost)
 }
 
-// An askCount is a model that answers nothing and counts what it is asked.
+// An askCount is a model that only counts its requests.
 type askCount struct {
 	id    eval.Identity // who will be asked: what it has read already is not read again
 	mu    sync.Mutex
@@ -60,8 +60,9 @@ func (c *askCount) Complete(_ context.Context, p eval.Prompt) (eval.Completion, 
 	return eval.Completion{}, &eval.InfraError{Kind: eval.Unreachable, Err: errors.New("only counted")}
 }
 
-// ForecastMining walks the mining of a skill's sessions without asking anybody, and
-// counts what would be asked of who. Nothing is stored. The cost is left open.
+// ForecastMining simulates the mining of a skill's sessions and counts the
+// requests to each model, without making any. Nothing is stored. The cost is
+// left open.
 func ForecastMining(ctx context.Context, db *store.Store, name string, headless bool, who eval.Identity, red redact.Redactor, now func() time.Time) (*MiningForecast, error) {
 	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name})
 	if err != nil {
@@ -118,8 +119,8 @@ func ChargeMining(ctx context.Context, db *store.Store, run string, mined eval.S
 	return budget.ChargeRecorded(eval.ByMiner, replies)
 }
 
-// perCall is what the miner's calls took, in equal shares: they are known
-// together, and each counts.
+// perCall divides the miner's spending into equal shares: only the sum is
+// known, and each call counts.
 func perCall(s eval.Spent) []eval.Cost {
 	n := s.MinerCalls
 	out := make([]eval.Cost, n)

@@ -10,16 +10,17 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// A night asks no one before it reads what may be years of corrections, and its cap on
-// rollouts counts none of that. It makes at most half as many calls for them as
-// a skill's share has rollouts, never less than a few; the next night reads on.
+// A night does not ask for approval before it reads what may be years of
+// corrections, and its cap on rollouts does not count those calls. It makes
+// at most half as many calls for them as a skill's share has rollouts, but
+// always a few; the next night continues.
 const (
 	readAtLeast  = 20
 	readUncapped = 120 // without a cap on rollouts
 )
 
-// ReadingLimit is how many calls a night makes to read the corrections of a skill
-// whose share has so many rollouts; 0 rollouts is no cap.
+// ReadingLimit is how many calls a night makes to read the corrections of a
+// skill whose share has so many rollouts; 0 rollouts is no cap.
 func ReadingLimit(rollouts int64) int64 {
 	if rollouts == 0 {
 		return readUncapped
@@ -27,9 +28,9 @@ func ReadingLimit(rollouts int64) int64 {
 	return max(readAtLeast, rollouts/2)
 }
 
-// A limitedReader is a miner that is asked so many times and then answers nothing:
-// what it would have read is quoted instead, and read by a later run. It is asked
-// after the recorded replies, which count with their calls alone.
+// A limitedReader is a miner with a limit of calls, after which it answers
+// nothing: corrections that it would have read are quoted instead, and read
+// by a later run. It follows the recorded replies, which count as calls only.
 type limitedReader struct {
 	eval.Model
 	limit int64 // 0: none
@@ -40,7 +41,7 @@ type limitedReader struct {
 	failed  int // calls that were made, and are on no bill: they reported no usage
 }
 
-// reader is who reads the corrections in this run.
+// reader is the model that reads the corrections in this run.
 func (c *Campaign) reader() *limitedReader {
 	r := &limitedReader{Model: c.back.Mutator, asked: func() int64 { return c.budget.Spent().MinerCalls }}
 	if c.options.Night {
@@ -52,7 +53,7 @@ func (c *Campaign) reader() *limitedReader {
 
 var errReadEnough = errors.New("enough was read for one night")
 
-// Complete is the model's.
+// Complete implements eval.Model.
 func (r *limitedReader) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
 	if r.limit > 0 && r.asked() >= r.limit {
 		r.mu.Lock()
@@ -80,14 +81,14 @@ func (r *limitedReader) warnings() []string {
 		plain.Counted(int(r.limit), "call"), are(r.refused))}
 }
 
-// failuresInARow is how many calls in a row a model may fail, each after its retries,
-// before it is taken for dead.
+// failuresInARow is how many calls in a row may fail, each after its retries,
+// before the model is considered dead.
 const failuresInARow = 3
 
-// A failureLimit asks a model until it has failed failuresInARow calls in a row, and
-// fails at once from then on: a dead server must not be asked about hundreds of
-// corrections, each with its retries and pauses. It also counts the replies that are
-// still to come.
+// A failureLimit asks a model until failuresInARow calls in a row have
+// failed, and fails at once from then on: a dead server must not be asked
+// about hundreds of corrections, each with its retries and pauses. It also
+// counts the replies that are still to come.
 type failureLimit struct {
 	eval.Model
 
@@ -98,7 +99,7 @@ type failureLimit struct {
 	awaited error // the last pending one
 }
 
-// Complete is the model's.
+// Complete implements eval.Model.
 func (f *failureLimit) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
 	if err := f.dead(); err != nil {
 		return eval.Completion{}, err
@@ -128,7 +129,7 @@ func (f *failureLimit) unanswered() error {
 	return fmt.Errorf("%d of the miner's questions have no answer yet: %w", f.pending, f.awaited)
 }
 
-// dead is the error of a model that is asked no more, nil for one that is.
+// dead is the error of a model that is no longer asked, nil for one that is.
 func (f *failureLimit) dead() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

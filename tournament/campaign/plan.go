@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// freeze fixes what the run starts from, and builds its plan.
+// freeze fixes the state from which the run starts, and builds its plan.
 func (c *Campaign) freeze(ctx context.Context) error {
 	f := &c.Config
 	f.Incumbent = c.Live.Doc.Render()
@@ -125,7 +125,7 @@ func (c *Campaign) build(ctx context.Context) error {
 	return err
 }
 
-// caseHash notices an edit of a case between a run and its resumption.
+// caseHash detects an edit of a case between a run and its resumption.
 func caseHash(c eval.Case) string {
 	var b strings.Builder
 	if err := eval.WriteCases(&b, []eval.Case{c}); err != nil {
@@ -134,7 +134,7 @@ func caseHash(c eval.Case) string {
 	return skill.HashText([]byte(b.String()))
 }
 
-// VariantOf is the live skill as an agent is offered it.
+// VariantOf is the live skill as an agent sees it.
 func VariantOf(l *skill.Live) (eval.Variant, error) {
 	rest, err := install.RestHash(l.Dir)
 	if err != nil {
@@ -143,7 +143,7 @@ func VariantOf(l *skill.Live) (eval.Variant, error) {
 	return eval.Variant{Name: l.Name, Doc: l.Doc, Dir: l.Dir, Rest: rest}, nil
 }
 
-// casesOf are the cases that a change of that part is tried on: trigger cases for a
+// casesOf are the cases for a change of that part: trigger cases for a
 // description, the others for a harness.
 func casesOf(cases []eval.Case, evolves string) []eval.Case {
 	ordinary, triggers := eval.SeparateTriggers(cases)

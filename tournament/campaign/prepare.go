@@ -71,7 +71,7 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	return c, c.discard(ctx, c.freeze(ctx))
 }
 
-// ready makes sure that who answers can be asked, before there is a store.
+// ready makes sure that the agents can be asked, before there is a store.
 func (r *Runner) ready(ctx context.Context, f *Config, o Options, back *agent.Backends) (*store.Store, error) {
 	if err := f.Settle(back); err != nil {
 		return nil, err

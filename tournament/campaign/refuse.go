@@ -23,7 +23,7 @@ func (r *Runner) refusePinned(ctx context.Context, name string) error {
 }
 
 // refuseManaged refuses to spend on a skill of which no version could be
-// installed: it is another's, and so is it in every target that to names.
+// installed: another program manages it, here and in every target of to.
 func (r *Runner) refuseManaged(ctx context.Context, live *skill.Live, to []string, noGate bool) error {
 	if !live.Managed {
 		return nil

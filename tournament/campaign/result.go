@@ -20,7 +20,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// A Result is what came of a run: of schema 1.
+// A Result is the result of a run: schema 1.
 type Result struct {
 	Schema     int         `json:"schema"`
 	Run        string      `json:"run"`
@@ -29,16 +29,17 @@ type Result struct {
 	Status     string      `json:"status"`
 	Incumbent  Incumbent   `json:"incumbent"`
 	Challenger *Challenger `json:"challenger"`
-	// Standing is the SHA-256 of the undecided challenger that kept its place, "" for
-	// none.
+	// Standing is the SHA-256 of the undecided challenger that kept its
+	// place, "" for none.
 	Standing string `json:"standing,omitempty"`
-	// Shorter is a text that only lacks lines of the incumbent and was no worse on
-	// validation; null if none was found, or if --evolve shorten asked for it.
+	// Shorter is a text that only lacks lines of the incumbent and was no
+	// worse on validation; null if none was found, or if --evolve shorten
+	// asked for it.
 	Shorter *Shorter `json:"shorter"`
 	Verdict *Verdict `json:"verdict"`
 	Front   []Point  `json:"front"`
-	// Worth compares the incumbent with no skill at all on the same validation
-	// cases; null if nothing was left to measure it.
+	// Worth compares the incumbent with no skill at all on the same
+	// validation cases; null if the budget was used up before.
 	Worth    *search.Worth `json:"worth"`
 	Spent    eval.Spent    `json:"spent"`
 	Kernel   Kernel        `json:"kernel"`
@@ -46,11 +47,12 @@ type Result struct {
 	Stop     string        `json:"stop,omitempty"`
 	Warnings []string      `json:"warnings"`
 
-	// Outcome is what the search and the gate came to; nil for a run that ended before.
+	// Outcome is the result of the search and the gate; nil for a run that
+	// ended before.
 	Outcome *search.Outcome `json:"-"`
 }
 
-// An Incumbent is the text that a run tried to better.
+// An Incumbent is the text that a run tried to improve.
 type Incumbent struct {
 	Version int          `json:"version"`
 	SHA     string       `json:"sha256"`
@@ -188,8 +190,8 @@ func (c *Campaign) describe(res *Result, incumbent, doc *skill.Document) (err er
 	return err
 }
 
-// front is the set of pooled candidates that no other one dominates on the four
-// objectives as they were measured on validation.
+// front is the set of pooled candidates that no other one dominates on the
+// four objectives, as measured on validation.
 func front(pool []search.Scored, noise search.Noise) []Point {
 	var full []search.Scored
 	var metrics []eval.Metrics
@@ -205,8 +207,8 @@ func front(pool []search.Scored, noise search.Noise) []Point {
 	return out
 }
 
-// stage writes a challenger's text to the data folder, from which it can be read,
-// compared and promoted.
+// stage writes a challenger's text to the data folder, from which it can be
+// read, compared and promoted.
 func (r *Runner) stage(name string, doc *skill.Document) (string, error) {
 	dir := filepath.Join(r.Dir.Staged(), name, datadir.TextName(doc.Hash()))
 	if path := filepath.Join(dir, skill.FileName); r.Access != datadir.Writes {
@@ -236,8 +238,8 @@ func diffStat(old, new *skill.Document) string {
 		skill.Tokens(string(new.Body()))-skill.Tokens(string(old.Body())))
 }
 
-// Install installs the challenger of a result that the run's own gate proved: in the
-// targets that were named, nil for those configured.
+// Install installs the challenger of a result that the run's own gate proved,
+// in the named targets, nil for those configured.
 func (c *Campaign) Install(ctx context.Context, res *Result, to []skill.Target) (*release.Result, error) {
 	v, err := c.proved(ctx, res)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Resume reads a run back as it began; name is the skill that it should be about, "" for
-// any. The Campaign must be closed, with an error too.
+// Resume restores a run as it began; name is the skill that it should be
+// about, "" for any. The Campaign must be closed, even with an error.
 func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campaign, error) {
 	db, err := r.Store(ctx)
 	if err != nil {
@@ -94,8 +94,9 @@ func (r *Runner) begunWith(run *record.Run, f *Config) (*skill.Live, error) {
 		return nil, err
 	}
 	if got := live.Doc.Render(); string(got) != string(f.Incumbent) {
-		// The decisions were about the text that the run began with. It continues
-		// with that; installing is refused later by compare-and-swap.
+		// The decisions were about the text that the run began with, so it
+		// continues with that; the compare-and-swap of a later installation
+		// refuses if the live text differs.
 		doc, err := skill.Parse(f.Incumbent, skill.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("read the incumbent of run %s: %w", run.ID, err)
@@ -109,7 +110,7 @@ func (r *Runner) begunWith(run *record.Run, f *Config) (*skill.Live, error) {
 	return live, live.Evolve(f.Evolve)
 }
 
-// sameCases reads the cases that the run began with, as they were.
+// sameCases restores the cases that the run began with.
 func (c *Campaign) sameCases(ctx context.Context) error {
 	f := &c.Config
 	stored, err := c.db.Cases(ctx, f.Skill)
@@ -137,7 +138,7 @@ func (c *Config) startNew() string {
 	return fmt.Sprintf("start a new run with `evolve --skill %s`", c.Skill)
 }
 
-// within is each cap at most as high as the other one; 0 is no cap.
+// within is each cap, but at most the other one; 0 is no cap.
 func within(caps, most eval.Caps) eval.Caps {
 	return eval.Caps{Rollouts: smaller(caps.Rollouts, most.Rollouts), CostUSD: smaller(caps.CostUSD, most.CostUSD),
 		Tokens: smaller(caps.Tokens, most.Tokens), Duration: smaller(caps.Duration, most.Duration)}
@@ -150,8 +151,9 @@ func smaller[T int64 | float64 | time.Duration](a, b T) T {
 	return a
 }
 
-// Continued is the run that waits for answers to the requests of a command that was
-// typed like this one, "" for none: who answers need not know of runs. db may be nil.
+// Continued is the run that waits for answers to the requests of the same
+// command, "" for none, so that an agent need not know of runs. db may be
+// nil.
 func Continued(ctx context.Context, db *store.Store, f *Config) (run string, err error) {
 	if db == nil {
 		return "", nil
@@ -171,8 +173,8 @@ func Continued(ctx context.Context, db *store.Store, f *Config) (run string, err
 	return "", nil
 }
 
-// forgetMissing has the rollouts that the infrastructure failed tried again; what they
-// took stays on the bill.
+// forgetMissing lets rollouts that the infrastructure failed be tried again;
+// their spending stays on the bill.
 func (c *Campaign) forgetMissing(ctx context.Context) error {
 	rollouts, err := c.db.Rollouts(ctx, store.RolloutFilter{Run: c.run.ID})
 	if err != nil {

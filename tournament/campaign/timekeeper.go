@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// A timekeeper writes down what a run has used of its time as it goes, for a process
-// that is killed reports nothing. Time is what the budget takes it to be: a machine that
+// A timekeeper writes down a run's used time as it goes, because a killed
+// process reports nothing. Time is measured as in the budget: a machine that
 // sleeps uses none.
 type timekeeper struct {
 	used func() time.Duration
@@ -22,15 +22,15 @@ type timekeeper struct {
 	stop func()
 }
 
-// How much of its time a run that is killed may lose: while it records something, and
+// How much of its time a killed run may lose: while it records something, and
 // while it waits for one long call.
 const (
 	betweenRecords = 100 * time.Millisecond
 	betweenTicks   = 10 * time.Second
 )
 
-// keepTime charges what earlier processes used of a run's time, known or more, and
-// keeps what this one uses until it is ended.
+// keepTime charges the run's time of earlier processes, known or more, and
+// records what this one uses until it is ended.
 func keepTime(ctx context.Context, db *store.Store, run string, known time.Duration, budget *eval.Budget) (*timekeeper, error) {
 	used, err := db.RunTime(ctx, run)
 	if err != nil {
@@ -63,7 +63,7 @@ func (k *timekeeper) start() {
 	k.stop = func() { cancel(); <-ended }
 }
 
-// keep writes the time down if that much has passed since it last was.
+// keep writes the time if that much has passed since the last write.
 func (k *timekeeper) keep(ctx context.Context, step time.Duration) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -78,7 +78,7 @@ func (k *timekeeper) keep(ctx context.Context, step time.Duration) error {
 	return nil
 }
 
-// end writes it down for the last time.
+// end writes the time for the last time.
 func (k *timekeeper) end() {
 	k.stop()
 	_ = k.keep(context.Background(), 1) // the run's own record has it, if there is one

@@ -8,8 +8,9 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 )
 
-// noteCalls has a run's calls noted while they are under way, and counts those of its
-// earlier processes that were never answered. The caller must call stop.
+// noteCalls records a run's calls while they are in progress, and counts
+// those of its earlier processes that were never answered. The caller must
+// call stop.
 func noteCalls(ctx context.Context, db *store.Store, run string, budget *eval.Budget, lease *lock.Lease) (stop func(), err error) {
 	u, calls, reserved, err := db.Underway(ctx, run)
 	if err != nil {
@@ -22,9 +23,10 @@ func noteCalls(ctx context.Context, db *store.Store, run string, budget *eval.Bu
 	return func() { _ = u.Close() }, nil // what stays behind counts, which is safe
 }
 
-// leasedCalls are the calls of a run under the lease of a night, if there is one: none
-// begins in a process that was suspended and has lost the night to another one. A
-// look-up in the records comes before many calls, this before each.
+// leasedCalls are the calls of a run under the lease of a night, if there is
+// one: a process that was suspended and has lost the night to another one
+// begins none. A look-up in the records precedes many calls, this check each
+// one.
 type leasedCalls struct {
 	eval.Underway
 	lease *lock.Lease

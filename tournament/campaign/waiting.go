@@ -48,8 +48,9 @@ func (c *Campaign) SpentReading() string {
 	return "nothing was spent"
 }
 
-// Unrun is the result of a run that ended before its search began, with a *WaitingError
-// or a *TooFewCasesError: it has no name, and every field that another one has.
+// Unrun is the result of a run that ended before its search began, with a
+// *WaitingError or a *TooFewCasesError: without a name, but with all other
+// fields.
 func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	live := c.Live.Doc
 	res := c.emptyResult(ctx, live)

@@ -27,7 +27,7 @@ func Backing(v record.Version) string {
 	return "proven"
 }
 
-// NeverTried is the decision of a candidate that was never before the gate.
+// NeverTried is the decision of a candidate that never came before the gate.
 const NeverTried pareto.Verdict = "never tried"
 
 // MadeBy is a candidate as the run that made it has it.
@@ -66,10 +66,10 @@ type Candidate struct {
 	Carryings        []Carrying          // what became of an approved one on later texts, the newest first
 }
 
-// MayStart reports whether a search of the live text begins with it: one that its
-// owner approved, that no run has tried, and that was made from this very text. Made
-// from an older one it has not what was written since, and neither would its
-// children have.
+// MayStart reports whether a search of the live text begins with it: its
+// owner has approved it, no run has tried it, and it was made from this very
+// text. A candidate made from an older text lacks what was written since, and
+// so would its children.
 func (c *Candidate) MayStart(live string) bool {
 	return c.Standing() == Approved && c.TriedIn == "" && c.Base == live && c.SHA != live
 }
@@ -171,14 +171,14 @@ func All(ctx context.Context, db *store.Store, name string) ([]*Candidate, error
 			c.Decision = &d
 		}
 	}
-	// Of a text that was purged with the session that taught it nothing is left to
-	// decide on; but a rejection stays one.
+	// Of a text that was purged with the session that taught it nothing is
+	// left to decide on; a rejection is kept.
 	out = slices.DeleteFunc(out, func(c *Candidate) bool { return len(c.Text) == 0 && c.Standing() != Rejected })
 	return out, markTried(ctx, db, name, by)
 }
 
-// markTried notes which approved candidates a run has tried since to its end, what
-// they were made from, and what became of them on later texts.
+// markTried records which approved candidates a run has tried to its end
+// since, what they were made from, and their results on later texts.
 func markTried(ctx context.Context, db *store.Store, name string, by map[string]*Candidate) error {
 	open := false
 	for _, c := range by {
@@ -228,8 +228,8 @@ func markTried(ctx context.Context, db *store.Store, name string, by map[string]
 }
 
 // Seeds lists the approved candidates that a search of this live text begins
-// with beside it, and the texts that it must never propose. One whose kernel is
-// no longer the live one's is named in notes instead.
+// with beside it, and the texts that it must never propose. A candidate whose
+// kernel differs from the live one is named in notes instead.
 func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (seeds, excluded, notes []string, err error) {
 	all, err := All(ctx, db, live.Name)
 	if err != nil {
@@ -296,8 +296,7 @@ func FlaggedRules(live, next *skill.Document, evolves string, c *Candidate) ([]s
 	return slices.Sorted(maps.Keys(rules)), nil
 }
 
-// Of is what is known of one text, nil if it never came before its
-// owner.
+// Of is the candidate of that SHA-256, nil if it never came before its owner.
 func Of(ctx context.Context, db *store.Store, name, sha string) (*Candidate, error) {
 	all, err := All(ctx, db, name)
 	if err != nil {
@@ -311,8 +310,9 @@ func Of(ctx context.Context, db *store.Store, name, sha string) (*Candidate, err
 	return nil, nil
 }
 
-// Carried reports whether an approved candidate needs no re-basing on the live text: it
-// was tried there, or what came of it on an earlier one waits for its owner's decision.
+// Carried reports whether an approved candidate needs no re-basing on the
+// live text: it was tried there, or its re-based text on an earlier one waits
+// for its owner's decision.
 func (c *Candidate) Carried(live string) bool {
 	for _, k := range c.Carryings {
 		if k.Onto == live || k.Outcome != Dropped {

@@ -13,17 +13,19 @@ const (
 	CarriedDescription = "rebase-description"
 )
 
-// A Carrying is what became of one challenger when the live text was edited: the
-// Config of a run of its own, which is saved last and makes it final.
+// A Carrying is the result for one challenger when the live text was edited.
+// It is the Config of a run of its own, which is saved last and makes it
+// final.
 type Carrying struct {
 	Base    string  `json:"base"` // SHA-256 of the text that the challenger was made from
 	From    string  `json:"from"` // of the challenger
 	Onto    string  `json:"onto"` // of the edited text
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason,omitempty"` // in words, why it was dropped or is in quarantine
-	// To is the SHA-256 of what came of it, "" if it was dropped.
+	// To is the SHA-256 of the re-based text, "" if it was dropped.
 	To string `json:"to,omitempty"`
-	// Approved: its owner had let a flagged candidate be tried, and no run has yet.
+	// Approved: the owner had approved the flagged candidate, and no run has
+	// tried it yet.
 	Approved bool `json:"approved_candidate,omitempty"`
 	// Again: it was dropped on an earlier text for the same reason, which was
 	// reported then.
@@ -41,14 +43,15 @@ const (
 	HeldBack    Outcome = "quarantined" // the firewall flagged the result
 )
 
-// TakenByHand is the reason of a challenger that is dropped because nothing of it
-// is left to do.
+// TakenByHand is the reason of a challenger that is dropped because the edit
+// contains all of its changes.
 const TakenByHand = "your edit has made its change already"
 
 // CarryingPrefix begins the names of these runs.
 const CarryingPrefix = "rebase-"
 
-// Run names the run by all that it is a function of: done twice, it is done once.
+// Run names the run after all its inputs: carrying over twice gives the same
+// run.
 func (r *Carrying) Run(name string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{name, r.Base, r.From, r.Onto}, "\x00")))
 	return CarryingPrefix + hex.EncodeToString(sum[:6])

@@ -21,8 +21,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Two reads the texts that the arguments of diff name: a skill with one of its texts, and
-// up to two texts more.
+// Two reads the texts in the arguments of diff: a skill with one of its
+// texts, and up to two more texts.
 func Two(ctx context.Context, db *store.Store, layout *skill.Layout, args []string) (old, new *Text, err error) {
 	name, at, _ := strings.Cut(args[0], "@")
 	names, err := SameSkill(name, args[1:])
@@ -45,8 +45,9 @@ func Two(ctx context.Context, db *store.Store, layout *skill.Layout, args []stri
 	return old, new, nil
 }
 
-// SameSkill takes the skill off names such as dataviz@v2, which is dataviz' v2 after
-// dataviz alone. Texts of two skills are not compared.
+// SameSkill removes the skill from names such as dataviz@v2: after the
+// argument dataviz that is v2 of dataviz. Texts of two skills are not
+// compared.
 func SameSkill(name string, args []string) (names []string, err error) {
 	for _, arg := range args {
 		of, at, ok := strings.Cut(arg, "@")
@@ -63,10 +64,10 @@ func SameSkill(name string, args []string) (names []string, err error) {
 	return names, nil
 }
 
-// Pair reads zero to two names of texts: the live text with the newest
-// challenger (once that is installed, what was there before with the live text), a
-// named version with the live text or the live text with a named candidate, or the
-// two named.
+// Pair reads zero to two names of texts. No name: the live text and the
+// newest challenger, or once that is installed, the previous text and the
+// live one. One name: a version and the live text, or the live text and a
+// candidate. Two names: these.
 func (s *Texts) Pair(ctx context.Context, names []string) (old, new *Text, err error) {
 	switch len(names) {
 	case 0:
@@ -106,7 +107,8 @@ func (s *Texts) Pair(ctx context.Context, names []string) (old, new *Text, err e
 	return old, new, nil
 }
 
-// EvidenceOf is what is stored with a version that was installed on a verdict.
+// EvidenceOf is the evidence stored with a version that was installed on a
+// verdict.
 func EvidenceOf(v *gate.Verdict) (json.RawMessage, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -125,14 +127,14 @@ func VersionIn(versions []record.Version, sha string) *record.Version {
 	return nil
 }
 
-// NewVersion is the version that a candidate becomes in the place of the text parent, with
-// the evidence of run.
+// NewVersion is the version that a candidate becomes when it replaces the
+// text parent, with the evidence of run.
 func NewVersion(c *record.Candidate, run *record.Run, parent string) *record.Version {
 	return &record.Version{Skill: run.Skill, SHA: c.SHA, Parent: parent, Author: "evolve", Operator: c.Operator, Run: run.ID,
 		Evidence: run.Verdict, Proven: true, Simulated: run.Simulated, Text: c.Text}
 }
 
-// VerdictOf reads the gate's verdict back from a run.
+// VerdictOf reads the gate's verdict from a stored run.
 func VerdictOf(raw json.RawMessage) (*gate.Verdict, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -144,7 +146,7 @@ func VerdictOf(raw json.RawMessage) (*gate.Verdict, error) {
 	return &v, nil
 }
 
-// FindVersion reads "v3" or "3".
+// FindVersion finds the version "v3" or "3".
 func FindVersion(ctx context.Context, db *store.Store, name, at string) (*record.Version, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(at, "v"))
 	if err != nil {
@@ -157,7 +159,7 @@ func FindVersion(ctx context.Context, db *store.Store, name, at string) (*record
 	return v, nil
 }
 
-// A Text is one text of a skill by the name that its owner used: the live
+// A Text is one text of a skill under the name that its owner used: the live
 // file, a version, a candidate, or no skill at all (doc is nil).
 type Text struct {
 	Label     string
@@ -174,8 +176,8 @@ func (t *Text) SHA() string {
 	return t.Doc.Hash()
 }
 
-// Texts finds texts of one skill. live is nil if the skill is known from
-// the store alone (it was removed from disk).
+// Texts finds texts of one skill. live is nil if only the store has the skill
+// (it was removed from disk).
 type Texts struct {
 	Skill    string
 	Live     *skill.Live
@@ -200,8 +202,8 @@ func Open(ctx context.Context, db *store.Store, layout *skill.Layout, name strin
 	return s, nil
 }
 
-// Find reads "" (the live text), "vN", "none", "live", "challenger", or the
-// beginning of a candidate's SHA-256.
+// Find finds a text by its name: "" (the live text), "vN", "none", "live",
+// "challenger", or the beginning of a candidate's SHA-256.
 func (s *Texts) Find(ctx context.Context, at string) (*Text, error) {
 	switch at {
 	case "", "live":
@@ -248,8 +250,9 @@ func (s *Texts) notNamed(format string, args ...any) error {
 	return &problem.Error{Kind: problem.Input, Err: &NotNamedError{fmt.Sprintf(format, args...)}, Hint: s.listed()}
 }
 
-// Named is the one candidate whose SHA-256 begins with at, else the version; every
-// command that takes a candidate reads it so. Errors: *notNamedError, or usage.
+// Named is the one candidate whose SHA-256 begins with at, else the version;
+// every command that takes a candidate uses it. Errors: *NotNamedError, or
+// usage.
 func (s *Texts) Named(ctx context.Context, at string) (*record.Candidate, *record.Version, error) {
 	if _, err := hex.DecodeString(at + strings.Repeat("0", len(at)%2)); err != nil {
 		return nil, nil, s.notNamed("%q is neither a version nor the beginning of a candidate's name", at)
@@ -274,8 +277,8 @@ func (s *Texts) Named(ctx context.Context, at string) (*record.Candidate, *recor
 	return c, nil, nil
 }
 
-// SHA is the SHA-256 of the candidate or version that at names: "challenger", or the
-// beginning of it. Its text need not be there any more.
+// SHA is the SHA-256 of the candidate or version that at names: "challenger",
+// or the beginning of it. Its text need not be stored any more.
 func (s *Texts) SHA(ctx context.Context, at string) (string, error) {
 	if at == "challenger" {
 		t, err := s.Find(ctx, at)
@@ -294,7 +297,7 @@ func (s *Texts) SHA(ctx context.Context, at string) (string, error) {
 	return c.SHA, nil
 }
 
-// liveText is what agents load now.
+// liveText is the text that agents load now.
 func (s *Texts) liveText() (*Text, error) {
 	if s.Live == nil {
 		return nil, problem.Inputf(fmt.Sprintf("name a version, for example %s@v%d", s.Skill, s.Versions[len(s.Versions)-1].N), "%s is not installed any more", s.Skill)
@@ -306,8 +309,8 @@ func (s *Texts) liveText() (*Text, error) {
 	return t, nil
 }
 
-// Challenger is the newest candidate that is on trial against the live text, nil
-// for none.
+// Challenger is the newest candidate that is on trial against the live text,
+// nil for none.
 func (s *Texts) Challenger(ctx context.Context) (*Text, error) {
 	trials, err := s.Store.Trials(ctx, s.Skill)
 	if err != nil || s.Live == nil {
@@ -321,8 +324,8 @@ func (s *Texts) Challenger(ctx context.Context) (*Text, error) {
 	return nil, nil
 }
 
-// newest is the candidate that the skill's last run with a winner came to, on
-// trial or not; nil for none.
+// newest is the winner of the skill's last run that had one, on trial or not;
+// nil for none.
 func (s *Texts) newest(ctx context.Context) (*Text, error) {
 	if t, err := s.Challenger(ctx); t != nil || err != nil {
 		return t, err
@@ -349,9 +352,9 @@ func (s *Texts) VersionOf(sha string) *record.Version {
 	return nil
 }
 
-// text reads a stored text and what is known of it.
+// text reads a stored text with its records.
 func (s *Texts) text(ctx context.Context, label, sha string, text []byte) (*Text, error) {
-	// A text of a version may predate a rule of the format; then it is all
+	// A version may be older than a rule of the format; then it is all
 	// kernel, and can still be shown.
 	doc, _ := skill.Parse(text, skill.Options{})
 	if doc.Hash() != sha {
@@ -368,14 +371,16 @@ func (s *Texts) text(ctx context.Context, label, sha string, text []byte) (*Text
 	return t, nil
 }
 
-// IsVersion tells "v3" from a candidate's name. "3" alone could be either, and
-// is the beginning of a name.
+// IsVersion reports whether a name is a version's, such as "v3", and not a
+// candidate's. "3" alone could be either, and counts as the beginning of a
+// SHA-256.
 func IsVersion(s string) bool {
 	digits := strings.TrimPrefix(s, "v")
 	return digits != s && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// VersionNames names texts by their versions, or by the beginning of their SHA-256.
+// VersionNames names texts by their versions, or by the beginning of their
+// SHA-256.
 func VersionNames(versions []record.Version) func(sha string) string {
 	return func(sha string) string {
 		if k := VersionIn(versions, sha); k != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A Step is one change on the way from the incumbent to a text.
+// A Step is one change between the incumbent and a text.
 type Step struct {
 	SHA      string   `json:"sha256"`
 	Operator string   `json:"operator"`
@@ -41,8 +41,8 @@ type Change struct {
 type Cite struct {
 	SHA      string `json:"sha256"`
 	Operator string `json:"operator"`
-	// Matched: the cases are those of the step whose words the sentence answers,
-	// the nearest first; else all that taught the step.
+	// Matched: the cases are those of the step that the sentence answers, the
+	// best match first; else all that taught the step.
 	Matched bool   `json:"matched"`
 	Cases   []Case `json:"cases"`
 	// TriedOn are the training cases that the step was measured on, by their ids;
@@ -50,7 +50,7 @@ type Cite struct {
 	TriedOn []string `json:"tried_on"`
 }
 
-// A History knows the texts that a text descends from, over the runs of a skill.
+// A History holds the ancestors of a text, over the runs of a skill.
 type History struct {
 	*Texts
 	base     string // SHA-256 of the incumbent that is compared with
@@ -69,7 +69,7 @@ type node struct {
 	root  bool            // the base, or a text that no run made
 }
 
-// A Measured is what the search measured of a step.
+// A Measured is the search's measurement of a step.
 type Measured struct {
 	Gain   float64  `json:"gain"`
 	Cases  int      `json:"cases"`
@@ -140,7 +140,7 @@ func (s *Texts) History(ctx context.Context, t *Text) (*History, error) {
 	return h, h.load(ctx, t.SHA())
 }
 
-// load reads a text and all that it descends from.
+// load reads a text and all its ancestors.
 func (h *History) load(ctx context.Context, sha string) error {
 	runs := map[string]bool{}
 	for queue := []string{h.base, sha}; len(queue) > 0; queue = queue[1:] {
@@ -192,7 +192,7 @@ func (h *History) node(ctx context.Context, sha string) (*node, error) {
 	return n, nil
 }
 
-// measured reads what a run's search said of its steps.
+// measured reads the measurements of a run's steps.
 func (h *History) measured(ctx context.Context, run string) error {
 	events, err := h.Store.Events(ctx, run)
 	if err != nil {
@@ -220,7 +220,7 @@ func (h *History) measured(ctx context.Context, run string) error {
 	return nil
 }
 
-// Steps tells the lineage of a text, the last step first.
+// Steps returns the lineage of a text, the last step first.
 func (h *History) Steps(sha string) []Step {
 	var out []Step
 	seen := map[string]bool{}
@@ -240,7 +240,7 @@ func (h *History) Steps(sha string) []Step {
 	return out
 }
 
-// taught is a case by its id, with nothing but that if it is gone.
+// taught is a case by its id, with only the id if it is gone.
 func (h *History) taught(id string) Case {
 	if c, ok := h.cases[id]; ok {
 		return c
@@ -248,7 +248,8 @@ func (h *History) taught(id string) Case {
 	return Case{Case: id}
 }
 
-// reworded is how alike two sentences must be to be one that was reworded.
+// reworded is the least similarity of two sentences of which one is a
+// rewording of the other.
 const reworded = 0.5
 
 // Changes lists every sentence in which a text differs from the base, in the
@@ -283,7 +284,8 @@ func (h *History) Changes(sha string) []Change {
 	return out
 }
 
-// nearest is the index of the unit that is most like u, -1 if none is alike.
+// nearest is the index of the unit that is most like u, -1 if none is
+// similar.
 func nearest(u unit, among []unit) int {
 	best, at := reworded, -1
 	for i, v := range among {
@@ -294,14 +296,15 @@ func nearest(u unit, among []unit) int {
 	return at
 }
 
-// A trace is a step with the sentence as it stood after it.
+// A trace is a step with the sentence after it.
 type trace struct {
 	step *node
 	text string
 }
 
-// origin walks back to the step in which a sentence first stood: through the
-// parents that have it, and through its rewordings. The first step comes first.
+// origin walks back to the step that first had a sentence: through the
+// parents that have it, and through its rewordings. The first step comes
+// first.
 func (h *History) origin(n *node, u unit) []trace {
 	if n.root {
 		return nil
@@ -339,7 +342,7 @@ func (h *History) fall(n *node, key string) *node {
 	return n
 }
 
-// cite names for each step the cases that it answers.
+// cite lists, for each step, the cases that it answers.
 func (h *History) cite(traces []trace) []Cite {
 	out := []Cite{}
 	for _, t := range traces {
@@ -367,8 +370,8 @@ func (h *History) cite(traces []trace) []Cite {
 	return out
 }
 
-// teachers lists the cases that taught a step; of a merge, which asks for nothing
-// itself, those that taught what it merged.
+// teachers lists the cases that taught a step; for a merge, which has none of
+// its own, those that taught the merged texts.
 func (h *History) teachers(n *node) (out []Case) {
 	for _, id := range n.Taught {
 		out = append(out, h.taught(id))

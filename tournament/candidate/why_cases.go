@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// A Case is a case that taught a step, with what the user said.
+// A Case is a case that taught a step, with the user's words.
 type Case struct {
 	Case    string `json:"case"`
 	Prompt  string `json:"prompt,omitempty"` // "" if the case is gone
@@ -21,7 +21,7 @@ type Case struct {
 	Words string `json:"words,omitempty"`
 }
 
-// Lines lists cases with what the user said.
+// Lines lists cases with the user's words.
 func Lines(cases []Case, indent string) string {
 	var b strings.Builder
 	for _, c := range cases {
@@ -37,7 +37,7 @@ func Lines(cases []Case, indent string) string {
 	return b.String()
 }
 
-// Said is what the user said on the case.
+// Said is the user's words on the case.
 func (c *Case) Said() string {
 	what := "said"
 	if c.Outcome != "" {
@@ -46,7 +46,7 @@ func (c *Case) Said() string {
 	return fmt.Sprintf("%s: “%s”", what, plain.Excerpt(c.Words, 160))
 }
 
-// Case reads a case that taught something, as far as it is still there.
+// Case reads a case that taught something, as far as it is still stored.
 func (s *Texts) Case(ctx context.Context, words *Words, id string) (Case, error) {
 	c := Case{Case: id}
 	kase, err := s.Store.Case(ctx, s.Skill, id)
@@ -64,13 +64,13 @@ func (s *Texts) Case(ctx context.Context, words *Words, id string) (Case, error)
 	return c, err
 }
 
-// Words looks up what users said about answers, a session at a time.
+// Words looks up users' reactions to answers, a session at a time.
 type Words struct {
 	Store    *store.Store
 	Sessions map[string]map[string]string // session → turn → words
 }
 
-// Of is what the user said on a case, "" if nothing was.
+// Of is the user's reaction on a case, "" if there was none.
 func (u *Words) Of(ctx context.Context, c *eval.Case) (string, error) {
 	if src := c.Source; src != nil && src.Session != "" {
 		turns, known := u.Sessions[src.Session]

@@ -9,14 +9,14 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// A unit is the smallest piece of a text that can be taught: a sentence, of a
-// paragraph or of a list item; a heading; a block of code.
+// A unit is the smallest piece of a text that can be taught: a sentence of a
+// paragraph or of a list item, a heading, or a block of code.
 type unit struct {
 	Text string // as written, without a list marker, spaces folded
 	Line int    // 1-based in the file, that it begins on
 }
 
-// key tells two units apart.
+// key identifies a unit.
 func (u unit) key() string { return strings.Join(strings.Fields(u.Text), " ") }
 
 var (
@@ -26,7 +26,7 @@ var (
 	abbreviated = lazyregexp.New(`(?i)(?:^|[\s(])(?:e\.g|i\.e|vs|cf|etc|approx|no|fig)\.\s+$`)
 )
 
-// unitsOf cuts what of a text may change into its units, in order. The
+// unitsOf cuts the changeable part of a text into units, in order. The
 // description comes first; the kernel of the body is left out.
 func unitsOf(doc *skill.Document) []unit {
 	var out []unit

@@ -17,9 +17,9 @@ import (
 
 // A Gate decides whether a frozen challenger replaces the incumbent, on cases
 // that the search never saw. Both arms run adjacent in time, in random order,
-// and never from the cache of another trial. The evidence is an e-process a
-// hypothesis (see pareto.Trial), so that it may be looked at after every pair
-// and continued another night.
+// and never from the cache of another trial. The evidence is an e-process for
+// each hypothesis (see pareto.Trial), so that it may be looked at after every
+// pair and continued another night.
 type Gate struct {
 	Evaluator *eval.Evaluator
 	Log       *record.Log
@@ -28,21 +28,22 @@ type Gate struct {
 	Seed      int64
 	Simulated bool
 	// Objectives names those that count; nil means all four. Quality always
-	// counts. Wall-clock latency, for one, is worthless on a busy machine.
+	// counts. Wall-clock latency, for example, is worthless on a busy
+	// machine.
 	Objectives []string
 
-	// inTokens: no price was known, the cost that was compared is tokens.
+	// inTokens: no price was known, so the compared cost is tokens.
 	inTokens bool
 	// Judge is how well the grader's judge agrees with the owner. While it is
-	// not trusted, clusters in which a judge checks everything give no evidence
-	// on quality and retries. The zero value is not trusted.
+	// not trusted, clusters in which a judge checks everything are no
+	// evidence on quality and retries. The zero value is not trusted.
 	Judge record.Calibration
 	// On is the model of a trial that an older evolve began: its record does
 	// not name it.
 	On record.Model
 }
 
-// A Verdict is what the gate found.
+// A Verdict is the result of the gate.
 type Verdict struct {
 	pareto.Decision
 	// Fresh counts the held-out clusters that this run added.
@@ -55,8 +56,8 @@ type Verdict struct {
 	// model answered; Restarted is the message if it did so in this run.
 	Round     int    `json:"round,omitempty"`
 	Restarted string `json:"restarted,omitempty"`
-	// Number is the trial's among all of the skill's, and Lifetime the error rate
-	// that is left for it; 0 if the journal does not number them.
+	// Number is the trial's number among all of the skill's, and Lifetime the
+	// error rate that is left for it; 0 if the journal does not number them.
 	Number   int     `json:"trial,omitempty"`
 	Lifetime float64 `json:"lifetime_level,omitempty"`
 	// Judge is set if held-out cases rest on a judge alone.
@@ -67,7 +68,7 @@ func (v *Verdict) stopAt(limit *eval.BudgetError) {
 	v.Stop, v.BudgetStop, v.Cap = limit.Error(), true, limit.Cap
 }
 
-// state is that of a trial in this run.
+// state is the state of a trial in this run.
 type state struct {
 	record.State
 	owners     int  // see State.Completed
@@ -78,8 +79,8 @@ type state struct {
 	revision   int64    // of the record that it was read from, or saved as
 }
 
-// Try runs pairs until the evidence decides, the cases are used up, or the
-// budget is. The error is ctx's, the journal's or the infrastructure's.
+// Try runs pairs until the evidence decides, or the cases or the budget are
+// used up. The error is ctx's, the journal's or the infrastructure's.
 func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test []eval.Case) (*Verdict, error) {
 	st, err := g.load(ctx, incumbent.SHA(), challenger.SHA())
 	if err != nil {
@@ -103,8 +104,8 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		return nil, err
 	}
 	clusters, idle := g.provable(clusters, st.Trial)
-	// A trial without any case yet is kept too: what is harvested from now on
-	// was never seen by this challenger's search, and goes to it first.
+	// A trial without any case is recorded too: cases harvested from now on
+	// were never seen by this challenger's search, and are used for it first.
 	if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
 		return nil, err
 	}
@@ -192,9 +193,10 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		"cases": v.Cases, "wins": v.Wins, "losses": v.Losses, "ties": v.Ties})
 }
 
-// fresh lists the clusters of test that may still speak about this challenger,
-// in random order: none that is in the trial already, none of which a case was
-// spent on another challenger of the same incumbent, under whatever name (usable).
+// fresh lists the clusters of test that may still be evidence for this
+// challenger, in random order: none that the trial already has, and none of
+// which a case was spent, under any name, on another challenger of the same
+// incumbent (usable).
 func (g *Gate) fresh(ctx context.Context, st *state, incumbent, challenger string, test []eval.Case) ([]record.Cluster, error) {
 	spent, err := g.Log.Journal.SpentCases(ctx, g.Skill, incumbent)
 	if err != nil {
@@ -211,10 +213,10 @@ func (g *Gate) fresh(ctx context.Context, st *state, incumbent, challenger strin
 	return out, nil
 }
 
-// affordable is as many of the clusters, from the first on, as the cap on rollouts
-// can carry even if every attempt fails and is followed by its work retries:
-// half a pair is paid for and proves nothing, and which pairs a run has must not
-// depend on which worker was faster.
+// affordable is the first clusters that the cap on rollouts covers even if
+// every attempt fails and uses its work retries. Half a pair would be paid
+// for and prove nothing, and the choice of pairs must not depend on which
+// worker was faster.
 func (g *Gate) affordable(clusters []record.Cluster) []record.Cluster {
 	rest := g.Evaluator.Budget.Remaining().Rollouts
 	if rest == 0 {
@@ -228,9 +230,9 @@ func (g *Gate) affordable(clusters []record.Cluster) []record.Cluster {
 	return clusters
 }
 
-// spend marks the clusters' cases as spent on the challenger: they are, from the
-// moment that a first rollout may have begun. A cluster of which another trial has
-// taken a case since fresh has looked is left out.
+// spend marks the clusters' cases as spent on the challenger, from the moment
+// that a first rollout may have begun. It leaves out a cluster of which
+// another trial has taken a case since fresh has looked.
 func (g *Gate) spend(ctx context.Context, spent *record.Spent, incumbent, challenger string, clusters []record.Cluster) (ours []record.Cluster, err error) {
 	for _, c := range clusters {
 		var taken *record.SpentError
@@ -292,9 +294,10 @@ func (g *Gate) save(ctx context.Context, st *state, incumbent, challenger string
 	return err
 }
 
-// unchanged refuses to continue a trial that another process has changed since it
-// was read: the next pairs could not be added to it. Resumed, the run continues
-// from what the trial is by then, and the pairs that it has are not paid again.
+// unchanged refuses to continue a trial that another process has changed
+// since it was read: the next pairs could not be added to it. When the run is
+// resumed, it continues from the changed trial, and the pairs that it has are
+// not paid for again.
 func (g *Gate) unchanged(ctx context.Context, st *state, incumbent, challenger string) error {
 	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// provable puts the clusters that an untrusted judge alone would decide behind
-// the others, and leaves them out (idle) if the trial has nothing and gets
-// nothing else to rest on: cost and latency alone prove nothing, and a held-out
-// case is spent only once.
+// provable moves the clusters that an untrusted judge alone would decide
+// behind the others, and leaves them out (idle) if the trial has no other
+// evidence and gets none: cost and latency alone prove nothing, and a
+// held-out case is spent only once.
 func (g *Gate) provable(clusters []record.Cluster, t *pareto.Trial) (list []record.Cluster, idle bool) {
 	if g.Judge.Trusted() {
 		return clusters, false
@@ -58,7 +58,7 @@ func (g *Gate) reportJudge(v *Verdict, judged, all, owners int, idle bool) {
 }
 
 // answersOf names the answers of a cluster's rollouts, which come in pairs of
-// one case; nil if one of them is not there.
+// one case; nil if one of them is missing.
 func answersOf(rs []*eval.Rollout, incumbent string) (keys []string) {
 	for i := 0; i+1 < len(rs); i += 2 {
 		a, b := rs[i], rs[i+1]

@@ -20,9 +20,9 @@ import (
 // pair reports whose arms agree on it. Names alone decide when the trial
 // starts again, never the results of the pairs.
 
-// checkModel compares the model that answers with the trial's: before the first pair of the run what is known
-// without asking, then what each pair names, "" for nothing. It reports whether the
-// trial starts again.
+// checkModel compares the answering model with the trial's: before the run's
+// first pair by what is known without asking, then by the model that each
+// pair names, "" for none. It reports whether the trial starts again.
 func (g *Gate) checkModel(ctx context.Context, st *state, v *Verdict, reported string, measured bool) (bool, error) {
 	if st.modelKnown {
 		return false, nil

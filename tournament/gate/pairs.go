@@ -12,13 +12,13 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Arm names the rollouts in which two texts met for a purpose.
+// Arm names the rollouts in which two texts were compared for a purpose.
 func Arm(purpose, old, new string) string {
 	return purpose + ":" + old[:min(16, len(old))] + ":" + new[:min(16, len(new))]
 }
 
-// pairs runs both arms on the clusters and returns one difference each, nil for
-// those that the budget did not reach, with the answers that they rest on and
+// pairs runs both arms on the clusters and returns one difference each, nil
+// for those that the budget did not reach, with the answers behind them and
 // the models that they name (answeredBy).
 func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []record.Cluster) ([]*pareto.Pair, [][]string, []string, error) {
 	arm := Arm("gate", incumbent.SHA(), challenger.SHA())
@@ -51,10 +51,10 @@ func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, cl
 	return out, answers, models, err
 }
 
-// Adjacent is one case in both arms, one directly after the other, so that what
-// changes over time (a busy server, a new model behind an old name) hits both.
-// Which comes first is random but a function of the case and the seed, so that a
-// resumed run asks in the same order.
+// Adjacent runs one case in both arms, one directly after the other, so that
+// what changes over time (a busy server, a new model behind an old name)
+// affects both. Their order is random but a function of the case and the
+// seed, so that a resumed run asks in the same order.
 func Adjacent(old, new eval.Variant, c *eval.Case, arm string, trial int, seed int64) []eval.Job {
 	a, b := eval.Job{Variant: old, Case: c, Arm: arm, Trial: trial}, eval.Job{Variant: new, Case: c, Arm: arm, Trial: trial}
 	h := fnv.New64a()
@@ -65,10 +65,10 @@ func Adjacent(old, new eval.Variant, c *eval.Case, arm string, trial int, seed i
 	return []eval.Job{a, b}
 }
 
-// Difference averages each arm over a cluster's rollouts, which come in pairs of
-// one case and trial, in any order, and pairs the arms; incumbent is the
-// candidate of the old one. Positive favours the other. A pair that is missing
-// on either side is dropped; with none left every value is NaN. nil if an arm
+// Difference averages each arm over a cluster's rollouts, which come in pairs
+// of one case and trial, in any order, and subtracts the arms; incumbent is
+// the candidate of the old one. Positive favours the other. A pair with a
+// missing side is dropped; with none left every value is NaN. nil if an arm
 // was not run at all (a nil rollout).
 func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
 	var old, new arm
@@ -102,8 +102,8 @@ func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
 	}
 }
 
-// An arm sums up one side of a cluster; what any of its rollouts does not know
-// is NaN.
+// An arm sums up one side of a cluster; a value that any of its rollouts
+// lacks is NaN.
 type arm struct {
 	n                                      int
 	quality, retries, latency, usd, tokens float64
@@ -125,7 +125,7 @@ func (a *arm) add(r *eval.Rollout) {
 	plus(&a.tokens, r.Usage != nil, func() float64 { return float64(r.Usage.Total()) })
 }
 
-// number makes a difference fit for JSON, which knows no NaN.
+// number makes a difference fit for JSON, which has no NaN.
 func number(x float64) any {
 	if math.IsNaN(x) {
 		return nil

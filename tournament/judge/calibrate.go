@@ -30,8 +30,8 @@ type Calibrator struct {
 	enough int
 }
 
-// New is a Calibrator of the judge of a run, which pays for what is asked: at most limit
-// calls at a time, each of the time of wall.
+// New returns a Calibrator for the judge of a run. The run pays for its
+// calls: at most limit at a time, each with the time limit wall.
 func New(db *store.Store, run string, judge eval.Model, red eval.Redactor, budget *eval.Budget, wall time.Duration, limit int) *Calibrator {
 	metered := &eval.Metered{Model: judge, By: eval.ByJudge, Budget: budget, Redactor: red, Recorder: db.Journal(run), Scope: run, WallClock: wall}
 	return &Calibrator{db: db, run: run, budget: budget, grader: &eval.Checks{Judge: metered, Redactor: red},
@@ -45,7 +45,8 @@ func New(db *store.Store, run string, judge eval.Model, red eval.Redactor, budge
 func (k *Calibrator) Calibrate(ctx context.Context, name string, cases []eval.Case) (record.Calibration, error) {
 	replies, err := k.db.Recorded(ctx, k.run, eval.ByJudge)
 	if err == nil {
-		// Also what would not be asked again, because the labels are others by now.
+		// This includes calls that would not be made again, because the
+		// labels have changed.
 		err = k.budget.ChargeRecorded(eval.ByJudge, replies)
 	}
 	if err != nil {
@@ -77,9 +78,9 @@ func (k *Calibrator) Calibrate(ctx context.Context, name string, cases []eval.Ca
 // readable reply.
 const triesInVain = 3
 
-// unlessExhausted returns k, or a Calibrator that asks no judge if the last runs have
-// asked the same judge and got no readable reply for as many labels as now. With new
-// labels, or another judge, it returns k.
+// unlessExhausted returns k, or a Calibrator that asks no judge if the last
+// runs have asked the same judge and got no readable reply for as many labels
+// as now. With new labels, or another judge, it returns k.
 func (k *Calibrator) unlessExhausted(ctx context.Context, name string, cases []eval.Case) (*Calibrator, error) {
 	last, err := k.db.LastCalibrations(ctx, name, triesInVain)
 	if err != nil || len(last) < triesInVain {
@@ -97,16 +98,15 @@ func (k *Calibrator) unlessExhausted(ctx context.Context, name string, cases []e
 	return k.mute(), nil
 }
 
-// mute is k without anybody to ask: the records alone tell.
+// mute is k without a judge: it uses the records alone.
 func (k *Calibrator) mute() *Calibrator {
 	m := *k
 	m.grader = nil
 	return &m
 }
 
-// measure asks the judge about every labelled answer that it was not asked
-// about before, by any run, and counts. Where there are too few of them, the records
-// alone tell.
+// measure asks the judge about every labelled answer that no run has asked it
+// about, and counts. If there are too few of them, it uses the records alone.
 func (k *Calibrator) measure(ctx context.Context, name string, cases []eval.Case) (c record.Calibration, err error) {
 	c.Judge = k.Judge
 	if c.Outcomes, err = k.outcomes(ctx, name); err != nil {
@@ -180,7 +180,7 @@ type preferred struct {
 }
 
 // pairs are the owner's newest preferences, at most maxOfAKind of them: each
-// takes two calls. Pairs that the owner calls the same are none.
+// takes two calls. Pairs of answers that the owner finds equal are left out.
 func (k *Calibrator) pairs(ctx context.Context, name string, cases []eval.Case) ([]preferred, error) {
 	labels, err := k.db.Labels(ctx, name)
 	if err != nil {
@@ -213,7 +213,7 @@ func (k *Calibrator) pairs(ctx context.Context, name string, cases []eval.Case) 
 	return out, nil
 }
 
-// An ask is one answer before the judge. said is nil if it gave no readable
+// An ask is one answer put to the judge. said is nil if it gave no readable
 // reply.
 type ask struct {
 	kase   *eval.Case
@@ -256,7 +256,8 @@ func (k *Calibrator) ask(ctx context.Context, c *eval.Case, answer string) (*sto
 	if old != nil && old.Run != k.run || k.grader == nil {
 		return old, nil
 	}
-	// What this run asked before comes from its records, and onto its bill.
+	// The replies to this run's earlier questions come from its records, and
+	// onto its bill.
 	grade, err := k.grader.Grade(ctx, c, eval.Attempt{Answer: answer}, "")
 	if err != nil {
 		return nil, fmt.Errorf("judge a labelled answer of case %s: %w", c.ID, err)
@@ -269,7 +270,8 @@ func (k *Calibrator) ask(ctx context.Context, c *eval.Case, answer string) (*sto
 	return &said, k.db.SaveJudgement(ctx, said)
 }
 
-// key names a question to the judge: all that can change its answer.
+// key identifies a question to the judge: everything that can change its
+// answer.
 func (k *Calibrator) key(c *eval.Case, answer string) string {
 	b, err := json.Marshal([]any{"judgement/1", k.Judge, c.Skill, c.ID, c.Prompt, c.Reference, c.Checks, answer})
 	if err != nil {

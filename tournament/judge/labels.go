@@ -10,15 +10,16 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// MaxOfAKind is how many passes, and how many fails, from sessions a judge is
-// calibrated on: 40 labels tell κ 0.6 from chance, and cost 40 calls.
+// MaxOfAKind is the number of passes, and of fails, from sessions on which a
+// judge is calibrated: 40 labels distinguish κ 0.6 from chance, and cost 40
+// calls.
 const MaxOfAKind = 20
 
-// maxLabelled is how much of a recorded answer a judge is shown, in characters:
-// as much as harvest keeps of a reference.
+// maxLabelled is the largest part of a recorded answer that a judge is shown,
+// in characters: as much as harvest keeps of a reference.
 const maxLabelled = 12000
 
-// A labelled is an answer that the owner has judged by what they said next.
+// A labelled is an answer with the owner's judgement from their next message.
 type labelled struct {
 	kase   eval.Case // with judge checks alone
 	answer string
@@ -26,19 +27,20 @@ type labelled struct {
 	easy   bool // an accepted answer, compared with itself
 }
 
-// sessionLabels reads the owner's judgements off the sessions that the cases
-// were mined from: of a corrected use, the answer that was corrected is a fail
-// and the one that was accepted in the end a pass; of an accepted use the answer
-// is a pass. There are as many passes as fails, at most maxOfAKind; held-out
-// cases come last. The order, and so the choice, is a function of the cases.
+// sessionLabels derives the owner's judgements from the sessions that the
+// cases were mined from: of a corrected use, the answer that was corrected is
+// a fail and the one that was accepted in the end a pass; of an accepted use
+// the answer is a pass. There are as many passes as fails, at most
+// maxOfAKind; held-out cases come last. The order, and so the choice, is a
+// function of the cases.
 //
-// A case is put to the judge as the gate puts it. Only an accepted answer is
-// shown without the reference, which would be itself, unless the criterion is
-// the comparison with it; such easy passes are taken last.
+// The judge gets a case as in the gate. Only an accepted answer is shown
+// without the reference, which would be itself, unless the criterion is the
+// comparison with it; such easy passes are taken last.
 //
-// A corrected use of which no check asks a judge (the model wrote better ones)
-// is put under the criterion of accepted uses: the corrected answer must not
-// seem as good as the accepted one.
+// A corrected use whose checks ask no judge (the model wrote better ones)
+// gets the criterion of accepted uses: the corrected answer must not seem as
+// good as the accepted one.
 func sessionLabels(cases []eval.Case, sessions []harvest.Session) []labelled {
 	turns := answers(sessions)
 	criterion := asGood(cases)
@@ -81,8 +83,8 @@ func forJudge(c eval.Case) eval.Case {
 	return c
 }
 
-// chosen are n of the labels: those that are not easy and not held out first,
-// then as the hash of their case has it.
+// chosen are n of the labels: first those that are neither easy nor held out,
+// then in the order of their cases' hashes.
 func chosen(ls []labelled, n int) []labelled {
 	late := func(l *labelled) int {
 		rank := 0
@@ -100,8 +102,8 @@ func chosen(ls []labelled, n int) []labelled {
 	return ls[:n]
 }
 
-// asGood is the check that accepted uses are mined into, nil if no case
-// has it.
+// asGood is the check that accepted uses are mined into, nil if no case has
+// it.
 func asGood(cases []eval.Case) *eval.Check {
 	for _, c := range cases {
 		if c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Accepted) &&
@@ -112,8 +114,8 @@ func asGood(cases []eval.Case) *eval.Check {
 	return nil
 }
 
-// turnOf names the turn that a case was mined from. Where the agent gives turns
-// no id, the prompt tells.
+// turnOf names the turn that a case was mined from. If the agent gives turns
+// no id, the prompt identifies it.
 func turnOf(c *eval.Case) string {
 	return turnKey(c.Source.Agent, c.Source.Session, c.Source.Turn, c.Prompt)
 }
@@ -125,8 +127,8 @@ func turnKey(agent, session, turn, prompt string) string {
 	return strings.Join([]string{agent, session, turn, prompt}, "\x00")
 }
 
-// answers are the answers of all turns by turnKey; what two turns share is left
-// out, unless they answer the same.
+// answers are the answers of all turns by turnKey; if two turns share a key,
+// it is left out, unless they answer the same.
 func answers(sessions []harvest.Session) map[string]string {
 	out := map[string]string{}
 	for _, s := range sessions {

@@ -20,10 +20,10 @@ type Pair struct {
 	rank          int // what is asked first: see OpenPairs
 }
 
-// OpenPairs lists the pairs of a skill that have no label yet, one a case: first
-// the cases that a judge alone checks, and of each case the answers that the
-// gate, a comparison or else a search has measured side by side. Which answer is
-// the first, and the order of pairs of one kind, is random.
+// OpenPairs lists the pairs of a skill without a label, one a case: first the
+// cases that a judge alone checks, and of each case the answers that the
+// gate, a comparison or else a search has measured side by side. The order of
+// the answers, and of pairs of one kind, is random.
 func OpenPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand) ([]Pair, error) {
 	cases, err := db.Cases(ctx, name)
 	if err != nil {
@@ -64,8 +64,8 @@ func OpenPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand
 	return out, nil
 }
 
-// sideBySide finds two different answers that two texts gave in one arm and
-// trial, the newest first, that have no label.
+// sideBySide finds the newest two different answers without a label that two
+// texts gave in one arm and trial.
 func sideBySide(c *eval.Case, rs []eval.Rollout, known map[[3]string]bool) (Pair, bool) {
 	best := Pair{rank: 3}
 	for i := range rs {
@@ -104,14 +104,14 @@ func Find(ctx context.Context, db *store.Store, c *eval.Case, first, second stri
 	return p, nil
 }
 
-// Names are those of the two answers.
+// Names are the names of the two answers.
 func (p *Pair) Names() (first, second string) { return answerSHA(p.First), answerSHA(p.Second) }
 
 // answerSHA names an answer.
 func answerSHA(r *eval.Rollout) string { return skill.HashText([]byte(r.Answer)) }
 
-// Keep stores which of the two answers the owner prefers: a label, and the outcome of
-// that case in the gate.
+// Keep records which of the two answers the owner prefers: as a label, and as
+// the outcome of that case in the gate.
 func (p *Pair) Keep(ctx context.Context, db *store.Store, name string, said store.Choice) error {
 	first, second := p.Names()
 	return db.SaveLabel(ctx, store.Label{Skill: name, CaseID: p.Case.ID, First: first, Second: second, Choice: said})

@@ -31,8 +31,8 @@ func ProvableCases(ctx context.Context, db *store.Store, t *record.TrialRecord, 
 	return t.Provable(test, spent, known)
 }
 
-// UndecidedYet reports whether a judge that is not trusted may turn out to be, once it
-// is asked about the labels that it was not asked about.
+// UndecidedYet reports whether an untrusted judge may become trusted once it
+// is asked about the remaining labels.
 func UndecidedYet(k record.Calibration) bool {
 	return !k.Trusted() && k.Missing > 0 && k.Labels.N()+k.Missing >= record.TrustedLabels
 }
@@ -60,7 +60,8 @@ func Unlabelled(ctx context.Context, db *store.Store, t *record.TrialRecord) (in
 	return unproven, nil
 }
 
-// independent is test without what somebody may have learned from, by all cases.
+// independent is test without the cases that somebody may have learned from,
+// judged by all cases.
 func independent(test, cases []eval.Case) (out []eval.Case) {
 	kept, _ := record.Independent(cases)
 	ids := map[string]bool{}
