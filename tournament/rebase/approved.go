@@ -12,9 +12,9 @@ import (
 )
 
 // Approved carries the approved candidates that no run has tried yet over to
-// the live text, if that is another one than they were made from: a search that
-// began with one as it is would lose what was written since. What comes of it goes
-// to quarantine: an approval is for one text.
+// the live text, if they were made from another one: a search that began with
+// such a candidate unchanged would lose what was written since. The result
+// goes to quarantine: an approval is for one text.
 func (k *Rebaser) Approved(ctx context.Context, live *skill.Live) error {
 	db := k.Store
 	words, err := db.Decisions(ctx, live.Name)

@@ -1,4 +1,5 @@
-// Package rebase carries challengers that wait over to a text that its owner has edited.
+// Package rebase carries waiting challengers over to a text that its owner
+// has edited.
 package rebase
 
 import (
@@ -26,8 +27,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
-// A Rebaser carries challengers over to an edited text. It looks at the store alone and
-// may be called at any time: what is done is not done again.
+// A Rebaser carries challengers over to an edited text. It uses the store
+// alone and may be called at any time: nothing is done twice.
 type Rebaser struct {
 	Store  *store.Store
 	Locks  lock.Locks
@@ -45,13 +46,13 @@ func (k *Rebaser) lock(ctx context.Context, id string) (unlock func(), err error
 	return k.Locks.Run(ctx, id, nil)
 }
 
-// Edited carries the challengers that wait over to the live text after its owner
-// has edited it, one trial of each kind: see mutate.Rebase. before is the text
-// that was known to be in place, "" for none. What has no place on trial any more
-// stays in the store with the reason.
+// Edited carries the waiting challengers over to the live text after its
+// owner has edited it, one trial of each kind: see mutate.Rebase. before is
+// the last known text, "" for none. Challengers that are no longer on trial
+// stay in the store with the reason.
 //
-// It looks at the store alone and may be called at any time: what is done is not
-// done again, and a challenger that a process is trying right now is left for
+// It uses the store alone and may be called at any time: nothing is done
+// twice, and a challenger that a process is trying right now is left for
 // later.
 func (k *Rebaser) Edited(ctx context.Context, live *skill.Live, before string) error {
 	db := k.Store
@@ -89,10 +90,10 @@ func (k *Rebaser) Edited(ctx context.Context, live *skill.Live, before string) e
 	return k.barRelatives(ctx, db, live.Name, sha, trials)
 }
 
-// rebaseOnce carries one challenger over, unless that was done, another process is
-// at it, or one is trying the challenger. One that was dropped is tried again on the
-// next text: an editor may have been half way through a save. superseded: not that,
-// since another one has come after it.
+// rebaseOnce carries one challenger over, unless that was done, or another
+// process does it or is trying the challenger. One that was dropped is tried
+// again on the next text: an editor may have been half-way through a save. If
+// superseded, it is not, because a later challenger has replaced it.
 func (k *Rebaser) rebaseOnce(ctx context.Context, db *store.Store, live *skill.Live, t record.TrialRecord, r *candidate.Carrying, bases []string, superseded bool) error {
 	if done, err := rebased(ctx, db, live.Name, r, bases); err != nil || done || superseded && r.Reason != "" {
 		return err
@@ -106,8 +107,8 @@ func (k *Rebaser) rebaseOnce(ctx context.Context, db *store.Store, live *skill.L
 			return err
 		}
 	}
-	// A trial that another process restarts, and perhaps begins, must not be
-	// restarted over it.
+	// If another process restarts the trial, and perhaps begins it, it must
+	// not be restarted again.
 	unlock, err := k.lock(ctx, id)
 	if err != nil {
 		if busy, e := k.Locks.Running(id); e == nil && busy {
@@ -123,8 +124,8 @@ func (k *Rebaser) rebaseOnce(ctx context.Context, db *store.Store, live *skill.L
 	return k.rebaseOne(ctx, db, live, t, r)
 }
 
-// editedFrom lists the texts, the newest first, that the live one came from by
-// edits of its owner alone.
+// editedFrom lists the texts, the newest first, from which the live one was
+// made by its owner's edits alone.
 func editedFrom(ctx context.Context, db *store.Store, name, sha, before string) (bases []string, err error) {
 	add := func(base string) bool {
 		if base == "" || base == sha || slices.Contains(bases, base) {
@@ -150,15 +151,15 @@ func editedFrom(ctx context.Context, db *store.Store, name, sha, before string) 
 	}
 }
 
-// A standIn is a challenger that waits in the place of others of its kind.
+// A standIn is the waiting challenger of its kind.
 type standIn struct {
 	record.TrialRecord
 	kind string // "proved", or the part of a skill that it changes
 }
 
-// inPlace lists the challengers of base that wait: the newest that is proved and
-// was never in place, and for each part of a skill the newest that is undecided.
-// The proved one comes last: its trial will be the newest.
+// inPlace lists the waiting challengers of base: the newest that is proved
+// and was never in place, and for each part of a skill the newest that is
+// undecided. The proved one comes last: its trial will be the newest.
 func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string, trials []record.TrialRecord) (out []standIn, err error) {
 	const proved = "proved"
 	kinds := map[string]bool{}
@@ -327,9 +328,9 @@ func mergeEdit(ctx context.Context, db *store.Store, live *skill.Live, was *reco
 	return next, nil
 }
 
-// admit checks the re-based text as the search checks what a mutator proposes. r
-// names rules alone: what a finding quotes is stored with the candidate, so that a purge
-// finds it.
+// admit checks the re-based text as the search checks a proposal. r names
+// rules only: a finding's quotation is stored with the candidate, so that a
+// purge finds it.
 func (k *Rebaser) admit(ctx context.Context, db *store.Store, live *skill.Live, next *skill.Document, c *record.Candidate, r *candidate.Carrying) error {
 	ours, err := skill.Parse(live.Doc.Render(), next.Options())
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// restart begins the trial of a re-based challenger without evidence. Where that
-// very text had a trial against the live one (the owner has gone back to what she
-// had), it continues.
+// restart begins the trial of a re-based challenger without evidence. If that
+// very text had a trial against the live one before (the owner has reverted
+// an edit), that one continues.
 func restart(ctx context.Context, db *store.Store, t *record.TrialRecord, c *record.Candidate, r *candidate.Carrying, now time.Time) (goesOn bool, err error) {
 	barred, err := spentOn(ctx, db, t)
 	if err != nil {
@@ -48,8 +48,8 @@ func restart(ctx context.Context, db *store.Store, t *record.TrialRecord, c *rec
 	return false, j.SaveTrial(ctx, next)
 }
 
-// spentOn lists the clusters that a trial has used up, those that were cut short
-// among them, and the prints of their cases.
+// spentOn lists the clusters that a trial has used up, interrupted ones
+// included, and the fingerprints of their cases.
 func spentOn(ctx context.Context, db *store.Store, t *record.TrialRecord) ([]string, error) {
 	out, err := t.Used()
 	if err != nil {
@@ -71,8 +71,9 @@ func spentOn(ctx context.Context, db *store.Store, t *record.TrialRecord) ([]str
 	return append(out, spent.PrintsOn(t.Challenger)...), nil
 }
 
-// barRelatives keeps clusters out of the open trials against the live text that
-// were spent on an ancestor after it was re-based: its run was resumed.
+// barRelatives excludes from the open trials against the live text the
+// clusters that were spent on an ancestor after it was re-based, because its
+// run was resumed.
 func (k *Rebaser) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []record.TrialRecord) error {
 	if busy, err := k.Locks.Working(name, skill.Harness, skill.Description); err != nil || busy {
 		return err // what it has read of its trial must not change under it

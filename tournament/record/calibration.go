@@ -10,21 +10,21 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// What a judge must show before its decision alone is evidence.
+// The agreement at which a judge's decision alone is evidence.
 const (
 	TrustedKappa  = 0.6
 	TrustedLabels = 20
 )
 
-// A Calibration is how well a judge agrees with the owner's own labels. The zero value is
-// that of an unknown judge: it is not trusted.
+// A Calibration is how well a judge agrees with the owner's own labels. The
+// zero value belongs to an unknown judge, which is not trusted.
 type Calibration struct {
-	// Judge is the grader's identity: another model, or another prompt, has to
-	// be calibrated anew.
+	// Judge is the grader's identity: another model, or another prompt, has
+	// to be calibrated anew.
 	Judge string `json:"judge,omitempty"`
 	// Labels counts the owner's labels (pass, fail) against the judge's.
 	Labels pareto.Agreement `json:"labels"`
-	// Missing counts labelled answers that the judge gave no readable reply to.
+	// Missing counts labelled answers without a readable reply of the judge.
 	Missing int `json:"missing,omitempty"`
 	// Outcomes are the owner's own comparisons of two answers, by OutcomeKey:
 	// 1 if the new one is better, -1 if the old one is, 0 for the same.
@@ -39,13 +39,13 @@ func (c Calibration) Trusted() bool {
 	return c.Labels.N() >= TrustedLabels && pareto.Kappa(c.Labels).Value >= TrustedKappa // NaN is not
 }
 
-// WithoutOutcomes is c without what names single answers.
+// WithoutOutcomes is c without the comparisons of single answers.
 func (c Calibration) WithoutOutcomes() Calibration {
 	c.Outcomes = nil
 	return c
 }
 
-// String is the calibration in a few words, with the numbers that are needed.
+// String sums up the calibration, with the numbers that are needed.
 func (c Calibration) String() string {
 	k := pareto.Kappa(c.Labels)
 	need := fmt.Sprintf("%g on %d needed", TrustedKappa, TrustedLabels)
@@ -63,16 +63,15 @@ func (c Calibration) String() string {
 // OutcomeKey names two answers to one case, each by the SHA-256 of its text.
 func OutcomeKey(caseID, old, new string) string { return caseID + " " + old + " " + new }
 
-// JudgeOnly reports whether all that is checked of the cases is checked by a
-// judge.
+// JudgeOnly reports whether a judge makes all checks of the cases.
 func JudgeOnly(cases ...*eval.Case) bool {
 	return !slices.ContainsFunc(cases, func(c *eval.Case) bool {
 		return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type != eval.Judge })
 	})
 }
 
-// RestsOnJudge counts the held-out cases in whose cluster everything is checked
-// by a judge: if there are none, how good the judge is does not matter.
+// RestsOnJudge counts the held-out cases in whose cluster a judge makes all
+// checks: if there are none, the judge's quality does not matter.
 func RestsOnJudge(test []eval.Case) int {
 	n := 0
 	list, _ := usable(test, nil, "", nil)

@@ -5,8 +5,8 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// Evidence reads the trial's state back: what it has come to, and the pairs'
-// sums that it rests on.
+// Evidence decodes the trial's state: its decision so far, and the sums of
+// its pairs.
 func (t *TrialRecord) Evidence() (pareto.Decision, error) {
 	trial, err := t.Kept()
 	if err != nil {
@@ -15,7 +15,7 @@ func (t *TrialRecord) Evidence() (pareto.Decision, error) {
 	return trial.Decide(), nil
 }
 
-// Kept is the trial itself: the rule, and the pairs that it rests on now.
+// Kept is the trial itself: its rule and its present pairs.
 func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 	var st struct { // what it had come to before this run, and on other models, is as long again
 		Version int           `json:"version"`
@@ -36,8 +36,8 @@ func (t *TrialRecord) Fresh(test []eval.Case, spent *Spent) (int, error) {
 	return fresh + idle, err
 }
 
-// Copies counts the cases of test that the trial cannot use because of what they ask
-// alone: it has used the same under other names, or that is spent, or was read.
+// Copies counts the cases of test that the trial cannot use because it has
+// used the same request under another name, or that was spent or read.
 func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 	st, err := t.read()
 	if err != nil {
@@ -47,9 +47,9 @@ func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 	return n, nil
 }
 
-// Provable counts what Fresh counts, apart by whether it could prove anything: idle
-// are the cases that a judge alone decides which c does not trust, if the owner has
-// not compared the answers either.
+// Provable counts what Fresh counts, split by whether it could prove
+// anything: idle are the cases that only a judge decides whom c does not
+// trust, if the owner has not compared the answers either.
 func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, c Calibration) (fresh, idle int, err error) {
 	st, err := t.read()
 	if err != nil {

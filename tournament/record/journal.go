@@ -1,5 +1,5 @@
-// Package record holds what a tournament keeps: runs, candidates, versions, and trials with
-// the evidence that they rest on.
+// Package record defines what a tournament records: runs, candidates,
+// versions, and trials with their evidence.
 package record
 
 import (
@@ -22,8 +22,8 @@ const (
 	Stopped     RunStatus = "stopped" // by a cap or a usage limit
 	Interrupted RunStatus = "interrupted"
 	Failed      RunStatus = "failed"
-	// Killed is never stored: a run that is marked as running, and that no process is
-	// at work on.
+	// Killed is never stored: it is a run marked as running on which no
+	// process works.
 	Killed RunStatus = "killed"
 )
 
@@ -33,8 +33,8 @@ type Run struct {
 	Skill  string    `json:"skill"`
 	Status RunStatus `json:"status"`
 	Seed   int64     `json:"seed"`
-	// Config is everything that the decisions are a function of, as the
-	// command wrote it; a resumed run reads it back.
+	// Config holds every input of the run's decisions, as the command wrote
+	// it; a resumed run reads it.
 	Config     json.RawMessage `json:"config,omitempty"`
 	Incumbent  string          `json:"incumbent"`            // SHA-256
 	Challenger string          `json:"challenger,omitempty"` // SHA-256, "" while none
@@ -49,8 +49,8 @@ type Run struct {
 	Ended     time.Time `json:"ended,omitzero"`
 }
 
-// ByCap is the StoppedBy of a run that a cap ended before a verdict. Resumed, it would
-// stop at the same place.
+// ByCap is the StoppedBy of a run that a cap ended before a verdict. If
+// resumed, it would stop at the same point.
 const ByCap = "cap"
 
 // CapReached is the note of such a run.
@@ -75,7 +75,7 @@ func (r *Run) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// CandidateState is what became of a candidate.
+// CandidateState is the result of the search for a candidate.
 type CandidateState string
 
 const (
@@ -86,7 +86,7 @@ const (
 	Quarantined CandidateState = "quarantined" // the firewall wants a person's word
 )
 
-// A Candidate is one text that a run looked at.
+// A Candidate is one text that a run considered.
 type Candidate struct {
 	SHA      string         `json:"sha256"`
 	Run      string         `json:"run"`
@@ -100,8 +100,8 @@ type Candidate struct {
 	Text     []byte         `json:"text,omitempty"`
 }
 
-// UnmarshalJSON finds the rule of a candidate that was stored before a rule had a field
-// of its own.
+// UnmarshalJSON derives the rule of a candidate that was stored before a rule
+// had a field of its own.
 func (c *Candidate) UnmarshalJSON(b []byte) error {
 	type stored Candidate
 	if err := json.Unmarshal(b, (*stored)(c)); err != nil {
@@ -125,7 +125,7 @@ type Event struct {
 }
 
 // A TrialRecord is the state of one challenger's trial against one incumbent,
-// kept so that evidence can be continued another night.
+// stored so that it can be continued another night.
 type TrialRecord struct {
 	Skill      string          `json:"skill"`
 	Incumbent  string          `json:"incumbent"`
@@ -135,8 +135,8 @@ type TrialRecord struct {
 	State      json.RawMessage `json:"state"` // a pareto.Trial
 	Simulated  bool            `json:"simulated,omitempty"`
 	Updated    time.Time       `json:"updated"`
-	// Revision counts how often the trial was saved; 0: never. It is the basis that
-	// SaveTrial compares.
+	// Revision counts how often the trial was saved; 0: never. SaveTrial
+	// compares it.
 	Revision int64 `json:"revision,omitempty"`
 }
 
@@ -177,28 +177,28 @@ type Version struct {
 	Text      []byte          `json:"text,omitempty"`
 }
 
-// Journal is what a tournament needs kept. Every method returns after the fact
-// is durable. It must be safe for concurrent use.
+// Journal is the storage that a tournament needs. Every method returns after
+// its data is durable. It must be safe for concurrent use.
 type Journal interface {
 	eval.Recorder
 	SaveRun(ctx context.Context, r *Run) error
 	SaveCandidate(ctx context.Context, c *Candidate) error
-	// AppendEvent is idempotent by (Run, Seq): a resumed run walks the same
-	// events again.
+	// AppendEvent is idempotent by (Run, Seq): a resumed run repeats the same
+	// events.
 	AppendEvent(ctx context.Context, e Event) error
-	// SaveTrial saves a trial that no other process has saved since t was read, and counts
-	// t.Revision up. The first time it numbers the trial, or a further round of it. Errors: *TrialChangedError.
+	// SaveTrial saves a trial that no other process has saved since t was
+	// read, and increments t.Revision. The first time it numbers the trial,
+	// or a further round of it. Errors: *TrialChangedError.
 	SaveTrial(ctx context.Context, t *TrialRecord) error
-	// TrialNumber is the place of a trial among all of the skill, nil for one that
-	// has not begun.
+	// TrialNumber is the number of a trial among all of the skill, nil for
+	// one that has not begun.
 	TrialNumber(ctx context.Context, skill, incumbent, challenger string, round int) (*TrialNumber, error)
 	// Trial returns the trial of a challenger against an incumbent, or nil.
 	Trial(ctx context.Context, skill, incumbent, challenger string) (*TrialRecord, error)
-	// SpendCase marks a test case, by its id and the print of what it asks ("": it is
-	// not known), as spent on a challenger; SpentCases is what is already spent
-	// against this incumbent by any challenger.
-	// Errors: *SpentError, if it, or a case that asks the same, is spent on another
-	// challenger.
+	// SpendCase marks a test case, by its id and the fingerprint of what it
+	// asks ("": unknown), as spent on a challenger; SpentCases is what any
+	// challenger has spent against this incumbent. Errors: *SpentError, if
+	// the case, or one that asks the same, is spent on another challenger.
 	SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error
 	SpentCases(ctx context.Context, skill, incumbent string) (*Spent, error)
 }

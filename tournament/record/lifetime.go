@@ -7,28 +7,28 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// A TrialNumber is a trial's place among all that were ever begun of a skill.
+// A TrialNumber is a trial's number among all trials of a skill.
 type TrialNumber struct {
 	Number     int // from 1, in order of beginning
 	Incumbent  string
 	Challenger string
 	Round      int
 	Simulated  bool
-	// Proved: a promotion at the level of its number. Before counts those, of
-	// simulated trials among themselves, when this one began.
+	// Proved: a promotion at the level of its number. Before counts those at
+	// the beginning of this one, of simulated trials among themselves.
 	Proved bool
 	Before int
 }
 
-// Level is the error rate that the skill's lifetime leaves this trial: fixed when
-// it began.
+// Level is the error rate that the skill's lifetime leaves for this trial:
+// fixed when it began.
 func (n *TrialNumber) Level() float64 {
 	l := pareto.LOND{Alpha: pareto.LifetimeAlpha}
 	return l.Share(n.Number, n.Before)
 }
 
-// Begun is the round that the trial is in, and whether any run has begun it: a
-// challenger that was re-based waits for its first.
+// Begun is the round of the trial, and whether any run has begun it: a
+// re-based challenger waits for its first one.
 func (t *TrialRecord) Begun() (round int, ok bool) {
 	var st struct {
 		Trial json.RawMessage   `json:"trial"`
@@ -40,9 +40,9 @@ func (t *TrialRecord) Begun() (round int, ok bool) {
 	return len(st.Past), string(st.Trial) != "null"
 }
 
-// ProvenAlone reports whether the pairs prove the challenger at the level of a
-// single trial, pareto.DefaultConfig, whatever level the trial itself is held to. A
-// rejected one is not proven.
+// ProvenAlone reports whether the pairs prove the challenger at the level of
+// a single trial, pareto.DefaultConfig, at whatever level the trial itself is
+// judged. A rejected one is not proven.
 func (t *TrialRecord) ProvenAlone() (bool, error) {
 	switch t.Decision {
 	case pareto.Promote:
@@ -58,13 +58,13 @@ func (t *TrialRecord) ProvenAlone() (bool, error) {
 	return provenAlone(trial), nil
 }
 
-// provenAlone reports whether t is proven at the level of a single trial. A pair that a
-// stricter trial added after that proof does not count: a trial at this level would have
-// been closed.
+// provenAlone reports whether t is proven at the level of a single trial.
+// Pairs that a stricter trial added after that proof do not count: a trial at
+// this level would have been closed.
 func provenAlone(t *pareto.Trial) bool { return alone(t).Verdict == pareto.Promote }
 
-// alone is what the pairs come to at the level of a single trial, with the e-value
-// that the deciding objective has by now.
+// alone is the decision on the pairs at the level of a single trial, with the
+// present e-value of the deciding objective.
 func alone(t *pareto.Trial) pareto.Decision {
 	now := t.Decide()
 	if now.Verdict != pareto.Undecided {
@@ -79,11 +79,11 @@ func alone(t *pareto.Trial) pareto.Decision {
 	return d
 }
 
-// Hold puts a trial that is undecided, or was promoted, under the level that is
-// left for it if its rule is laxer than that: its pairs are judged again as if
-// that had been its level from the first, and unless they suffice it continues. It
-// reports whether that changes anything. What the pairs would close is left alone:
-// nothing could be added to it.
+// Hold applies the level that is left for it to an undecided or promoted
+// trial whose rule is laxer: its pairs are judged again as if that had been
+// its level from the start, and unless they suffice it continues. It reports
+// whether that changes anything. A trial that its pairs would close is
+// unchanged, because no pairs could be added.
 func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 	if t.Decision != pareto.Undecided && t.Decision != pareto.Promote {
 		return false, nil

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Log numbers the events of one run, over its search and its gate.
+// A Log numbers the events of one run, through its search and its gate.
 type Log struct {
 	Journal Journal
 	Run     string

@@ -7,12 +7,12 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// A Model is who answers: what evidence about a text is evidence for. The zero
-// value is an unknown model.
+// A Model is the agent and model that evidence is about. The zero value is an
+// unknown model.
 type Model struct {
 	Agent string `json:"agent"` // the backend
-	// Release is the first two numbers of the agent's version: the ones after
-	// them change every other day, and each change would make evidence worthless.
+	// Release is the first two numbers of the agent's version: the others
+	// change every other day, and each change would invalidate the evidence.
 	Release  string `json:"release,omitempty"`
 	Asked    string `json:"asked,omitempty"`    // the model's name in the configuration, "" for the agent's own choice
 	Reported string `json:"reported,omitempty"` // the model that the agent reports, "" if it reports none
@@ -46,7 +46,7 @@ func (m Model) DriftedFrom(old Model) bool {
 
 func same(a, b string) bool { return a != "" && a == b }
 
-// Learn fills in what is known of the same model by now.
+// Learn fills in fields of the same model that have become known.
 func (m Model) Learn(now Model) Model {
 	m.Agent, m.Release = cmp.Or(m.Agent, now.Agent), cmp.Or(m.Release, now.Release)
 	m.Asked, m.Reported = cmp.Or(m.Asked, now.Asked), cmp.Or(m.Reported, now.Reported)
@@ -54,7 +54,7 @@ func (m Model) Learn(now Model) Model {
 	return m
 }
 
-// String names the model as people do: claude 2.1/claude-sonnet-5.
+// String names the model for people: claude 2.1/claude-sonnet-5.
 func (m Model) String() string {
 	if m.Agent == "" {
 		return "an unknown model"

@@ -14,12 +14,12 @@ import (
 // the fingerprint of what it asks (content.Print). Fingerprints outlive their
 // cases, and hold nothing of the text. nil is the same as nothing spent.
 type Spent struct {
-	// Key is the store's own, of prints.
+	// Key is the store's key for fingerprints.
 	Key []byte
-	// By is the challenger that a case was spent on, by the case's id, and ByPrint by
-	// its print.
+	// By is the challenger that a case was spent on, by the case's id, and
+	// ByPrint by its fingerprint.
 	By, ByPrint map[string]string
-	// Read are prints of train and validation cases that are gone by now: a search
+	// Read are fingerprints of deleted train and validation cases: a search
 	// may have read them.
 	Read map[string]bool
 }
@@ -35,8 +35,8 @@ func (s *Spent) On(c *eval.Case) string {
 	return s.ByPrint[s.Print(c)]
 }
 
-// Prints are those by which a used case is recognised: of its id, and of
-// what it asks.
+// Prints are the fingerprints by which a used case is recognised: of its id,
+// and of what it asks.
 func (s *Spent) Prints(c *eval.Case) []string {
 	out := []string{s.idPrint(c.ID)}
 	if p := s.Print(c); p != "" {
@@ -59,7 +59,7 @@ func (s *Spent) idPrint(id string) string {
 	return content.PrintOf(s.Key, "id", id)
 }
 
-// PrintsOn are the prints of all that was spent on a challenger.
+// PrintsOn are the fingerprints of all cases that were spent on a challenger.
 func (s *Spent) PrintsOn(challenger string) (out []string) {
 	for id, who := range s.By {
 		if who == challenger {
@@ -75,8 +75,8 @@ func (s *Spent) PrintsOn(challenger string) (out []string) {
 	return out
 }
 
-// Unspent counts the held-out cases among cases that a new challenger could be tried
-// on, and their clusters: the gate has one pair of each.
+// Unspent counts the held-out cases among cases that a new challenger could
+// be tried on, and their clusters: the gate measures one pair of each.
 func (s *Spent) Unspent(cases []eval.Case) (n, clusters int) {
 	test, _ := HeldOut(cases)
 	list, _ := usable(test, s, "", nil)
@@ -86,9 +86,9 @@ func (s *Spent) Unspent(cases []eval.Case) (n, clusters int) {
 	return n, len(list)
 }
 
-// Unused are the cases of test that are not in used (names of clusters, and prints of
-// cases): of those that ask nearly the same, one cluster. copies counts those that are
-// left out for what they ask.
+// Unused are the cases of test that are not in used (names of clusters, and
+// fingerprints of cases); of those that ask nearly the same, one cluster.
+// copies counts those that are left out because of what they ask.
 func (s *Spent) Unused(test []eval.Case, used []string) (kept []eval.Case, copies int) {
 	open := &Spent{}
 	if s != nil {
@@ -103,9 +103,9 @@ func (s *Spent) Unused(test []eval.Case, used []string) (kept []eval.Case, copie
 	return kept, copies
 }
 
-// Independent is cases without those of the test split that a candidate may have learned
-// from: that ask nearly the same as a train or validation case, or are of a cluster
-// that has one. copies counts these.
+// Independent is cases without the test cases that a candidate may have
+// learned from: they ask nearly the same as a train or validation case, or
+// share a cluster with one. copies counts these.
 func Independent(cases []eval.Case) (kept []eval.Case, copies int) {
 	known := make([]bool, len(cases))
 	clusters := map[kind]bool{}
@@ -143,7 +143,7 @@ func HeldOut(cases []eval.Case) (test []eval.Case, copies int) {
 	return slices.DeleteFunc(slices.Clone(kept), func(c eval.Case) bool { return c.Split != eval.Test }), copies
 }
 
-// Repeated counts copies in words, "" for none.
+// Repeated describes the number of copies, "" for none.
 func Repeated(n int) string {
 	if n == 0 {
 		return ""
@@ -157,12 +157,12 @@ type Cluster struct {
 	Cases []*eval.Case
 }
 
-// usable groups test by cluster, by name, without the clusters in used (names, and
-// prints of cases), those of which a case was spent on another challenger, those of
-// which one was generated, and those that ask nearly the same as one of these.
-// Clusters that ask nearly the same are one unit of evidence: the first of them
-// is used for all. copies counts the cases that are left out for what they ask
-// alone, and would count under their ids and the names of their clusters.
+// usable groups test by cluster, by name. It leaves out the clusters in used
+// (names, and fingerprints of cases), those of which a case was spent on
+// another challenger or was generated, and those that ask nearly the same as
+// one of these. Clusters that ask nearly the same are one unit of evidence:
+// the first of them is used for all. copies counts the cases that are left
+// out only because of what they ask.
 func usable(test []eval.Case, spent *Spent, challenger string, used []string) (out []Cluster, copies int) {
 	at := map[string]int{}
 	var list []Cluster

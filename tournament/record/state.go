@@ -11,50 +11,51 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// A State is what TrialRecord.State holds. Start is the evidence before the run began: a
-// resumed run adds the run's own pairs to that again.
+// A State is the content of TrialRecord.State. Start is the evidence before
+// the run began: a resumed run adds its own pairs to that again.
 type State struct {
 	Version       int           `json:"version"`
 	Start         *pareto.Trial `json:"start"`
 	StartClusters []string      `json:"start_clusters"`
 	Trial         *pareto.Trial `json:"trial"` // nil before the first run of the trial
 	Clusters      []string      `json:"clusters"`
-	// Withheld are whole pairs, by cluster, of which the trial has not got what the judge
-	// decided: they are completed once the judge is trusted, or the owner has compared the
-	// answers.
+	// Withheld are whole pairs, by cluster, of which the trial lacks the
+	// judge's decisions. They are completed once the judge is trusted, or the
+	// owner has compared the answers.
 	Withheld map[string]HeldPair `json:"withheld,omitempty"`
 	// Excluded clusters were spent on a relative of the challenger: see Restart.
 	Excluded []string `json:"barred,omitempty"`
-	// On is the model that the pairs were measured on, as far as it is known. Past is
-	// what the trial had come to on others, StartRounds of them before the run.
+	// On is the model that the pairs were measured on, as far as it is known.
+	// Past are the results on other models, StartRounds of them from before
+	// the run.
 	On          Model       `json:"on,omitzero"`
 	StartOn     Model       `json:"start_on,omitzero"`
 	Past        []PastTrial `json:"past,omitempty"`
 	StartRounds int         `json:"start_rounds,omitempty"`
 
-	// Used are the prints of the cases that each cluster had when it was used: clusters
-	// are renamed, and cases are brought again under other names. An older evolve has
-	// recorded none.
+	// Used are the fingerprints of the cases of each cluster when it was
+	// used: clusters are renamed, and cases return under other names. An
+	// older evolve has recorded none.
 	Used map[string][]string `json:"heard,omitempty"`
 }
 
-// A HeldPair is a pair that a judge alone has measured, with the answers that it was
-// measured on (OutcomeKey), one for each case of the cluster.
+// A HeldPair is a pair that only a judge has measured, with the answers
+// (OutcomeKey), one for each case of the cluster.
 type HeldPair struct {
 	Pair    pareto.Pair `json:"pair"`
 	Answers []string    `json:"answers"`
 }
 
-// A PastTrial is what a trial had come to when the model changed.
+// A PastTrial is the result of a trial up to a change of the model.
 type PastTrial struct {
 	On       Model         `json:"on"`
 	Trial    *pareto.Trial `json:"trial"`
 	Clusters []string      `json:"clusters"`
 }
 
-// Begin returns the state in which a run finds the trial that t records, nil for none,
-// and the clusters that this run had added when it was interrupted. cfg is the rule of a
-// trial that begins, on the model of one that an older evolve has begun.
+// Begin returns the state in which a run finds the trial t, nil for none, and
+// the clusters that this run had added when it was interrupted. cfg is the
+// rule of a new trial; a trial that an older evolve has begun gets the model.
 func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State, resumed []string, err error) {
 	st = &State{Version: 1, Start: pareto.NewTrial(cfg), Trial: pareto.NewTrial(cfg)}
 	if t == nil {
@@ -95,8 +96,8 @@ func (t *TrialRecord) Save(st *State) error {
 	return nil
 }
 
-// read is the state, with an empty trial if none has begun: there is no evidence under
-// any rule.
+// read is the state, with an empty trial if none has begun: it has no
+// evidence under any rule.
 func (t *TrialRecord) read() (*State, error) {
 	var st State
 	if err := t.decode(&st, &st.Version); err != nil {
@@ -113,7 +114,8 @@ func begun(t *pareto.Trial) *pareto.Trial {
 	return t
 }
 
-// decode reads the state, or the part of it that st has, of which version is one.
+// decode reads the parts of the state for which st has fields; version is one
+// of them.
 func (t *TrialRecord) decode(st any, version *int) error {
 	if err := json.Unmarshal(t.State, st); err != nil {
 		return fmt.Errorf("read trial of %.12s: %w", t.Challenger, err)
@@ -133,8 +135,8 @@ func (t *TrialRecord) Rounds() (int, error) {
 	return len(st.Past), nil
 }
 
-// Use records that the pair of a cluster was added: under whatever names its cases come
-// again, they cannot be used again.
+// Use records that the pair of a cluster was added: its cases cannot be used
+// again under any name.
 func (st *State) Use(c Cluster, spent *Spent) {
 	var prints []string
 	for _, k := range c.Cases {
@@ -151,17 +153,19 @@ func (st *State) use(name string, prints []string) {
 	st.Used[name] = prints
 }
 
-// Usable are the clusters of test that may still be evidence, see usable, after those
-// given, which are in the trial. The clusters of resumed are those that this run had
-// begun with when it was interrupted.
+// Usable are the clusters of test that may still be evidence, see usable,
+// after the given ones, which are in the trial. The clusters of resumed are
+// those that this run had begun when it was interrupted.
 func (st *State) Usable(test []eval.Case, spent *Spent, challenger string, clusters, resumed []string) (list []Cluster, copies int) {
 	return usable(test, spent, challenger, st.used(clusters, resumed, spent, challenger, test))
 }
 
-// used are the names of clusters that may not be evidence (again), and the prints of
-// their cases: of those given, which are in the trial, of those that it used on other
-// models, and of the excluded ones. An older evolve recorded no prints: then all that was
-// spent on the challenger counts as used, except what this run itself has begun with.
+// used are the names of clusters that may not be evidence (again), and the
+// fingerprints of their cases: of the given ones, which are in the trial, of
+// those that it used on other models, and of the excluded ones. An older
+// evolve recorded no fingerprints: then everything that was spent on the
+// challenger counts as used, except the clusters that this run itself has
+// begun.
 func (st *State) used(clusters, resumed []string, spent *Spent, challenger string, test []eval.Case) []string {
 	out := slices.Concat(clusters, st.Excluded, st.pastClusters())
 	unnamed := false
@@ -188,7 +192,7 @@ func (st *State) used(clusters, resumed []string, spent *Spent, challenger strin
 	return out
 }
 
-// prints are those of all used cases.
+// prints are the fingerprints of all used cases.
 func (st *State) prints() (out []string) {
 	for _, prints := range st.Used {
 		out = append(out, prints...)
@@ -204,8 +208,8 @@ func (st *State) pastClusters() (out []string) {
 	return out
 }
 
-// Withhold keeps the whole pair of a cluster of which the trial gets a part, which it
-// returns: what was measured without the judge.
+// Withhold stores the whole pair of a cluster and returns the part for the
+// trial: what was measured without the judge.
 func (st *State) Withhold(name string, p pareto.Pair, answers []string) pareto.Pair {
 	if st.Withheld == nil {
 		st.Withheld = map[string]HeldPair{}
@@ -245,7 +249,7 @@ func (st *State) Completed(c Calibration) (t *pareto.Trial, owners int) {
 	return whole, owners
 }
 
-// open are the clusters of which a decision is still withheld.
+// open are the clusters with a withheld decision.
 func (st *State) open() map[string]bool {
 	out := map[string]bool{}
 	pairs := st.Trial.Pairs()
@@ -260,26 +264,27 @@ func (st *State) open() map[string]bool {
 	return out
 }
 
-// Restart is the record of a trial that no run has begun: of a challenger that
-// was re-based on a text that its owner has edited. It has no evidence, because
-// evidence about another pair of texts is none about this one.
+// Restart is the record of a trial that no run has begun: of a challenger
+// that was re-based on a text that its owner has edited. It has no evidence,
+// because evidence about another pair of texts is none about this one.
 //
-// excluded are the clusters, and the prints of cases, that were spent on the challenger
-// that it descends from. They may not be evidence again: what they showed had a part in
-// keeping that challenger on trial (a rejected one has no descendants), and the descendant
-// does on them much as it did. A pair of theirs would be positive on average also
-// if the change does nothing on new requests, and an e-process bounds the error
-// only if each pair's mean, given all that is known, is not positive without an
-// effect. To other challengers of the new incumbent they are as fresh as to any.
+// excluded are the clusters, and the fingerprints of cases, that were spent
+// on the challenger that it descends from. They may not be evidence again:
+// their results had a part in keeping that challenger on trial (a rejected
+// one has no descendants), and the descendant does much the same on them.
+// Their pairs would be positive on average even if the change has no effect
+// on new requests, and an e-process bounds the error only if each pair's
+// mean, given the past, is not positive without an effect. For other
+// challengers of the new incumbent they are fresh.
 func Restart(skill, incumbent, challenger, run string, excluded []string, at time.Time) (*TrialRecord, error) {
 	r := &TrialRecord{Skill: skill, Incumbent: incumbent, Challenger: challenger, Run: run,
 		Decision: pareto.Undecided, Updated: at.UTC().Truncate(time.Millisecond)}
 	return r, r.Save(&State{Version: 1, Excluded: sorted(excluded)})
 }
 
-// Exclude adds clusters, and prints of cases, that may not be evidence in the trial any
-// more, except those that are part of it already. It reports whether that changes
-// anything.
+// Exclude adds clusters, and fingerprints of cases, that may no longer be
+// evidence in the trial, except those that are part of it already. It reports
+// whether that changes anything.
 func (t *TrialRecord) Exclude(clusters []string) (changed bool, err error) {
 	var st State // not by read: a trial that has not begun stays so
 	if err := t.decode(&st, &st.Version); err != nil {
@@ -298,8 +303,8 @@ func (t *TrialRecord) Exclude(clusters []string) (changed bool, err error) {
 	return true, t.Save(&st)
 }
 
-// Used lists the clusters that are evidence in the trial, or may not be any more, and the
-// prints of their cases.
+// Used lists the clusters that are evidence in the trial, or may no longer
+// be, and the fingerprints of their cases.
 func (t *TrialRecord) Used() ([]string, error) {
 	st, err := t.read()
 	if err != nil {

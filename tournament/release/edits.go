@@ -17,7 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// recordText makes the live text a version, if it is none.
+// recordText makes the live text a version, unless it is one.
 func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 	target, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
@@ -56,7 +56,7 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 	return in.Store.SetInstalled(ctx, live.Name, target, sha)
 }
 
-// recordEdit makes the text at another place a version, if it is none.
+// recordEdit makes the text at another place a version, unless it is one.
 func (in *Installer) recordEdit(ctx context.Context, name string, p *Place) (*record.Version, error) {
 	v, err := in.Store.VersionBySHA(ctx, name, p.Held)
 	if err == nil || !errors.Is(err, store.ErrNotFound) {
@@ -79,7 +79,7 @@ func (in *Installer) recordEdit(ctx context.Context, name string, p *Place) (*re
 	return &kept, in.Store.SetInstalled(ctx, name, p.Path, p.Held)
 }
 
-// LastInstall is the newest install at a path that was carried out, nil for none.
+// LastInstall is the newest completed install at a path, nil for none.
 func LastInstall(ctx context.Context, db *store.Store, name, path string) (*store.Install, error) {
 	all, err := db.Installs(ctx, name)
 	if err != nil {
@@ -168,8 +168,7 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record
 	return in.planned(p, err)
 }
 
-// planNew looks at the targets that v is to be put into. v is what every placement
-// points to.
+// planNew reads the targets of v. Every placement points to v.
 func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string, v *record.Version, targets []skill.Target, force bool) ([]Placement, error) {
 	doc, err := skill.Parse(v.Text, skill.Options{})
 	if err != nil {
@@ -191,7 +190,7 @@ func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string,
 		if !p.Home {
 			err = in.mayReplace(ctx, live.Name, p, v, force)
 		} else if p.Refusal == nil && p.Held != want && p.Held != v.SHA {
-			// What was proved is about another text, wherever it would go.
+			// The proof is about another text, at every target.
 			err = &install.DriftError{Path: p.Path, Want: want, Live: p.Held}
 		}
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// PlanRest plans what a crash has left of a command: the same one once more carries out
-// the rest, and a rollback takes back what an interrupted promotion has done. nil means
-// that there is nothing of that kind, or a pin forbids it: any other command takes the
-// place of the interrupted one.
+// PlanRest plans the rest of a command that a crash interrupted: the same
+// command again finishes it, and a rollback takes back what an interrupted
+// promotion has done. nil means that there is nothing of that kind, or a pin
+// forbids it: any other command replaces the interrupted one.
 func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, r Request) (*Plan, error) {
 	pin, err := Pinned(ctx, in.Store, live.Name)
 	if err != nil || pin != nil && (op != store.OpRollback || !r.Force) {
@@ -62,7 +62,8 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 	return p, nil
 }
 
-// placementOf is the placement of an install, with the text of this SHA-256, "" for none.
+// placementOf is the placement of an install, with the text of this SHA-256,
+// "" for none.
 func (in *Installer) placementOf(ctx context.Context, live *skill.Live, of store.Install, sha string) (*Placement, error) {
 	places, err := in.places(ctx, live, []skill.Target{{Name: in.Layout.TargetOf(live.Name, of.Path), Dir: filepath.Dir(filepath.Dir(of.Path))}})
 	if err != nil {
@@ -78,8 +79,8 @@ func (in *Installer) placementOf(ctx context.Context, live *skill.Live, of store
 	return p, err
 }
 
-// planUndo plans to take back what an interrupted promotion has put in place, and to
-// give up the rest. What was written down together has one beginning.
+// planUndo plans to take back what an interrupted promotion has installed,
+// and to give up the rest. Installs of one command have the same beginning.
 func (in *Installer) planUndo(ctx context.Context, live *skill.Live, of store.Install, force bool) (*Plan, error) {
 	installs, err := in.Store.Installs(ctx, live.Name)
 	if err != nil {

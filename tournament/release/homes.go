@@ -10,10 +10,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// followHome notices that the path of a skill leads to another file than before: its
-// folder was moved and linked, or the symlink put elsewhere (stow, home-manager). The
-// skill's past goes with it, so that what is there is compared with what was live
-// last. target is the file that it leads to now.
+// followHome detects that the path of a skill leads to another file than
+// before: its folder was moved and linked, or the symlink changed (stow,
+// home-manager). The skill's history goes with it, so that the text there is
+// compared with the last live one. target is the file that it leads to now.
 func (in *Installer) followHome(ctx context.Context, live *skill.Live, target string) error {
 	link, err := filepath.Abs(live.Path)
 	if err != nil {
@@ -45,9 +45,10 @@ func (in *Installer) followHome(ctx context.Context, live *skill.Live, target st
 	return in.Store.SetHome(ctx, live.Name, link, target, from)
 }
 
-// otherHomes are the files that a skill had its home in and has no more, by path, that
-// nothing reaches from here: those of a home that this one was copied from, for one,
-// or of another folder of skills. They are touched if somebody names them.
+// otherHomes are former homes of a skill, by path, that are not reachable
+// from here, such as those of a home directory that this one was copied from,
+// or of another folder of skills. They are changed only if somebody names
+// them.
 func (in *Installer) otherHomes(ctx context.Context, live *skill.Live) (map[string]bool, error) {
 	homes, err := in.Store.Homes(ctx, live.Name)
 	if err != nil {
@@ -73,9 +74,9 @@ func (in *Installer) otherHomes(ctx context.Context, live *skill.Live) (map[stri
 	return out, nil
 }
 
-// NearestVersion is the version whose text has the most lines in common with text, the newest
-// of several; "" for none. It is what a text was made from if it is not known what was
-// in its place before.
+// NearestVersion is the version whose text has the most lines in common with
+// text, the newest of several; "" for none. It is taken as the origin of a
+// text if its predecessor is not known.
 func NearestVersion(versions []record.Version, text []byte) string {
 	best, sha := 0, ""
 	for i := range versions {

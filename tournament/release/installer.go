@@ -28,13 +28,14 @@ type Installer struct {
 	Access datadir.Access
 	Layout *skill.Layout
 	Now    func() time.Time
-	// Say reports what was found or done besides the result, a line at a time.
+	// Say reports what was found or done besides the result, a line at a
+	// time.
 	Say func(format string, args ...any)
 	// Note leaves a message about a skill for an agent's next session.
 	Note func(skill string, kind hook.NoteKind, format string, args ...any)
-	// Edited is called after the live text was recorded; before is the SHA-256 of the
-	// text that was known to be in place, "" for none. It carries what waits over to an
-	// edit. nil does nothing.
+	// Edited is called after the live text was recorded, to carry waiting
+	// challengers over to an edit; before is the SHA-256 of the last known
+	// text, "" for none. nil does nothing.
 	Edited func(ctx context.Context, live *skill.Live, before string) error
 	// Demo: the data and the skills belong to a demo, in which simulated
 	// evidence counts.
@@ -46,40 +47,40 @@ type Installer struct {
 	MayTarget func(skill.Target) error
 }
 
-// A Request is what somebody wants to be installed or taken back.
+// A Request is a requested promotion or rollback.
 type Request struct {
-	// At names a version (v3) or a candidate (the beginning of its SHA-256); "" is what
-	// waits for a promotion, or what was in place before.
+	// At names a version (v3) or a candidate (the beginning of its SHA-256);
+	// "" is the challenger that waits for promotion, or the previous text.
 	At string
 	// To are the named targets. nil: a promotion uses the configured ones, a
 	// rollback every place that holds the live text.
 	To []skill.Target
-	// Force lets a promotion replace a text that its evidence is not about, or that is
-	// its owner's; and lets a rollback change a pinned skill, replace an edit or bring
-	// back a rejected text.
+	// Force lets a promotion replace a text that its evidence is not about,
+	// or that is its owner's; and lets a rollback change a pinned skill,
+	// replace an edit or bring back a rejected text.
 	Force bool
 	// Unproven: the owner has agreed to an unproven candidate already.
 	Unproven bool
 }
 
-// A Plan is what is to become of each place of a skill. Apply carries it out; until
-// then no file is changed.
+// A Plan has the planned change of each place of a skill. Apply carries it
+// out; until then no file is changed.
 type Plan struct {
 	Op   string // store.OpPromote or store.OpRollback
 	Live *skill.Live
-	// Version is what most of the plan is about; nil if it is the live text and no
-	// version yet. Of a candidate it is the version that the candidate becomes, which
-	// has no number before Apply.
+	// Version is the version that most of the plan is about; nil if it is the
+	// live text and no version yet. For a candidate it is the version that
+	// the candidate becomes, which has no number before Apply.
 	Version *record.Version
 	Places  []Placement
-	// Trial is that of a candidate, nil if Version is a version already.
+	// Trial is the trial of a candidate, nil if Version is a version already.
 	Trial *record.TrialRecord
 	// Older: the evidence is about another text than the live one, and Force was set.
 	Older bool
 
-	// Rest: it ends what a crash has left of a command.
+	// Rest: it finishes a command that a crash interrupted.
 	Rest bool
-	// Said is what was found while it was planned, a line each. Apply reports it.
+	// Said are the messages of planning, a line each. Apply reports them.
 	Said []string
 
 	note   string // stored with every installation
@@ -89,19 +90,19 @@ type Plan struct {
 	pin    *Pin // that stays, on what is live then
 }
 
-// A Result is what became of a plan.
+// A Result is the result of a plan.
 type Result struct {
 	*Plan
 	Placed []Placed
-	// Versions are all of the skill, by which texts are named.
+	// Versions are all versions of the skill, which give texts their names.
 	Versions []record.Version
-	// Again is the version that a rollback took away and a promotion would put back, nil
-	// for none.
+	// Again is the version that a rollback removed and a promotion would put
+	// back, nil for none.
 	Again *record.Version
 }
 
-// Refusal is the error about the places that were left as they were, nil if there are
-// none; a *PartialError if there were several targets.
+// Refusal is the error about the places that were left unchanged, nil if
+// there are none; a *PartialError if there were several targets.
 func (r *Result) Refusal() error { return refusalOf(r.Placed) }
 
 // HomeRefusal is why the text was not installed in the skill's home, nil if
@@ -125,10 +126,11 @@ func (r *Result) Changed() bool {
 	return false
 }
 
-// Record brings the store up to date with the file on disk: an installation that a
-// crash cut short is settled by looking at what is there, and a text that no version
-// knows (found for the first time, or edited by its owner) becomes one. A text that
-// cannot be read becomes none: its owner may be half way through saving it.
+// Record brings the store up to date with the file on disk: it settles an
+// interrupted installation by reading the file, and makes a text without a
+// version (found for the first time, or edited by its owner) a version. A
+// text that cannot be read becomes none: its owner may be half-way through
+// saving it.
 func (in *Installer) Record(ctx context.Context, live *skill.Live) error {
 	if _, err := in.Settle(ctx, live.Name); err != nil {
 		return err
@@ -139,8 +141,8 @@ func (in *Installer) Record(ctx context.Context, live *skill.Live) error {
 	return in.RecordEdit(ctx, live)
 }
 
-// RecordEdit makes the live text a version if it is none, readable or not, and reports
-// to Edited.
+// RecordEdit makes the live text a version if it is none, readable or not,
+// and reports to Edited.
 func (in *Installer) RecordEdit(ctx context.Context, live *skill.Live) error {
 	target, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
@@ -159,9 +161,9 @@ func (in *Installer) RecordEdit(ctx context.Context, live *skill.Live) error {
 	return in.Edited(ctx, live, before)
 }
 
-// Next plans what a command is to do now: the rest of the same command if a crash cut
-// it short, else what r asks for. op is store.OpPromote or store.OpRollback. The live
-// text is recorded first.
+// Next plans a command: the rest of the same command if a crash interrupted
+// it, else r. op is store.OpPromote or store.OpRollback. The live text is
+// recorded first.
 func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Request) (*Plan, error) {
 	pin, err := Pinned(ctx, in.Store, live.Name)
 	if err != nil {
@@ -184,13 +186,13 @@ func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Re
 	return in.PlanPromotion(ctx, live, r)
 }
 
-// Apply carries out a plan, each place for itself: see put. What another process or the
-// owner has changed since the plan was made is left as it is. Where nothing could be
-// put in place, a candidate is no version afterwards: a rollback must not find one that
-// was never live.
+// Apply carries out a plan, each place for itself: see put. It leaves a place
+// that another process or the owner has changed since the plan was made. If
+// nothing could be installed, a candidate is no version afterwards: a
+// rollback must not find one that was never live.
 //
-// The error is that of the store, or the owner's decision, a pin or a rejection; what
-// happened at a place is in Result.
+// The error is the store's, or the owner's decision, a pin or a rejection;
+// Result has the result of each place.
 func (in *Installer) Apply(ctx context.Context, p *Plan) (*Result, error) {
 	for _, line := range p.Said {
 		in.Say("%s", line)
@@ -224,7 +226,8 @@ func (in *Installer) Apply(ctx context.Context, p *Plan) (*Result, error) {
 	return r, nil
 }
 
-// notify tells the next session of a rollback, and lets a pin stay on what is live now.
+// notify notes a rollback for the next session, and moves a pin to the text
+// that is live now.
 func (in *Installer) notify(ctx context.Context, p *Plan, done []Placed) error {
 	for i := range done {
 		if !done[i].Home || !done[i].Changed() {
@@ -240,14 +243,15 @@ func (in *Installer) notify(ctx context.Context, p *Plan, done []Placed) error {
 	return nil
 }
 
-// noting is the installer whose lines are kept in a plan.
+// noting is the installer whose messages go into a plan.
 func (in *Installer) noting(p *Plan) *Installer {
 	c := *in
 	c.Say = func(format string, args ...any) { p.Said = append(p.Said, fmt.Sprintf(format, args...)) }
 	return &c
 }
 
-// planned is a plan, or the error that ended it; then what was found is reported at once.
+// planned is a plan, or the error that ended it; then its messages are
+// reported at once.
 func (in *Installer) planned(p *Plan, err error) (*Plan, error) {
 	if err == nil {
 		return p, nil
@@ -258,17 +262,17 @@ func (in *Installer) planned(p *Plan, err error) (*Plan, error) {
 	return nil, err
 }
 
-// Unproven reports whether the owner has to agree to a candidate that is not proven.
-// With Force they have said enough of one that was proved against another text.
+// Unproven reports whether the owner has to confirm a candidate that is not
+// proven. Force is enough for one that was proved against another text.
 func (p *Plan) Unproven() bool {
 	return p.Trial != nil && !p.Version.Proven && !(p.Older && p.Trial.Decision == pareto.Promote)
 }
 
-// Declined is the error if the owner does not agree to what is Unproven.
+// Declined is the error if the owner does not confirm an Unproven candidate.
 func (p *Plan) Declined() error { return unproven(p.Trial) }
 
-// Fingerprint names what the plan does: two plans with the same one put the same texts in
-// the place of the same texts.
+// Fingerprint names the effect of the plan: two plans with the same one
+// replace the same texts by the same texts.
 func (p *Plan) Fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q\n", p.Op, p.Live.Name, p.Live.Doc.Hash())

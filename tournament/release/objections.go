@@ -22,7 +22,7 @@ type Objection struct {
 	why  *problem.Error
 }
 
-// A Ground is what an objection rests on.
+// A Ground is the kind of an objection.
 type Ground int
 
 const (
@@ -36,11 +36,12 @@ const (
 	isUnproven
 )
 
-// Objections are all reasons at once: who mends one should not hear of the next
-// afterwards.
+// Objections are all reasons at once, so that nobody fixes one only to meet
+// the next.
 type Objections []Objection
 
-// add keeps what forbids an installation; any other error is returned.
+// add records an error that forbids the installation; it returns any other
+// error.
 func (o *Objections) add(kind Ground, err error) error {
 	var f *problem.Error
 	if err != nil && (!errors.As(err, &f) || f.Kind != problem.Refused) {
@@ -52,12 +53,12 @@ func (o *Objections) add(kind Ground, err error) error {
 	return nil
 }
 
-// object adds a reason, with what to do about it.
+// object adds a reason and its remedy.
 func (o *Objections) object(kind Ground, hint, format string, args ...any) {
 	*o = append(*o, Objection{kind, &problem.Error{Kind: problem.Refused, Err: fmt.Errorf(format, args...), Hint: hint}})
 }
 
-// refuse is all of them in one error, nil for none.
+// refuse is all reasons in one error, nil for none.
 func (o Objections) refuse(what string) error {
 	if len(o) == 0 {
 		return nil
@@ -74,7 +75,7 @@ func (o Objections) refuse(what string) error {
 	return problem.Refusef(strings.Join(hints, "; "), "%s cannot be installed: %s", what, o)
 }
 
-// String is the reasons in a line.
+// String lists the reasons in a line.
 func (o Objections) String() string {
 	var said []string
 	for _, k := range o {
@@ -83,7 +84,7 @@ func (o Objections) String() string {
 	return strings.Join(said, "; ")
 }
 
-// Without leaves reasons of some kinds away.
+// Without leaves out reasons of some kinds.
 func (o Objections) Without(kinds ...Ground) (out Objections) {
 	for _, k := range o {
 		if !slices.Contains(kinds, k.kind) {
@@ -93,8 +94,7 @@ func (o Objections) Without(kinds ...Ground) (out Objections) {
 	return out
 }
 
-// againstSkill is what keeps anything from being installed in the place of the live
-// text.
+// againstSkill are the objections to replacing the live text by anything.
 func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out Objections, err error) {
 	p, err := Pinned(ctx, in.Store, live.Name)
 	if err != nil {
@@ -117,9 +117,9 @@ func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out Ob
 	return out, out.add(isManaged, places[0].Refusal)
 }
 
-// againstCandidate is what keeps a candidate from being installed in the place of
-// the live text, but for what keeps anything from it. note is what is to be
-// remembered of one that may be; cand is the candidate as its run has it.
+// againstCandidate are the objections to replacing the live text by a
+// candidate, without those of againstSkill. note is to be stored with one
+// that may be installed; cand is the candidate as its run has it.
 func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, trial *record.TrialRecord, force bool) (cand *record.Candidate, note string, out Objections, err error) {
 	if trial.Simulated && !in.Demo {
 		out.object(Simulated, "run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
@@ -155,7 +155,7 @@ func unproven(trial *record.TrialRecord) error {
 	return problem.Refusef("say --yes to install it all the same; it is then recorded as unproven", "candidate %.12s is not proven (%s)", trial.Challenger, trial.Decision)
 }
 
-// againstVersion is what keeps a version from being installed.
+// againstVersion are the objections to installing a version.
 func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *record.Version) (out Objections, err error) {
 	if v.Simulated && !in.Demo {
 		out.object(Simulated, "run it again with a real --agent", "the evidence for v%d is simulated: it says nothing about a real model", v.N)

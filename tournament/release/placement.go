@@ -20,13 +20,13 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A Placement is what is to become of one place.
+// A Placement is the planned change of one place.
 type Placement struct {
 	Place
 	To *record.Version // nil if the skill is removed again
 }
 
-// sha is what the place holds afterwards, "" for nothing.
+// sha is the SHA-256 of the place's text afterwards, "" for nothing.
 func (p *Placement) sha() string {
 	if p.To == nil {
 		return ""
@@ -34,7 +34,7 @@ func (p *Placement) sha() string {
 	return p.To.SHA
 }
 
-// What became of a place.
+// The results at a place.
 const (
 	Installed = "installed" // the text took the place of another one
 	Copied    = "copied"    // the whole folder was put where there was nothing
@@ -44,7 +44,7 @@ const (
 	Refused   = "refused"
 )
 
-// Placed is what became of one target, as promote and rollback print it.
+// Placed is the result at one target, as promote and rollback print it.
 type Placed struct {
 	Target  string   `json:"target"`
 	Path    string   `json:"path"`
@@ -68,12 +68,12 @@ func (p *Placed) Changed() bool {
 	return p.Outcome == Installed || p.Outcome == Copied || p.Outcome == Removed
 }
 
-// put carries out what was planned, each place for itself: a place that holds
-// something else by now, or that cannot be written, is left as it is and does not
-// keep the others from being changed. The intention is written down as a whole,
-// together with the version that a candidate becomes, before the first file is
-// touched, and each place as it is done: after a crash the store and the files tell
-// which are left (settle).
+// put carries out the plan, each place for itself: a place that has changed
+// since, or cannot be written, is left as it is and does not keep the others
+// from being changed. All intentions, together with the version that a
+// candidate becomes, are recorded before the first file is touched, and each
+// place as it is done: after a crash the store and the files show which are
+// left (settle).
 func (in *Installer) put(ctx context.Context, p *Plan) ([]Placed, error) {
 	unlock, err := in.lockInstalls(ctx, installWait)
 	if err != nil {
@@ -126,9 +126,9 @@ func (in *Installer) put(ctx context.Context, p *Plan) ([]Placed, error) {
 	return out, compareFolders(p.Live, p.Places, out)
 }
 
-// begin writes down what is about to be done. A candidate becomes a version in the same
-// step, if it goes anywhere or is there already; else it gets the number that it would
-// have had.
+// begin records the intentions. A candidate becomes a version in the same
+// step, if it is put anywhere or is there already; else it gets the number
+// that it would have had.
 func (in *Installer) begin(ctx context.Context, p *Plan, intents []store.Intent, there bool) (ids []int64, err error) {
 	switch {
 	case !p.fresh && len(intents) == 0:
@@ -143,14 +143,14 @@ func (in *Installer) begin(ctx context.Context, p *Plan, intents []store.Intent,
 	return nil, err
 }
 
-// inPlaceAnywhere reports whether a text is in place anywhere. A place that is the same as
-// another one is counted there.
+// inPlaceAnywhere reports whether a text is in place anywhere. Of two places
+// with one file only one counts.
 func inPlaceAnywhere(done []Placed) bool {
 	return slices.ContainsFunc(done, func(o Placed) bool { return o.Outcome != Refused && o.Outcome != Same })
 }
 
-// ownersWord refuses what the owner has forbidden, perhaps since it was planned: the
-// lock may have been waited for. What the files hold is compared place by place.
+// ownersWord checks the owner's decisions again: they may have changed while
+// the lock was waited for. The files are compared place by place.
 func ownersWord(ctx context.Context, db *store.Store, plan *Plan) error {
 	live := plan.Live
 	if plan.force {
@@ -174,7 +174,8 @@ func ownersWord(ctx context.Context, db *store.Store, plan *Plan) error {
 	return nil
 }
 
-// compareFolders finds out which targets have other files than the skill's own.
+// compareFolders finds the targets whose other files differ from the skill's
+// own.
 func compareFolders(live *skill.Live, plan []Placement, out []Placed) error {
 	own := ""
 	for i := range plan {
@@ -257,7 +258,7 @@ func (p *Placement) clear(ctx context.Context, db *store.Store, name string) err
 	return err
 }
 
-// act does what was written down.
+// act carries out what was recorded.
 func (p *Placement) act(live *skill.Live, files []install.FolderFile, o *Placed) (err error) {
 	switch {
 	case p.To == nil:
@@ -293,8 +294,8 @@ const installWait = 30 * time.Second
 
 var errInstalling = &problem.Error{Kind: problem.Busy, Err: errors.New("another process is installing"), Hint: "wait for it, or stop it first"}
 
-// lockInstalls keeps other processes with the same data from installing. The lock
-// is the system's: one that was killed leaves none behind.
+// lockInstalls keeps other processes with the same data from installing. It
+// is a lock of the system: a killed process leaves none behind.
 func (in *Installer) lockInstalls(ctx context.Context, wait time.Duration) (unlock func(), err error) {
 	path := in.Dir.InstallLock()
 	if in.Access != datadir.Writes { // it installs nothing, but must know whether somebody does
@@ -316,10 +317,10 @@ func (in *Installer) lockInstalls(ctx context.Context, wait time.Duration) (unlo
 	return func() { l.Close() }, nil
 }
 
-// settle ends what a crash cut short, by looking at what is there. What was
-// carried out is recorded and returned as done; what was not stays written down
-// and is returned as open: the same command again finishes it. A command that only
-// looks records nothing.
+// settle settles the installs that a crash interrupted, by reading the files.
+// Those that were carried out are recorded and returned as done; the others
+// stay recorded as begun and are returned as open: the same command again
+// finishes them. A command that only reads records nothing.
 func (in *Installer) settle(ctx context.Context, name string) (done, open []store.Install, err error) {
 	if open, err = pendingOf(ctx, in.Store, name); err != nil || len(open) == 0 {
 		return nil, nil, err
@@ -374,13 +375,13 @@ func (in *Installer) settle(ctx context.Context, name string) (done, open []stor
 	return done, left, nil
 }
 
-// Pending are the installations of a skill that a crash has cut short and that nothing
-// has finished or taken back yet.
+// Pending are the installations of a skill that a crash interrupted and that
+// were neither finished nor taken back since.
 func (in *Installer) Pending(ctx context.Context, name string) ([]store.Install, error) {
 	return pendingOf(ctx, in.Store, name)
 }
 
-// pendingOf are the installs of a skill that were begun and have not ended.
+// pendingOf are the installs of a skill that have begun and not ended.
 func pendingOf(ctx context.Context, db *store.Store, name string) (out []store.Install, err error) {
 	all, err := db.PendingInstalls(ctx)
 	if err != nil {
@@ -394,8 +395,8 @@ func pendingOf(ctx context.Context, db *store.Store, name string) (out []store.I
 	return out, nil
 }
 
-// giveUp ends what is still written down of an interrupted command: another one
-// takes its place. The caller holds the lock.
+// giveUp ends the open installs of an interrupted command, because another
+// one replaces it. The caller holds the lock.
 func giveUp(ctx context.Context, db *store.Store, name string) error {
 	open, err := pendingOf(ctx, db, name)
 	if err != nil {
@@ -416,8 +417,8 @@ func giveUp(ctx context.Context, db *store.Store, name string) error {
 	return nil
 }
 
-// Settle ends what a crash cut short and was carried out after all: done. What was not
-// carried out is reported, with the command that finishes it.
+// Settle ends interrupted installs that were carried out after all: done. For
+// the others it reports the command that finishes them.
 func (in *Installer) Settle(ctx context.Context, name string) (done []store.Install, err error) {
 	done, open, err := in.settle(ctx, name)
 	for _, k := range open {

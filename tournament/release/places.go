@@ -23,7 +23,7 @@ type Place struct {
 	Held string // SHA-256 of what is there, "" for nothing
 	text []byte
 	Home bool // it is the file that evolve works on
-	// Same is the target before it that is the very same file, "" for none.
+	// Same is an earlier target that is the very same file, "" for none.
 	Same    string
 	Refusal error // nothing may be written there
 }
@@ -31,7 +31,7 @@ type Place struct {
 // dir is the skill's folder.
 func (p *Place) dir() string { return filepath.Dir(p.Path) }
 
-// places looks a skill up in targets. Two that lead to the same file are one.
+// places finds a skill in targets. Two that lead to the same file are one.
 func (in *Installer) places(ctx context.Context, live *skill.Live, targets []skill.Target) ([]Place, error) {
 	managed, err := in.Layout.PluginFolders()
 	if err != nil {
@@ -62,7 +62,7 @@ func (in *Installer) MayWrite(ctx context.Context, live *skill.Live, targets []s
 	return slices.ContainsFunc(places, func(p Place) bool { return p.Refusal == nil }), err
 }
 
-// look reads what is at a place.
+// look reads the text at a place.
 func (p *Place) look(ctx context.Context, db *store.Store, live *skill.Live, managed []string) error {
 	home, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
@@ -105,8 +105,8 @@ func (p *Place) look(ctx context.Context, db *store.Store, live *skill.Live, man
 	return nil
 }
 
-// Places are the places of a skill as they are now: if a folder was moved and a
-// symlink put there instead, the place is the one it leads to.
+// Places are the present places of a skill: if a folder was moved and
+// replaced by a symlink, the place is the link's target.
 func Places(ctx context.Context, db *store.Store, name string) (out []store.Place, err error) {
 	all, err := db.Places(ctx, name)
 	for _, p := range all {

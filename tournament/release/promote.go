@@ -13,9 +13,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// PlanPromotion plans to install what r names, else what waits, and refuses what may not
-// be installed, with all reasons. A text of its owner's that is found in a target
-// becomes a version.
+// PlanPromotion plans to install the text that r names, else the waiting one,
+// and refuses with all reasons if that is not allowed. A text of the owner's
+// that is found in a target becomes a version.
 func (in *Installer) PlanPromotion(ctx context.Context, live *skill.Live, r Request) (*Plan, error) {
 	p := &Plan{Op: store.OpPromote, Live: live}
 	return in.planned(p, in.noting(p).promotion(ctx, p, r))
@@ -46,7 +46,7 @@ func (in *Installer) promotion(ctx context.Context, p *Plan, r Request) (err err
 	return nil
 }
 
-// choose finds what is to be installed: p.Version, and of a candidate p.Trial.
+// choose sets p.Version, and for a candidate p.Trial.
 func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []skill.Target) error {
 	live, at := p.Live, r.At
 	name := live.Name
@@ -127,9 +127,9 @@ func (in *Installer) elsewhere(live *skill.Live, targets []skill.Target) (n int,
 	return n, nil
 }
 
-// versionToBe is the version that a candidate becomes: one that was on trial, or
-// that the firewall has flagged and its owner wants all the same; and what objects
-// to it.
+// versionToBe is the version that a candidate becomes, and the objections to
+// it. The candidate was on trial, or the firewall flagged it and its owner
+// wants it all the same.
 func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *record.TrialRecord, force bool) (*record.Version, Objections, error) {
 	cand, note, against, err := in.againstCandidate(ctx, live, trial, force)
 	if err != nil || len(against) > 0 {
@@ -154,8 +154,8 @@ func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *r
 	return v, nil, forced(ctx, in.Store, v, trial.Incumbent)
 }
 
-// forced takes the proof from a version that comes over another text than the one that
-// its evidence is against, base, which it was made from.
+// forced removes the proof from a version that replaces another text than
+// base, which its evidence is against and which it was made from.
 func forced(ctx context.Context, db *store.Store, v *record.Version, base string) error {
 	versions, err := db.Versions(ctx, v.Skill)
 	if err != nil {
@@ -181,8 +181,8 @@ func forced(ctx context.Context, db *store.Store, v *record.Version, base string
 	return nil
 }
 
-// promotable reports whether promote would install a version in the place of what is
-// live by now.
+// promotable reports whether promote would install a version over the present
+// live text.
 func (in *Installer) promotable(ctx context.Context, name string, v *record.Version) bool {
 	live, err := in.Layout.Live(name)
 	if err != nil {

@@ -35,14 +35,14 @@ func (e *PartialError) Error() string {
 	return fmt.Sprintf("%d of %s refused", len(e.Left), plain.Counted(e.Of, "target"))
 }
 
-// First is why the first of the targets was refused.
+// First is the refusal of the first target.
 func (e *PartialError) First() error { return e.Left[0].Err }
 
 // Some reports whether the text is in place in some of the targets.
 func (e *PartialError) Some() bool { return len(e.Left) < e.Of }
 
-// tookThePlaceOf is the SHA-256 of what was there wherever something was changed,
-// "" if that was not the same text everywhere.
+// tookThePlaceOf is the SHA-256 of the replaced text, "" if it was not the
+// same at every changed place.
 func tookThePlaceOf(done []Placed) (sha string) {
 	for i := range done {
 		switch o := &done[i]; {

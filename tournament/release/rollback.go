@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A rollingBack is a rollback that is being planned.
+// A rollingBack is a rollback in planning.
 type rollingBack struct {
 	in    *Installer
 	live  *skill.Live
@@ -24,17 +24,17 @@ type rollingBack struct {
 	// words are the decisions of the owner, or of a night with that
 	// permission, on texts.
 	words map[string]store.Decision
-	// back are the texts that were rolled back and are nowhere since.
+	// back are the texts that were rolled back and are in no place since.
 	back map[string]time.Time
 	// everywhere: no target was named.
 	everywhere bool
 }
 
-// PlanRollback plans what is put back. If no target is named, it is what the live text
-// took the place of, in every target that holds the live text; if the live text is the
-// first one, it is what was last put into other targets that is taken back. The plan's
-// version is the one that most of it is about. A text of its owner's that is found in a
-// target becomes a version.
+// PlanRollback plans a rollback. If no target is named, every target that
+// holds the live text gets the text before it; if the live text is the first
+// one, the newest installation in other targets is taken back. The plan's
+// version is the one that most of it is about. A text of the owner's that is
+// found in a target becomes a version.
 func (in *Installer) PlanRollback(ctx context.Context, live *skill.Live, req Request) (*Plan, error) {
 	pin, err := Pinned(ctx, in.Store, live.Name)
 	if err != nil {
@@ -97,7 +97,7 @@ func (in *Installer) rollback(ctx context.Context, live *skill.Live, req Request
 	return plan, to, err
 }
 
-// readWords reads what should not come back unasked.
+// readWords reads the decisions on texts that should not come back unasked.
 func (r *rollingBack) readWords(ctx context.Context) (err error) {
 	if r.words, err = r.in.Store.Decisions(ctx, r.live.Name); err != nil {
 		return err
@@ -171,8 +171,8 @@ func (r *rollingBack) aim(ctx context.Context, p *Placement, named bool) error {
 	return err
 }
 
-// yours is the version of its owner's that a target holds, nil if it holds what
-// evolve made or put there itself. One that is no version yet becomes one.
+// yours is the owner's version that a target holds, nil if it holds what
+// evolve made or put there itself. A text that is no version yet becomes one.
 func (r *rollingBack) yours(ctx context.Context, p *Place) (*record.Version, error) {
 	last, err := LastInstall(ctx, r.in.Store, r.live.Name, p.Path)
 	if err != nil || last != nil && last.To == p.Held {
@@ -185,8 +185,8 @@ func (r *rollingBack) yours(ctx context.Context, p *Place) (*record.Version, err
 	return v, nil
 }
 
-// plantedAs reports whether evolve put the skill there with this very text, if
-// there was nothing before.
+// plantedAs reports whether evolve put the skill there with this very text,
+// and nothing was there before.
 func plantedAs(ctx context.Context, db *store.Store, name, path, sha string) (bool, error) {
 	if _, planted, err := db.PlantedFiles(ctx, name, path); !planted || err != nil {
 		return false, err
@@ -244,13 +244,13 @@ func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []sk
 	return same, newest, nil
 }
 
-// errNothingBefore ends the message that there is nothing that could be put back.
+// errNothingBefore ends the message that there is no earlier text to put
+// back.
 var errNothingBefore = errors.New("before the live one")
 
-// target is the named version, else the one that held took the place of at a path;
-// nil if that was no skill at all. What was rejected comes back by its name and
-// with force alone; what was rolled back comes back if somebody asks for its
-// target.
+// target is the named version, else the one that held replaced at a path; nil
+// if that was no skill at all. A rejected version comes back by its name and
+// with force alone; a rolled-back one if its target is named.
 func (r *rollingBack) target(ctx context.Context, path, held string, home bool) (*record.Version, error) {
 	name := r.live.Name
 	if r.at != "" {

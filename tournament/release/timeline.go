@@ -28,7 +28,7 @@ const (
 	byNobody                   // between two looks the text changed: what was there in between is unknown
 )
 
-// A Timeline is what was at one place, in order.
+// A Timeline is the texts at one place, in order.
 type Timeline []Stay
 
 // TimelineOf reconstructs the history of a place from the store:
@@ -71,8 +71,8 @@ func TimelineOf(ctx context.Context, db *store.Store, name, path string, home bo
 		if IsRollback(in) {
 			kind = byRollback
 		}
-		// Begun, not Ended: that takes milliseconds, and after a crash the end is
-		// when somebody looked.
+		// Begun, not Ended: an install takes milliseconds, and after a crash
+		// Ended is the time of the next command.
 		h.out = append(h.out, Stay{in.To, in.Begun, kind})
 	}
 	if now >= 0 {
@@ -81,7 +81,7 @@ func TimelineOf(ctx context.Context, db *store.Store, name, path string, home bo
 	return h.out, nil
 }
 
-// IsRollback reports whether an install put back what had been there.
+// IsRollback reports whether an install put back an earlier text.
 func IsRollback(in store.Install) bool {
 	return in.Op == store.OpRollback || in.Op == "" && in.Note == "rollback"
 }
@@ -164,10 +164,10 @@ func (h Timeline) before(sha string) (out []Stay, known bool) {
 	return out, true
 }
 
-// Replaced are the texts that held took the place of at a place, the newest first:
-// SHA-256, "" for no skill at all. Where the history does not tell, it is what the
-// newest promotion of held replaced, else what held was made from, else the version
-// with the next lower number.
+// Replaced are the texts that held replaced at a place, the newest first:
+// SHA-256, "" for no skill at all. If the history does not show it, it is
+// what the newest promotion of held replaced, else the text that held was
+// made from, else the version with the next lower number.
 func Replaced(ctx context.Context, db *store.Store, name, path, held string, home bool) (out []string, err error) {
 	h, err := TimelineOf(ctx, db, name, path, home)
 	if err != nil {
@@ -203,8 +203,8 @@ func Replaced(ctx context.Context, db *store.Store, name, path, held string, hom
 	return out, nil
 }
 
-// rolledBackTexts are the texts that a rollback took away and that nothing has put
-// anywhere since, and when.
+// rolledBackTexts are the texts that a rollback removed and that were put
+// nowhere since, with the times.
 func rolledBackTexts(installs []store.Install) map[string]time.Time {
 	last, out := map[string]time.Time{}, map[string]time.Time{}
 	for _, in := range installs {

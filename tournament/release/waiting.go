@@ -15,11 +15,11 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// WaitingTrial returns the trial against the text sha that `evolve promote` means if no
-// candidate is named: the newest that ended in a promotion, else the newest that is
-// undecided; of either, a text that only lacks lines of the live one comes last. A
-// challenger that was installed before is not offered again: back is the newest such
-// trial. Each is nil if there is none.
+// WaitingTrial returns the trial against the text sha that `evolve promote`
+// uses if no candidate is named: the newest that ended in a promotion, else
+// the newest that is undecided; of either, a text that only lacks lines of
+// the live one comes last. A challenger that was installed before is not
+// offered again: back is the newest such trial. Each is nil if there is none.
 func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha string) (trial, back *record.TrialRecord, err error) {
 	trials, err := in.Store.Trials(ctx, live.Name)
 	if err != nil {
@@ -111,7 +111,7 @@ func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, sha st
 		}
 		elsewhere = true
 	}
-	// One that a crash has kept from being put anywhere still waits, whatever ended that. Of any other text
-	// its owner wrote it.
+	// A text that a crash kept from every place still waits. Any other one is
+	// its owner's own.
 	return !elsewhere && !begun, nil
 }

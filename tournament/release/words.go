@@ -38,7 +38,7 @@ func (o *Placed) Words(version func(sha string) string) string {
 	return "refused: " + o.Reason
 }
 
-// filesDiffer warns of a copy whose other files are not the skill's own.
+// filesDiffer warns of a copy whose other files differ from the skill's own.
 func filesDiffer(o *Placed) string {
 	if !o.Differs {
 		return ""
@@ -93,8 +93,8 @@ func (r *Result) Text() string {
 	return b.String()
 }
 
-// onlyTo is the --to that takes back what was done, "" if that is what a
-// rollback does by itself: the live text is among it.
+// onlyTo is the --to that reverses the command, "" if a rollback does so by
+// default because the live text is among its results.
 func onlyTo(done []Placed) string {
 	var names []string
 	for i := range done {
@@ -108,7 +108,7 @@ func onlyTo(done []Placed) string {
 	return " --to " + strings.Join(names, ",")
 }
 
-// PathOf is the path of a target as its owner knows it.
+// PathOf is the path of a target, as its owner would type it.
 func (r *Result) PathOf(o *Placed) string {
 	if o.Home {
 		return r.Live.Path

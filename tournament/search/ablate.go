@@ -8,9 +8,10 @@ import (
 )
 
 // Ablate deletes, without a model, blocks of the best text that no train case
-// speaks of. What the search itself added without support goes first and
-// is tried on validation alone: it is a passenger until shown otherwise. The
-// incumbent's own idle lines follow, all at once and then by halves.
+// mentions. Unsupported additions of the search itself go first and are tried
+// on validation alone: they count as passengers unless they show that they
+// help. The incumbent's own idle lines follow, all at once and then by
+// halves.
 type Ablate struct{}
 
 // Name implements Move.
@@ -19,7 +20,8 @@ func (Ablate) Name() string { return new(mutate.Ablate).Name() }
 // Prior implements Move.
 func (Ablate) Prior() float64 { return 0.35 }
 
-// Urgency implements Urgent: once additions stop helping it is time to take away.
+// Urgency implements Urgent: deletion becomes urgent once additions stop
+// helping.
 func (Ablate) Urgency(s *State) float64 { return 1 + 3*float64(s.stale) }
 
 // Make implements Move.
@@ -28,8 +30,8 @@ func (Ablate) Make(ctx context.Context, s *State) (*Change, error) {
 	in := mutate.Input{Parent: m.Variant.Doc}
 	index, text := mutate.Deletable(in)
 	if len(index) == 0 || !m.full && s.stale < 2 {
-		// A leader that ran away is soon replaced: what a deletion would have
-		// to be held against is not worth measuring.
+		// A leader without all measurements is soon replaced: the comparison
+		// for a deletion is not worth measuring.
 		return nil, nil
 	}
 	support := mutate.NewSupport(s.asked, s.asked)

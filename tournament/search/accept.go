@@ -9,7 +9,8 @@ type Acceptance interface {
 	Accept(child, parent []float64) bool
 }
 
-// Strict takes a child that scores more than its parent in total (GEPA's rule).
+// Strict accepts a child that scores more than its parent in total (GEPA's
+// rule).
 type Strict struct{}
 
 // Accept implements Acceptance.

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// floor keeps every operator alive: what failed ten times may be what is needed
+// floor keeps every operator in use: one that failed ten times may be needed
 // once the others have done their work.
 const floor = 0.02
 
-// operators chooses by observed success, the cost in rollouts considered.
+// operators chooses by observed success relative to the cost in rollouts.
 type operators struct {
 	moves             []Move
 	tries, wins, cost map[string]float64 // by name
@@ -28,8 +28,9 @@ func (o *operators) learn(op string, won bool, rollouts int64) {
 	o.cost[op] += float64(rollouts)
 }
 
-// worth is the expected share of improvements per application; an operator that
-// costs more than the average is worth less in proportion, at most by half.
+// worth is the expected share of improvements per application; for an
+// operator that costs more than the average it is lower in proportion, at
+// most by half.
 func (o *operators) worth(m Move) float64 {
 	op := m.Name()
 	w := (m.Prior() + o.wins[op]) / (2 + o.tries[op])
@@ -44,7 +45,7 @@ func (o *operators) worth(m Move) float64 {
 	return max(w, floor)
 }
 
-// order draws all moves without replacement, the worthier the earlier: the first that has
+// order draws all moves without replacement, by worth: the first that has
 // something to work on is made. urgency multiplies the worth of a move.
 func (o *operators) order(rng *rand.Rand, urgency func(Move) float64) (out []Move) {
 	left, worth := slices.Clone(o.moves), make([]float64, len(o.moves))
@@ -69,7 +70,7 @@ func (o *operators) order(rng *rand.Rand, urgency func(Move) float64) (out []Mov
 	return out
 }
 
-// urgencyOf is how much the state of the search calls for a move.
+// urgencyOf is how much the state of the search favours a move.
 func (s *State) urgencyOf(m Move) float64 {
 	if u, ok := m.(Urgent); ok {
 		return u.Urgency(s)

@@ -5,16 +5,16 @@ import (
 	"math/rand/v2"
 )
 
-// A Batch picks the train cases that a child is compared with its parent on: at
-// most n of those that the parent has a score on, so that it need not be tried
-// again. parent holds its quality by case, NaN if unknown; targets are the
-// cases that the change is meant for.
+// A Batch picks the train cases on which a child is compared with its parent:
+// at most n of those that the parent has a score on, so that the parent need
+// not be tried again. parent holds its quality by case, NaN if unknown;
+// targets are the cases that the change is meant for.
 type Batch interface {
 	Pick(parent []float64, targets []int, n int, rng *rand.Rand) []int
 }
 
-// Targeted picks the cases that the change is meant for, and for a third cases
-// that the parent passes, which a careless edit breaks.
+// Targeted picks the cases that the change is meant for, and for a third
+// cases that the parent passes, which a careless edit breaks.
 type Targeted struct{}
 
 // Pick implements Batch.

@@ -7,9 +7,10 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// electable makes the best member that may become the challenger the best of all:
-// a text that only lacks lines of the incumbent is a step on the way, and no end of
-// it unless shortening was asked for. Where there is none, that is the incumbent.
+// electable makes the best of the members that may become the challenger the
+// leader: a text that only lacks lines of the incumbent is an intermediate
+// step, and no result unless shortening was asked for. If there is none, the
+// incumbent leads.
 func (s *State) electable() {
 	if s.best == 0 || s.pool.members[s.best].cut == s.opt.Shorten {
 		return
@@ -28,15 +29,15 @@ func (s *State) electable() {
 	s.best = best
 }
 
-// leastSaving is the share of the incumbent's cost or latency that a text must save
-// to be tried for that alone: what is less no gate could show.
+// leastSaving is the share of the incumbent's cost or latency that a text
+// must save to be tried for that alone: no gate could show less.
 const leastSaving = 0.05
 
-// worthTrying reports whether the winner may go before the gate: on validation it is
-// better than the incumbent by more than noise in quality, or no worse in quality
-// and better by more than noise in another objective that counts. Where shortening
-// was asked for, it is shorter and no worse. In either case the challenger that
-// is undecided already must be beaten.
+// worthTrying reports whether the winner may go before the gate: on
+// validation it is better than the incumbent in quality by more than noise,
+// or no worse in quality and better by more than noise in another objective
+// that counts. If shortening was asked for, it is shorter and no worse. In
+// either case it must beat the undecided challenger.
 func (s *State) worthTrying(m *Member, n Noise) bool {
 	root := s.pool.members[0]
 	if m == root || m.cut != s.opt.Shorten || !s.supplants(m, n) {
@@ -57,9 +58,9 @@ func (s *State) worthTrying(m *Member, n Noise) bool {
 			n.CostUSD == nil && s.saves(n, m, root, n.Tokens, leastSaving, totalTokens))
 }
 
-// shorter is the shortest text that only lacks lines of the incumbent, and is no worse
-// than that and, if there is one, the challenger. It is nil if there is none, or
-// if such a text was asked for.
+// shorter is the shortest text that only lacks lines of the incumbent and is
+// no worse than that and, if there is one, the challenger. It is nil if there
+// is none, or if shortening was asked for.
 func (s *State) shorter(challenged bool) (best *Member) {
 	if s.opt.Shorten {
 		return nil
@@ -76,10 +77,10 @@ func (s *State) shorter(challenged bool) (best *Member) {
 	return best
 }
 
-// supplants reports whether m may replace the challenger that is undecided: it is better
-// than it by more than noise, or shorter and no worse if that is asked for. The search
-// has tried both on the same cases; the gate's evidence about the undecided one is given
-// up for nothing less.
+// supplants reports whether m may replace the undecided challenger: it is
+// better than that by more than noise, or shorter and no worse if that is
+// asked for. The search has tried both on the same cases; the gate's evidence
+// about the undecided one is not given up for less.
 func (s *State) supplants(m *Member, n Noise) bool {
 	if s.standing == nil {
 		return true
@@ -91,9 +92,9 @@ func (s *State) supplants(m *Member, n Noise) bool {
 	return m != s.standing && delta > s.noiseBetween(n, m, s.standing)
 }
 
-// noiseBetween is what a difference in quality must exceed: the standard error that
-// the same text tried again would differ by or, if nothing was tried twice, that
-// of the differences over the cases.
+// noiseBetween is the threshold for a difference in quality: the standard
+// error by which the same text tried again would differ or, if nothing was
+// tried twice, that of the differences over the cases.
 func (s *State) noiseBetween(n Noise, a, b *Member) float64 {
 	if n.Pairs == 0 {
 		return max(1e-9, s.standardError(a, b))
@@ -101,9 +102,9 @@ func (s *State) noiseBetween(n Noise, a, b *Member) float64 {
 	return max(1e-9, n.between(a, b))
 }
 
-// saves reports whether m takes less of a quantity than the incumbent: by more than
-// noise, whose standard deviation is sd (nil: not known, and then nothing is shown),
-// and by the share least of it.
+// saves reports whether m takes less of a quantity than the incumbent: by
+// more than noise, whose standard deviation is sd (nil: unknown, and the
+// result is false), and at least by the share least.
 func (s *State) saves(n Noise, m, root *Member, sd *float64, least float64, of func(*eval.Rollout) (float64, bool)) bool {
 	if n.Pairs == 0 || sd == nil {
 		return false

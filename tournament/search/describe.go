@@ -7,8 +7,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 )
 
-// Describe asks for a new description of one parent, which reads wrong
-// decisions first and some right ones after them: what is right must stay so.
+// Describe asks for a new description of one parent. The model reads wrong
+// decisions first and some right ones after them: what is right must stay
+// right.
 type Describe struct{}
 
 // Name implements Move.

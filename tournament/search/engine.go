@@ -1,4 +1,5 @@
-// Package search looks for a better text of a skill, and puts what it finds before the gate.
+// Package search looks for a better text of a skill, and tries what it finds
+// before the gate.
 package search
 
 import (
@@ -35,14 +36,15 @@ type Options struct {
 	Seeds []record.Candidate
 	// Excluded are the SHA-256 of texts that are never tried.
 	Excluded []string
-	// Objectives are those that a challenger may be better in; nil for all four.
+	// Objectives are those in which a challenger may be better; nil for all
+	// four.
 	Objectives []string
-	// Shorten turns the choice of the challenger round: a text that only lacks lines
-	// of the incumbent is none, and here no other one is.
+	// Shorten reverses the choice of the challenger: only a text that only
+	// lacks lines of the incumbent may become one.
 	Shorten bool
-	// Standing is an undecided challenger of the incumbent, nil for none: it is in
-	// the pool from the start, and only a text that is better than it by more than
-	// noise, on the same validation cases, becomes the challenger in its place.
+	// Standing is an undecided challenger of the incumbent, nil for none: it
+	// is in the pool from the start, and only a text that is better than it
+	// by more than noise, on the same validation cases, replaces it.
 	Standing *record.Candidate
 }
 
@@ -85,9 +87,9 @@ func (o Options) withDefaults() Options {
 // An Engine searches for a better harness of one skill: GEPA's loop of
 // reflective mutation over a Pareto pool (arXiv 2507.19457), with cached
 // parents, proposals made in parallel and tried together, and deletions as
-// first-class moves. What it decides is a function of Options.Seed and of the
-// recorded rollouts and replies, never of timing: a run that is walked again
-// over the same records takes the same way.
+// first-class moves. Its decisions are a function of Options.Seed and of the
+// recorded rollouts and replies, never of timing: a run that is repeated over
+// the same records takes the same decisions.
 type Engine struct {
 	Evaluator *eval.Evaluator // its Budget bounds the search
 	Mutator   eval.Model
@@ -95,8 +97,8 @@ type Engine struct {
 	Options   Options
 }
 
-// Cases are the cases of one skill by split. Test is read only to keep its words
-// out of candidates.
+// Cases are the cases of one skill by split. Test is read only to keep its
+// wording out of candidates.
 type Cases struct{ Train, Val, Test []eval.Case }
 
 // A Result is what a search found.
@@ -121,7 +123,7 @@ type Scored struct {
 	Full    bool // measured on every validation case
 }
 
-// Stats count what happened to the proposals.
+// Stats count the results of the proposals.
 type Stats struct {
 	Rounds      int `json:"rounds"`
 	Proposals   int `json:"proposals"`
@@ -170,7 +172,7 @@ var errRollouts = &errDone{"the rollout budget is used up", eval.CapRollouts}
 
 func (e *errDone) Error() string { return e.reason }
 
-// Search walks until a cap, the patience or the supply of ideas ends it. The
+// Search runs until a cap, the patience or the supply of ideas ends it. The
 // error is one that leaves no usable result: ctx's, a failing journal, an
 // unreachable or refusing backend; what was measured until then is recorded.
 func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases) (*Result, error) {
@@ -262,8 +264,8 @@ func (s *State) walk(ctx context.Context, incumbent eval.Variant) error {
 	return s.finals(ctx, &errDone{reason: fmt.Sprintf("%d rounds", s.stats.Rounds)})
 }
 
-// An AgentFailsError means that the agent failed on every validation case of the
-// incumbent: something is wrong with it, and not with the skill.
+// An AgentFailsError means that the agent failed on every validation case of
+// the incumbent: the agent is at fault, and not the skill.
 type AgentFailsError struct {
 	Cases   int
 	Failure string // of the first
@@ -285,7 +287,7 @@ func speechless(rs []*eval.Rollout) error {
 	return &AgentFailsError{len(rs), rs[0].Failure}
 }
 
-// round makes one move and returns the operator that it chose, "" for none.
+// round makes one move and returns its operator, "" for none.
 func (s *State) round(ctx context.Context) (string, error) {
 	s.stated = s.mostStated()
 	for _, m := range s.operators.order(s.Rand, s.urgencyOf) {
@@ -303,8 +305,8 @@ func (s *State) round(ctx context.Context) (string, error) {
 }
 
 // affordable draws the validation cases that a budget can carry: a pass over
-// them must not cost more than a sixth of it, or the search could look at no
-// more than a handful of candidates.
+// them must not cost more than a sixth of it, or the search could try no more
+// than a handful of candidates.
 func affordable(val []eval.Case, rollouts int64, rng *rand.Rand) []eval.Case {
 	most := max(8, int(rollouts/6))
 	if rollouts == 0 || len(val) <= most {

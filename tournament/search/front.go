@@ -8,10 +8,10 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// Front returns the indexes of the metrics that no other dominates on the four
-// objectives. If a price is missing, tokens take the place of the cost; what is unknown
-// does not decide. A difference below the noise n of the same text tried twice is no
-// gain: it dominates nothing.
+// Front returns the indexes of the metrics that no other dominates on the
+// four objectives. If a price is missing, tokens replace the cost; what is
+// unknown does not decide. A difference within the noise n of the same text
+// tried twice is no gain: it dominates nothing.
 func Front(ms []eval.Metrics, n Noise) []int {
 	// One unit for all: dollars and tokens cannot be compared.
 	priced := !slices.ContainsFunc(ms, func(m eval.Metrics) bool { return m.CostUSD == nil })
@@ -27,10 +27,11 @@ func Front(ms []eval.Metrics, n Noise) []int {
 	return pareto.Front(points, eps[:])
 }
 
-// Epsilon is the difference of two candidates' means that noise alone makes, and
-// that is therefore no gain: in quality, latency (ms, of medians), cost (USD if
-// priced, else tokens) and retries. What was not measured is 0; quality and
-// retries are means of fractions, whose rounding is no difference either.
+// Epsilon is the difference of two candidates' means that noise alone makes,
+// and that is therefore no gain: in quality, latency (ms, of medians), cost
+// (USD if priced, else tokens) and retries. It is 0 for what was not
+// measured, except that quality and retries, means of fractions, have at
+// least their rounding error.
 func (n Noise) Epsilon(priced bool) [4]float64 {
 	price := n.CostUSD
 	if !priced {

@@ -11,10 +11,10 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// A guard refuses candidates before anything is paid for them: texts that grew
-// too long, and texts that hold words of the validation or held-out cases that
-// training cannot have taught (Goodhart's law: a skill that knows the exam is
-// not better).
+// A guard refuses candidates before anything is paid for them: texts that
+// grew too long, and texts that hold words of the validation or held-out
+// cases that training cannot have taught (Goodhart's law: a skill that has
+// seen the exam is not better).
 type guard struct {
 	maxTokens int
 	secret    map[string]string // n-gram of a val or test case → case id
@@ -22,10 +22,10 @@ type guard struct {
 	known     map[string]bool   // n-grams that train cases teach
 }
 
-// gram is the number of words in a row that count as copied.
+// gram is the number of consecutive words that count as copied.
 const gram = 5
 
-// minLiteral is the shortest check value that is looked for verbatim.
+// minLiteral is the shortest check value that is searched for verbatim.
 const minLiteral = 8
 
 func newGuard(incumbent *skill.Document, train, hidden []eval.Case) *guard {
@@ -55,7 +55,7 @@ func newGuard(incumbent *skill.Document, train, hidden []eval.Case) *guard {
 	return g
 }
 
-// texts are the parts of a case that a candidate must not have learned by heart.
+// texts are the parts of a case that a candidate must not have memorised.
 func texts(c eval.Case) []string {
 	out := []string{c.Prompt, c.Reference}
 	for _, k := range c.Checks {
@@ -93,8 +93,8 @@ func (g *guard) refuse(parent, child *skill.Document) string {
 		}
 	}
 	low, was := strings.ToLower(after), strings.ToLower(before)
-	// In order: the mutator reads the reason, and a resumed run must ask it the same
-	// again.
+	// In a fixed order: the mutator reads the reason, and a resumed run must
+	// give it the same one.
 	for _, v := range slices.Sorted(maps.Keys(g.literal)) {
 		if strings.Contains(low, v) && !strings.Contains(was, v) {
 			return fmt.Sprintf("holds a value of the held-back case %s that no train case teaches: «%s»", g.literal[v], v)

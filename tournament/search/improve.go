@@ -15,7 +15,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A Plan is everything that one run over one skill is a function of.
+// A Plan holds every input of one run over one skill.
 type Plan struct {
 	Run       *record.Run // ID, Skill, Seed, Config set
 	Incumbent eval.Variant
@@ -32,15 +32,15 @@ type Plan struct {
 	Journal record.Journal
 	Redact  eval.Redactor
 
-	// Budget bounds the whole run; what mining spent is in it already. Caps are
-	// its caps.
+	// Budget bounds the whole run and includes what mining has spent. Caps
+	// are its caps.
 	Budget     *eval.Budget
 	Caps       eval.Caps
 	NoGate     bool
 	Gate       pareto.Config
 	MaxRetries int // work retries in the gate
-	// HeldOut counts the held-out cases that may still be spent: what the gate's
-	// share of the rollouts is for.
+	// HeldOut counts the held-out cases that may still be spent: the gate's
+	// share of the rollouts is for them.
 	HeldOut    int
 	Objectives []string // that the gate looks at; nil for all four
 	// Calibrate measures how well the grader's judge agrees with the owner.
@@ -59,7 +59,7 @@ type Plan struct {
 	OnRollout   func(*eval.Rollout)
 }
 
-// An Outcome is what a run came to. Verdict is nil if the gate did not run.
+// An Outcome is the result of a run. Verdict is nil if the gate did not run.
 type Outcome struct {
 	Search     *Result
 	Challenger *Scored
@@ -75,9 +75,10 @@ type Outcome struct {
 // evidence is reserved before the search may spend.
 type Shares struct{ Search, Gate int64 }
 
-// Share divides the cap on rollouts. test is the number of held-out cases that
-// may still be spent. The gate gets what trying each of them once in both arms
-// takes, with room for work retries, at most half. Zero means no cap.
+// Share divides the cap on rollouts. test is the number of held-out cases
+// that may still be spent. The gate gets what trying each of them once in
+// both arms takes, with room for work retries, but at most half. Zero means
+// no cap.
 func Share(maxRollouts int64, test, maxRetries int, gate bool) Shares {
 	if maxRollouts <= 0 || !gate {
 		return Shares{Search: maxRollouts}
@@ -90,9 +91,9 @@ func Share(maxRollouts int64, test, maxRetries int, gate bool) Shares {
 // work retries.
 func gateNeeds(test, maxRetries int) int64 { return int64(2*test) * int64(2+maxRetries) / 2 }
 
-// Improve searches, and puts what it found before the gate. The Run is saved
-// when it begins and when it ends, however it ends. The error is what stopped
-// it: ctx's, the journal's or the infrastructure's; a cap is no error.
+// Improve searches, and tries what it found before the gate. The Run is saved
+// when it begins and when it ends, however it ends. The error is ctx's, the
+// journal's or the infrastructure's; a cap is no error.
 func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
 	if p.Now == nil {
 		p.Now = time.Now
@@ -124,7 +125,8 @@ func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
 		}
 		out.Spent, out.Warnings = budget.Spent(), append(out.Warnings, budget.Warnings()...)
 		p.finish(out, err)
-		// ctx may have ended already; the run's end must be written all the same.
+		// ctx may be done already; the run's end must be written all the
+		// same.
 		if e := p.Journal.SaveRun(context.WithoutCancel(ctx), run); e != nil && err == nil {
 			err = fmt.Errorf("save run: %w", e)
 		}
@@ -152,8 +154,8 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if p.NoGate {
 		return nil
 	}
-	// Candidates may not repeat a held-out case (search); as evidence it counts only if
-	// no candidate can have learned from one like it.
+	// Candidates may not repeat a held-out case (search); the case is
+	// evidence only if no candidate can have learned from one like it.
 	held, copies := record.HeldOut(p.Cases)
 	if words := record.Repeated(copies); words != "" {
 		out.Warnings = append(out.Warnings, words)
@@ -227,7 +229,8 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 }
 
 // A KernelError means that a candidate's kernel is not the incumbent's. It
-// cannot happen unless a check failed before; nothing is staged or installed.
+// can only follow an error in an earlier check; nothing is staged or
+// installed.
 type KernelError struct{ Candidate string }
 
 func (e *KernelError) Error() string {
@@ -245,7 +248,7 @@ func (p *Plan) Evaluator(b *eval.Budget, retries int) *eval.Evaluator {
 	return ev
 }
 
-// finish writes how the run ended into it.
+// finish records how the run ended.
 func (p *Plan) finish(out *Outcome, err error) {
 	run := p.Run
 	run.Spent = out.Spent

@@ -28,13 +28,14 @@ func (s *State) measureVal(ctx context.Context, m *Member, idx []int, trial int)
 	return err
 }
 
-// measure runs what is not known yet, in the order of idx. Where the cap on
-// rollouts leaves too little it runs as many as fit, always the first ones:
+// measure runs the missing rollouts, in the order of idx. If the cap on
+// rollouts leaves too little, it runs as many as fit, always the first ones:
 // which cases a run affords must not depend on which worker was faster.
 //
-// Nothing else of a search runs rollouts, and what measure has run counts as tried,
-// whatever came of it: without an error, m has more than trial rollouts of each case
-// at idx. A loop that ends when nothing is left to try therefore ends.
+// Nothing else of a search runs rollouts, and every rollout of measure counts
+// as tried, whatever its result: without an error, m has more than trial
+// rollouts of each case at idx. A loop that ends when nothing is left to try
+// therefore ends.
 func (s *State) measure(ctx context.Context, m *Member, cases []eval.Case, known []attempts, idx []int, trial int) error {
 	if err := ctx.Err(); err != nil {
 		return err // even if everything is recorded, and nothing would be asked

@@ -7,7 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 )
 
-// Merge joins the best with a member of another line that beats it on some
+// Merge joins the best member with one of another line that beats it on some
 // validation case.
 type Merge struct{}
 

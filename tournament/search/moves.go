@@ -14,21 +14,22 @@ import (
 // the same moves again.
 type Move interface {
 	Name() string
-	// Prior is what the move is worth before it was tried: the improvements that two
-	// tries of it are expected to bring.
+	// Prior is the worth of the move before it was tried: the improvements
+	// expected of two tries.
 	Prior() float64
 	// Make returns what to try, nil if there is nothing to work on.
 	Make(ctx context.Context, s *State) (*Change, error)
 }
 
-// An Urgent is a Move that the state of the search may call for: the worth of the move is
-// multiplied by its urgency.
+// An Urgent is a Move whose worth depends on the state of the search: it is
+// multiplied by the move's urgency.
 type Urgent interface {
 	Urgency(s *State) float64
 }
 
-// HarnessMoves are the moves of a search for a better harness, in the order in which ties
-// are broken. Reflection is what has the evidence; a rewrite or an example is a gamble.
+// HarnessMoves are the moves of a search for a better harness; ties are
+// broken in this order. Reflection has the evidence; a rewrite or an example
+// is a gamble.
 var HarnessMoves = []Move{
 	Reflect{},
 	Ablate{},
@@ -45,7 +46,7 @@ var DescriptionOnly = []Move{Describe{}}
 // DeletionOnly are the moves of a search for a shorter text.
 var DeletionOnly = []Move{Ablate{}, prune}
 
-// A Change is what a move came up with for one parent, ready to be tried.
+// A Change is the result of a move for one parent, ready to be tried.
 type Change struct {
 	Parent    *Member
 	Other     *Member // second parent of a merge
@@ -70,7 +71,8 @@ func (s *State) Members() []*Member { return s.pool.members }
 // cases.
 func (s *State) Fronts() *pareto.Instances { return s.pool.fronts }
 
-// Input is what an operator may know of m: its evidence is of the train cases at idx.
+// Input is what an operator may know of m, with evidence from the train cases
+// at idx.
 func (s *State) Input(m *Member, idx []int) mutate.Input {
 	return mutate.Input{Parent: m.Variant.Doc, Evidence: s.evidence(m, idx), Rejected: slices.Clone(s.rejected),
 		Corpus: s.corpus, MaxTokens: s.guard.maxTokens, Seed: s.Rand.Int64N(1 << 31)}

@@ -24,8 +24,9 @@ type Noise struct {
 	LatencyMS *float64 `json:"latency_ms"`
 	CostUSD   *float64 `json:"cost_usd"`
 	Tokens    *float64 `json:"tokens"`
-	// Judge is the agreement of repeated judge checks: how often the second trial of the
-	// same text was judged alike. It includes the agent's own noise.
+	// Judge is the agreement of repeated judge checks: how often the second
+	// trial of the same text got the same judgement. It includes the agent's
+	// own noise.
 	Judge pareto.Agreement `json:"judge"`
 }
 
@@ -38,8 +39,8 @@ func (n Noise) epsilon(sd *float64) float64 {
 	return *sd * math.Sqrt(2/float64(n.Cases))
 }
 
-// between is the standard error of the mean paired difference in quality of two
-// members, each with the trials that it has, as far as noise alone makes it.
+// between is the standard error, from noise alone, of the mean paired
+// difference in quality of two members, each with its number of trials.
 func (n Noise) between(a, b *Member) float64 { return scatter(n.Quality, a, b) }
 
 // scatter is between for a quantity with the standard deviation sd.
@@ -58,11 +59,13 @@ func scatter(sd float64, a, b *Member) float64 {
 const medianCost = 1.2533
 
 // repeats is how many validation cases the incumbent is tried on once more.
-// Twelve tell the noise within about a fifth; the finals' repeats add to them.
+// Twelve measure the noise to within about a fifth; the finals' repeats add
+// to them.
 const repeats = 12
 
-// testRetest tries the incumbent again on validation cases on which the pool's outcomes
-// differ, with what the budget leaves: the others have no noise worth paying for.
+// testRetest tries the incumbent again on validation cases on which the
+// pool's outcomes differ, as far as the budget allows: the others have no
+// noise worth paying for.
 func (s *State) testRetest(ctx context.Context) error {
 	root := s.pool.members[0]
 	again := s.disputed()
@@ -99,9 +102,9 @@ func (s *State) disputed() (out []int) {
 	return out
 }
 
-// noise pools the spread within cases over all members that were tried more than
-// once. The incumbent's repeats are on disputed cases alone; the others count as
-// without noise, in proportion.
+// noise pools the spread within cases over all members that were tried more
+// than once. The incumbent's repeats are on disputed cases alone; the others
+// count as without noise, in proportion.
 func (s *State) noise() Noise {
 	n := Noise{Cases: len(s.Cases.Val)}
 	var q, retries, latency, cost, tokens within
@@ -133,7 +136,8 @@ func (s *State) noise() Noise {
 	return n
 }
 
-// judged counts what a judge said of the first trial against each later one.
+// judged counts the judgements of the first trial against those of each later
+// one.
 func (n *Noise) judged(c *eval.Case, rs []*eval.Rollout) {
 	for k, check := range c.Checks {
 		for _, r := range rs[1:] {
@@ -152,7 +156,7 @@ func reported[T int64 | float64](x *T) (float64, bool) {
 	return float64(*x), true
 }
 
-// within sums the squares around the means of cases.
+// within sums the squared deviations from the means of cases.
 type within struct {
 	squares float64
 	df      int
@@ -191,8 +195,9 @@ func (r *attempts) done() (out []*eval.Rollout) {
 	return out
 }
 
-// retested is how many repeated checks must be compared before a judge is called
-// unsteady: its agreement with itself is below TrustedKappa.
+// retested is how many repeated checks must be compared before a judge is
+// called unsteady, which means that its agreement with itself is below
+// TrustedKappa.
 const retested = 10
 
 // warnings reports whether the measurement is too noisy to decide: heldOut

@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A Member is a candidate in the Pareto pool: a text that won its minibatch (or
-// the incumbent), with all that is known of it.
+// A Member is a candidate in the Pareto pool: a text that won its minibatch
+// (or the incumbent), with all its measurements.
 type Member struct {
 	record.Candidate
 	Variant eval.Variant
@@ -27,9 +27,9 @@ type Member struct {
 	depth     int             // stepping stones on the way here since the last gain
 }
 
-// A attempts is one case's rollouts by one candidate, in the order of trials. The
-// first one is kept apart: most cases have no other, and a pool holds a record
-// for every candidate and case.
+// An attempts is one case's rollouts by one candidate, in the order of
+// trials. The first one is stored apart: most cases have no other, and a pool
+// holds a record for every candidate and case.
 type attempts struct {
 	first *eval.Rollout
 	more  []*eval.Rollout
@@ -139,7 +139,7 @@ func (p *pool) ancestors(i int) []int {
 	return out
 }
 
-// commonAncestor is the youngest member that both descend from.
+// commonAncestor is the youngest member from which both descend.
 func (p *pool) commonAncestor(a, b int) int {
 	mine := map[int]bool{}
 	for _, i := range p.ancestors(a) {

@@ -9,26 +9,26 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// deletionSlack is how much a deletion may seem to lose on validation and still
-// replace the best: shorter texts are cheaper in every later session, and one
-// validation pass cannot resolve a hundredth.
+// deletionSlack is how much a deletion may seem to lose on validation and
+// still replace the best: shorter texts are cheaper in every later session,
+// and one validation pass cannot resolve a hundredth.
 const deletionSlack = 0.01
 
 // passengerSlack is the same for lines that the search added and no feedback
-// supports: about the standard error of one pass over thirty cases. They have to
-// show that they help, not that they do no harm.
+// supports: about the standard error of one pass over thirty cases. Such
+// lines have to show that they help, not only that they do no harm.
 const passengerSlack = 0.04
 
 // leadZ is how many standard errors ahead of the best a child must be, on the
 // validation cases so far, to take the lead before it was measured on all.
 const leadZ = 2.5
 
-// race validates m against the best in stages: the most informative cases come
-// first. It stops as soon as m cannot catch up any more, and as soon as m is so
-// far ahead that the rest could not change the decision; what the leader then
-// lacks is measured once it is needed, in a later race or in the finals. A
-// member that was stopped stays a parent for the cases that it leads on, but
-// cannot win.
+// race validates m against the best in stages: the most informative cases
+// come first. It stops once m cannot catch up any more, or once m is so far
+// ahead that the rest could not change the decision; the leader's missing
+// cases are measured when they are needed, in a later race or in the finals.
+// A member that was stopped stays a parent for the cases that it leads on,
+// but cannot win.
 func (s *State) race(ctx context.Context, m *Member, deletion float64) error {
 	best := s.pool.members[s.best]
 	order := s.informative(best)
@@ -40,7 +40,7 @@ func (s *State) race(ctx context.Context, m *Member, deletion float64) error {
 		if err != nil && !eval.IsPending(err) {
 			return err
 		}
-		// Whoever answers by hand is asked for both at once.
+		// An agent whose requests a person answers gets both at once.
 		if e := s.measureVal(ctx, m, order[at:end], 0); e != nil && (err == nil || !eval.IsPending(e)) {
 			err = e
 		}
@@ -72,8 +72,8 @@ func (s *State) race(ctx context.Context, m *Member, deletion float64) error {
 }
 
 // potential is the largest sum of differences to best that m can still reach:
-// what it has on order[:end], and every case after that solved. Where it is not
-// positive, m is dominated on average.
+// its sum on order[:end], and every later case solved. If it is not positive,
+// m is dominated on average.
 func (s *State) potential(m, best *Member, order []int, end int) float64 {
 	sum := 0.0
 	for k, i := range order {
@@ -92,8 +92,8 @@ func (s *State) potential(m, best *Member, order []int, end int) float64 {
 	return sum
 }
 
-// paired is the mean difference of a to b over the validation cases that both
-// have a score on.
+// paired is the mean difference between a and b over the validation cases
+// that both have a score on.
 func (s *State) paired(a, b *Member) float64 {
 	sum, n := 0.0, 0
 	for i := range s.Cases.Val {
@@ -107,9 +107,9 @@ func (s *State) paired(a, b *Member) float64 {
 	return sum / float64(n)
 }
 
-// informative orders the validation cases: those that the best does worst on
-// first, since only there can a child gain; equals by how much the pool
-// disagrees on them.
+// informative orders the validation cases: those on which the best does worst
+// come first, since only there can a child gain; among equals those on which
+// the pool disagrees most.
 func (s *State) informative(best *Member) []int {
 	spread := make([]float64, len(s.Cases.Val))
 	for i := range spread {
@@ -135,18 +135,19 @@ func (s *State) informative(best *Member) []int {
 	return order
 }
 
-// maxFinalists and maxTrials bound what is spent on telling the best apart.
+// maxFinalists and maxTrials bound the spending on choosing between the
+// leaders.
 const (
 	maxFinalists = 3
 	maxTrials    = 3
 )
 
-// finals repeats the validation of the leaders with what the budget leaves:
-// the best of many noisy means is too good to be true, and fresh trials take
-// that back. It always returns done or what went wrong.
+// finals repeats the validation of the leaders with the rest of the budget:
+// the best of many noisy means is too high, and fresh trials correct that. It
+// always returns done or an error.
 func (s *State) finals(ctx context.Context, done *errDone) error {
-	// A leader that ran away early is measured on the cases that it skipped; each turn
-	// measures one more member on all of them.
+	// A leader that took the lead early is measured on the cases that it
+	// skipped; each turn measures one more member on all of them.
 	for m := s.pool.members[s.best]; !m.full; m = s.pool.members[s.best] {
 		if err := s.measureVal(ctx, m, all(len(s.Cases.Val)), 0); err != nil {
 			return err
@@ -200,8 +201,8 @@ func (s *State) finals(ctx context.Context, done *errDone) error {
 	return s.close(ctx, done)
 }
 
-// close confirms the winner and measures the noise with what is left then. It
-// always returns done or what went wrong.
+// close confirms the winner and measures the noise with the rest of the
+// budget. It always returns done or an error.
 func (s *State) close(ctx context.Context, done *errDone) error {
 	if err := s.confirm(ctx); err != nil {
 		return err
@@ -212,8 +213,8 @@ func (s *State) close(ctx context.Context, done *errDone) error {
 	return done
 }
 
-// confirm gives the winner one trial that had no part in choosing it: the score
-// that is reported, and what the gate's held-out cases are risked on.
+// confirm gives the winner one trial that had no part in choosing it: the
+// score that is reported, and on which the gate's held-out cases are risked.
 func (s *State) confirm(ctx context.Context) error {
 	m := s.pool.members[s.best]
 	rest := s.Evaluator.Budget.Remaining().Rollouts
@@ -242,8 +243,8 @@ func (m *Member) trial(n int) (out []*eval.Rollout) {
 	return out
 }
 
-// leaders are the fully validated members that the best is not clearly ahead of,
-// the best first.
+// leaders are the fully validated members that are not clearly behind the
+// best, the best first.
 func (s *State) leaders() []*Member {
 	best := s.pool.members[s.best]
 	out := []*Member{best}
@@ -274,7 +275,7 @@ func (s *State) standardError(a, b *Member) float64 {
 	return math.Sqrt(sum / float64(n-1) / float64(n))
 }
 
-// result sums the walk up.
+// result sums up the search.
 func (s *State) result() *Result {
 	res := &Result{Stats: s.stats, Noise: s.noise()}
 	for _, m := range s.pool.members {

@@ -45,8 +45,8 @@ func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
 		s.supported = s.supported || p.Supported
 	}
 	if s.supported {
-		// In this run shared words show which changes answer the feedback: a change
-		// that shares none with it is a guess.
+		// In this run shared words show which changes answer the feedback: a
+		// change that shares none is a guess.
 		n := len(ps)
 		ps = slices.DeleteFunc(ps, func(p mutate.Proposal) bool { return !p.Supported })
 		s.stats.Unusable += n - len(ps)

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// fewSame corrections in the same words are no pattern.
+	// fewSame corrections in the same words are no pattern yet.
 	fewSame = 3
-	// sameWords is the share of common words from which on two corrections count as
-	// the same sentence.
+	// sameWords is the share of common words from which on two corrections
+	// count as the same sentence.
 	sameWords = .8
 )
 
-// repeatedCorrection warns if most corrections of the cases that a verdict rests on are the same
-// sentence; "" if they are not. A text that a program put into every session looks like
-// that; so does a person who has to repeat a correction again and again. Only that person
-// knows which it is.
+// repeatedCorrection warns if most corrections of the cases behind a verdict
+// are the same sentence; "" if they are not. A text that a program put into
+// every session looks like that; so does a person who has to repeat a
+// correction again and again. Only that person can tell.
 func repeatedCorrection(cases []eval.Case) string {
 	type group struct {
 		words map[string]bool

@@ -13,11 +13,13 @@ import (
 type Rewrite struct {
 	New   func(eval.Model) mutate.Operator
 	Worth float64 // see Move.Prior
-	// WhenStated is the urgency once most of what the best still fails is stated in its
-	// text already: saying it again is no use, and rewording is. 0 is that of the others.
+	// WhenStated is the urgency once the best text already states most of
+	// what it still fails: then rewording helps and repeating does not. 0
+	// means the same urgency as otherwise.
 	WhenStated float64
 	Deletes    bool // the text only lacks lines
-	// Basis chooses the train cases that the operator is shown; nil: failures.
+	// Basis chooses the train cases that the operator is shown; nil:
+	// failures.
 	Basis func(s *State, m *Member) []int
 }
 
@@ -29,8 +31,8 @@ func (r Rewrite) Name() string { return r.New(nil).Name() }
 // Prior implements Move.
 func (r Rewrite) Prior() float64 { return r.Worth }
 
-// Urgency implements Urgent: while reflections find something, a rewrite of the whole is
-// a gamble.
+// Urgency implements Urgent: while reflections succeed, a rewrite of the
+// whole is a gamble.
 func (r Rewrite) Urgency(s *State) float64 {
 	switch {
 	case s.stated && r.WhenStated > 0:
@@ -78,8 +80,8 @@ func (r Rewrite) Make(ctx context.Context, s *State) (*Change, error) {
 	return mv, nil
 }
 
-// withReference are the train cases with an answer that their owner has accepted, and
-// with one of m.
+// withReference are the train cases that have both an answer that their owner
+// has accepted and one of m.
 func (s *State) withReference(m *Member) (idx []int) {
 	for i := range s.Cases.Train {
 		if strings.TrimSpace(s.Cases.Train[i].Reference) != "" && m.train[i].last() != nil {
@@ -89,7 +91,8 @@ func (s *State) withReference(m *Member) (idx []int) {
 	return idx
 }
 
-// mostStated reports whether most of what the best still fails is stated in its text.
+// mostStated reports whether the best text states most of what it still
+// fails.
 func (s *State) mostStated() bool {
 	m := s.Best()
 	stated, lines := 0, 0

@@ -15,10 +15,10 @@ import (
 // maxDepth bounds how many reflections in a row may be without effect.
 const maxDepth = 2
 
-// least is how many rollouts must be left for another child to be worth trying:
-// its minibatch, its validation, and what the leader may lack. The first child
-// meets an incumbent that lacks nothing, so that a small budget tries one at
-// least.
+// least is how many rollouts must be left for another child to be worth
+// trying: its minibatch, its validation, and the leader's missing cases. For
+// the first child the incumbent lacks nothing, so that even a small budget
+// tries one.
 func (s *State) least() int64 {
 	passes := 2
 	if len(s.pool.members) == 1 {
@@ -27,12 +27,12 @@ func (s *State) least() int64 {
 	return int64(s.opt.Minibatch + passes*len(s.Cases.Val))
 }
 
-// apply makes one move. tried is false if it has nothing to work on;
-// nothing was spent then beyond what evidence cost.
+// apply makes one move. tried is false if it has nothing to work on; then
+// only evidence was paid for.
 func (s *State) apply(ctx context.Context, m Move) (tried, won bool, err error) {
 	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < s.least() {
-		// A child that cannot be validated whole cannot win: what is left is
-		// better spent on telling the finalists apart.
+		// A child that cannot be validated whole cannot win: the rest of the
+		// budget is better spent on choosing between the finalists.
 		return false, false, s.finals(ctx, errRollouts)
 	}
 	mv, err := m.Make(ctx, s)
@@ -49,7 +49,7 @@ func (s *State) apply(ctx context.Context, m Move) (tried, won bool, err error) 
 	return true, s.best != best, nil
 }
 
-// Ask runs one operator per input in parallel and keeps the usable, allowed
+// Ask runs one operator per input in parallel and returns the usable, allowed
 // proposals in the order of the inputs.
 func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inputs []mutate.Input) ([]mutate.Proposal, error) {
 	type reply struct {
@@ -108,8 +108,8 @@ func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inp
 	return out, nil
 }
 
-// allowed checks a text before anything is paid for it, and records it if it is
-// refused.
+// allowed checks a text before anything is paid for it, and records a
+// refusal.
 func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate.Proposal) (bool, error) {
 	sha := p.Doc.Hash()
 	if s.tried[sha] {
@@ -138,7 +138,7 @@ func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate
 	if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
 		return false, err
 	}
-	// The reason may quote what is held back; the mutator must not learn that a
+	// The reason may quote held-out text; the mutator must not learn that a
 	// guess was right.
 	why := "not allowed"
 	if c.State == record.Quarantined {
@@ -224,9 +224,9 @@ func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won 
 			return false, err
 		}
 		if mv.Stone && len(ps) == len(mv.Proposals) && delta > -1e-9 && mv.Parent.depth < maxDepth {
-			// Neither better nor worse: rules that only work together look like
-			// this one by one. It becomes a stepping stone for the next
-			// reflection instead of being taken apart.
+			// Neither better nor worse: rules that only work together look
+			// like this one by one. The child becomes a stepping stone for
+			// the next reflection instead of being taken apart.
 			m := s.pool.add(c, child.Variant, from...)
 			m.train, m.depth = child.train, mv.Parent.depth+1
 			s.stones = append(s.stones, m)
@@ -255,9 +255,9 @@ func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won 
 	return true, s.race(ctx, m, mv.Slack)
 }
 
-// unite joins proposals for one parent. The mutator is asked only if sentences of
-// theirs may mean the same in other words, before anything of the union is
-// measured.
+// unite joins proposals for one parent. The mutator is asked only if
+// sentences of theirs may mean the same in other words, before anything of
+// the union is measured.
 func (s *State) unite(ctx context.Context, mv *Change, ps []mutate.Proposal) (mutate.Proposal, error) {
 	u := &mutate.Union{Model: s.Mutator, Proposals: ps}
 	p, err := u.Propose(ctx, s.Input(mv.Parent, nil))
@@ -273,7 +273,7 @@ func (s *State) unite(ctx context.Context, mv *Change, ps []mutate.Proposal) (mu
 	return p, s.emit(ctx, "united", map[string]any{"sha256": p.Doc.Hash(), "operator": mv.op, "proposals": len(ps)})
 }
 
-// halves tries the two halves of a refused union apart.
+// halves tries the two halves of a refused union separately.
 func (s *State) halves(ctx context.Context, mv *Change, ps []mutate.Proposal) (bool, error) {
 	if len(ps) < 2 {
 		return false, nil

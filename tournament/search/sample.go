@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 )
 
-// Failures returns the indexes of train cases that m fails, the worst first, and
-// measures more of them while there are fewer than want. The cases that m's
+// Failures returns the indexes of train cases that m fails, the worst first,
+// and measures more while there are fewer than want. The cases that m's
 // ancestors failed come first: they are the likeliest to teach something.
 func (s *State) Failures(ctx context.Context, m *Member, want int) ([]int, error) {
 	fails, err := s.Known(ctx, m)
@@ -28,7 +28,7 @@ func (s *State) Failures(ctx context.Context, m *Member, want int) ([]int, error
 	return fails, err
 }
 
-// Known lists the train cases that m is known to fail. Where m passes most of
+// Known lists the train cases that m is known to fail. If m passes most of
 // what it was tried on, a failure may be noise: it counts once a second trial
 // has failed as well.
 func (s *State) Known(ctx context.Context, m *Member) ([]int, error) {
@@ -61,8 +61,8 @@ func (s *State) Known(ctx context.Context, m *Member) ([]int, error) {
 	return fails, nil
 }
 
-// persistent returns the newest rollout of r with the feedback of those checks
-// only that failed in every trial, nil if none did.
+// persistent returns the newest rollout of r with the feedback of only those
+// checks that failed in every trial, nil if none did.
 func persistent(r *attempts) *eval.Rollout {
 	last := r.last()
 	if last == nil || last.Quality >= 1 {
@@ -85,11 +85,11 @@ func persistent(r *attempts) *eval.Rollout {
 	return &out
 }
 
-// untried lists the train cases that m was not tried on: those first that the
-// nearest ancestor with a score failed, then those that no ancestor has a score on,
-// then those that the ancestor passed; in random order within each. A case that was
-// tried in vain (its rollout is missing, or void) is tried: another attempt would
-// mostly end the same way.
+// untried lists the train cases that m was not tried on: first those that the
+// nearest ancestor with a score failed, then those without a score of any
+// ancestor, then those that the ancestor passed; in random order within each.
+// A case without a result (its rollout is missing, or void) counts as tried:
+// another attempt would mostly end the same way.
 func (s *State) untried(m *Member) []int {
 	lineage := s.pool.ancestors(s.pool.index(m))
 	var tiers [3][]int

@@ -10,11 +10,12 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// addSeeds puts Options.Seeds into the pool beside the incumbent. Each is checked like
-// any other text, but not by the firewall: its owner has read its findings. It has no
-// minibatch to win, since it has no parent here; it races the best on validation, and is a
-// parent from then on. One that may not be tried is recorded with the reason. The
-// undecided challenger comes first, and was checked when it was made.
+// addSeeds puts Options.Seeds into the pool beside the incumbent. Each is
+// checked like any other text, except by the firewall, whose findings its
+// owner has read. It has no minibatch to win, since it has no parent here; it
+// races the best on validation, and is a parent from then on. One that may
+// not be tried is recorded with the reason. The undecided challenger comes
+// first, and was checked when it was made.
 func (s *State) addSeeds(ctx context.Context) error {
 	root := s.pool.members[0]
 	seeds := s.opt.Seeds

@@ -11,7 +11,8 @@ type Selector interface {
 }
 
 // ParetoSelect samples a parent from the instance fronts of the validation
-// split, weighted by how many cases it is best on (GEPA, algorithm 2).
+// split, weighted by the number of cases on which it is best (GEPA, algorithm
+// 2).
 type ParetoSelect struct{}
 
 // Select implements Selector.
@@ -24,8 +25,8 @@ type BestSelect struct{}
 func (BestSelect) Select(s *State) *Member { return s.Best() }
 
 // MixedSelect takes the best with probability Best, else samples the fronts.
-// Pure sampling spends most of its budget on stepping stones once the pool has
-// grown; pure greed never leaves a local optimum.
+// Pure sampling spends most of its budget on stepping stones once the pool
+// has grown; pure greed never leaves a local optimum.
 type MixedSelect struct{ Best float64 }
 
 // Select implements Selector.
@@ -54,7 +55,8 @@ func (t TopK) Select(s *State) *Member {
 	return order[s.Rand.IntN(min(max(1, t.K), len(order)))]
 }
 
-// EpsilonGreedy takes the best, but with probability Epsilon any member alike.
+// EpsilonGreedy takes the best, but with probability Epsilon any member with
+// equal chances.
 type EpsilonGreedy struct{ Epsilon float64 }
 
 // Select implements Selector.

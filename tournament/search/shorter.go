@@ -10,10 +10,11 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Shorter is what a text lacks that only lacks lines of another one. It may
-// be cheaper, and that it answers as well is shown on the cases alone: a line that
-// no check mentions may matter to a request that was never recorded. It may also matter
-// to a score: what a check mentions is not all that the agent needs to pass it.
+// Shorter is the difference of a text that only lacks lines of another one.
+// Such a text may be cheaper, but its answers are tested on the cases alone:
+// a line that no check mentions may matter to a request that was never
+// recorded. It may also matter to a score, because an agent may need more
+// than the checks mention to pass them.
 type Shorter struct {
 	Untested int `json:"untested"` // lines, whole or in part, that no check mentions
 	Tested   int `json:"tested"`   // those that checks mention
@@ -48,7 +49,7 @@ func ShorterThan(incumbent, child *skill.Document, cases []eval.Case) *Shorter {
 	return s
 }
 
-// String names such a text: "shorter: 3 lines that no check mentions".
+// String describes the difference: "shorter: 3 lines that no check mentions".
 func (s *Shorter) String() string {
 	switch {
 	case s.Untested == 0 && s.Tested == 0:

@@ -2,7 +2,7 @@ package search
 
 import "fmt"
 
-// Progress is what a stop condition may look at, between two rounds.
+// Progress is the input of a stop condition, between two rounds.
 type Progress struct {
 	Rounds int     // made so far
 	Stale  int     // of them since the last better best
@@ -10,9 +10,9 @@ type Progress struct {
 	Tokens int     // of the best's body
 }
 
-// A Stop ends a search between two rounds: it returns the reason in words, "" to
-// continue. The caps of the budget and the lack of ideas end every search. It must
-// be a function of p alone, or a resumed run would end elsewhere.
+// A Stop ends a search between two rounds: it returns the reason in words, ""
+// to continue. The caps of the budget and the lack of ideas end every search.
+// It must be a function of p alone, or a resumed run would end elsewhere.
 type Stop interface {
 	Done(p Progress) string
 }
@@ -53,7 +53,7 @@ func (s AnyOf) Done(p Progress) string {
 	return ""
 }
 
-// Stops are the conditions by name, given the rounds of patience.
+// Stops are the conditions by name, for so many rounds of patience.
 var Stops = map[string]func(patience int) Stop{
 	"patience": func(n int) Stop { return Patience(n) },
 	"perfect":  func(n int) Stop { return AnyOf{Patience(n), Reached(1)} },

@@ -11,15 +11,15 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// Unmeasured collects the cases of a run on which no candidate ever got a score:
-// the judge's replies were not usable, the agent read what it must not, or the
-// infrastructure failed. They count nowhere, and their owner has to know. The zero
-// value is ready; it is not safe for concurrent use.
+// Unmeasured collects the cases of a run on which no candidate ever got a
+// score: the judge's replies were not usable, the agent read forbidden files,
+// or the infrastructure failed. They are not counted, and their owner has to
+// know. The zero value is ready; it is not safe for concurrent use.
 type Unmeasured struct {
 	why map[string]string // by case, of the first attempt; "" if the case was scored
 }
 
-// Add notes what came of one rollout.
+// Add records one rollout.
 func (u *Unmeasured) Add(r *eval.Rollout) {
 	if u.why == nil {
 		u.why = map[string]string{}

@@ -49,7 +49,7 @@ func (s *State) untangle(ctx context.Context, mv *Change, child *Member, batch [
 	if delta <= 1e-9 {
 		return none(nil)
 	}
-	// What failed once may have been bad luck: it goes only if it fails again.
+	// One failure may have been chance: the line goes only if it fails again.
 	if err := s.measureTrain(ctx, child, lost, 1); err != nil {
 		return none(err)
 	}
@@ -61,20 +61,20 @@ func (s *State) untangle(ctx context.Context, mv *Change, child *Member, batch [
 	return m, p, nil
 }
 
-// knots counts what came of taking lines apart.
+// knots counts the results of taking lines apart.
 type knots struct{ tries, wins int }
 
-// promising reports whether taking apart is worth another try: it starts as an
-// even chance, and every try counts.
+// promising reports whether taking apart is worth another try: it starts at
+// even odds, and every try counts.
 func (k knots) promising() bool { return 3*(k.wins+1) >= k.tries+2 }
 
 func contains(all, some []int) bool {
 	return !slices.ContainsFunc(some, func(x int) bool { return !slices.Contains(all, x) })
 }
 
-// tangled lists the blocks of child to take out; of the cases at idx those that
-// ask for a tangled line that stays; and those that ask for one that goes although
-// the parent passed it.
+// tangled lists the blocks of child to remove; of the cases at idx those that
+// ask for a tangled line that stays; and those that ask for a removed one
+// although the parent passed them.
 func (s *State) tangled(parent, child *Member, idx []int) (drop, stay, lost []int) {
 	index, text := mutate.Deletable(mutate.Input{Parent: child.Variant.Doc})
 	type line struct {

@@ -17,9 +17,9 @@ type Worth struct {
 	Without eval.Metrics `json:"without"` // the agent without the skill
 }
 
-// worth spends what search and gate have left on the arm without a skill, a few
-// validation cases of it. nil if nothing is left, or if the incumbent was
-// not measured in this run.
+// worth spends what search and gate have left on a few validation cases
+// without a skill. nil if nothing is left, or if the incumbent was not
+// measured in this run.
 func (p *Plan) worth(ctx context.Context, out *Outcome, budget *eval.Budget, val []eval.Case) (*Worth, error) {
 	if out.Search == nil || len(val) == 0 {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Memory is a Journal that forgets everything when the process ends: for
-// benchmarks of the search alone, and for embedding. The zero value is ready.
+// Memory is a Journal that keeps its data in memory: for benchmarks of the
+// search alone, and for embedding. The zero value is ready.
 type Memory struct {
 	mu          sync.Mutex
 	Rollouts    map[string]*eval.Rollout
@@ -130,7 +130,8 @@ func (m *Memory) SaveTrial(_ context.Context, t *record.TrialRecord) error {
 	return nil
 }
 
-// TrialNumber implements Journal. Nothing is ever proved over a lifetime here.
+// TrialNumber implements Journal. No trial is ever proved over a lifetime
+// here.
 func (m *Memory) TrialNumber(_ context.Context, skill, incumbent, challenger string, round int) (*record.TrialNumber, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
