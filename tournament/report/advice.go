@@ -9,7 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// Shorter is what a text lacks that lacks lines and nothing else, for pages.
+// Shorter is what a text that only lacks lines lacks, for pages.
 type Shorter = search.Shorter
 
 // A Standing is what a run left behind, as far as the next step depends on
@@ -25,7 +25,7 @@ type Standing struct {
 	Resume     string // the run, if it was killed or interrupted; "" for one that ended
 }
 
-// Next is what to type after a run, commands in backticks.
+// Next is the command to type after a run, commands in backticks.
 func (s Standing) Next() string {
 	run := s.Skill
 	if s.Shorter {
@@ -65,8 +65,8 @@ func Worth(w *search.Worth, name string, validation int) string {
 	return fmt.Sprintf("quality %+.2f with %s against no skill at all, on %s", w.With.Quality-w.Without.Quality, name, on)
 }
 
-// Confirmed is the challenger's validation quality without the winner's luck, nil
-// if the budget left no trial for that.
+// Confirmed is the challenger's validation quality without the winner's luck,
+// nil if the budget left no trial for that.
 func (m *Model) Confirmed() *float64 {
 	for _, s := range slices.Backward(m.Events) {
 		if s.Kind != "confirmed" {

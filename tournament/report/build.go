@@ -82,7 +82,7 @@ func (m *Model) standing() Standing {
 	return s
 }
 
-// sentence is the verdict for somebody who reads nothing else.
+// sentence is the verdict in one sentence.
 func sentence(m *Model) string {
 	switch v := m.Verdict; {
 	case v != nil && v.Verdict == pareto.Promote:
@@ -103,7 +103,7 @@ func sentence(m *Model) string {
 	return "No verdict: nothing beat the incumbent on validation."
 }
 
-// candidates fills in what was measured of each text, and the front.
+// candidates fills in the measurements of each text, and the front.
 func (m *Model) candidates(d *Data, s *scores) {
 	depth := map[string]int{}
 	for _, c := range d.Candidates {
@@ -126,8 +126,8 @@ func (m *Model) candidates(d *Data, s *scores) {
 		case m.Challenger:
 			k.Role = "challenger"
 		}
-		// A cap may end a search a few cases before its winner's last; that is
-		// no reason to leave the winner off the front.
+		// A cap may end a search a few cases before its winner's last one;
+		// the winner stays on the front all the same.
 		k.Full = k.Metrics.N > 0 && 10*s.cases(c.SHA, eval.Val) >= 9*s.cases(m.Incumbent, eval.Val)
 		m.Candidates = append(m.Candidates, k)
 	}
@@ -186,8 +186,9 @@ func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
 			out.Rows = append(out.Rows, row)
 		}
 	}
-	// Validation first: that is what the search decided on. The hardest first: so
-	// the eye finds the cases that no text solves, and those that all solve.
+	// Validation first, because the search decided on it. The hardest case
+	// first, so that the cases that no text solves, and those that all solve,
+	// stand out.
 	rank := map[string]int{"val": 0, "test": 1, "train": 2}
 	easy := map[string]float64{}
 	for _, r := range out.Rows {
@@ -229,7 +230,7 @@ func (m *Model) diff(d *Data) error {
 	return err
 }
 
-// warn lists what qualifies the report.
+// warn lists the qualifications of the report.
 func (m *Model) warn(s *scores) {
 	add := func(format string, args ...any) { m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...)) }
 	if m.Simulated {

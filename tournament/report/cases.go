@@ -7,7 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// A Case is one situation with what the two texts made of it.
+// A Case is one case with the two texts' results.
 type Case struct {
 	N       int            `json:"n"` // its number in this report: its row in Matrix, from 1
 	ID      string         `json:"case"`
@@ -19,12 +19,12 @@ type Case struct {
 	Context []eval.Message `json:"context,omitempty"`
 	Checks  []string       `json:"checks"`                   // in words
 	Trigger *bool          `json:"should_trigger,omitempty"` // of a trigger case: whether the skill should be loaded
-	// Late: the gate has measured it, and the evidence sufficed without it.
+	// Late: the gate measured it, and the evidence sufficed without it.
 	Late bool      `json:"late,omitempty"`
 	Arms []CaseArm `json:"arms"` // incumbent, challenger and no skill, as far as they were tried
 }
 
-// A CaseArm is what one text made of a case. All but Quality and Trials is of
+// A CaseArm is one text's result on a case. All but Quality and Trials is of
 // the first trial that has a score, else of the first.
 type CaseArm struct {
 	Label    string             `json:"label"` // "incumbent", "challenger", "no skill", "A", "B"
@@ -91,8 +91,8 @@ func about(n int, id, split string, c *eval.Case) Case {
 	return out
 }
 
-// cases lists what incumbent, challenger and no skill made of the matrix' cases,
-// in the order of its rows.
+// cases lists the results of incumbent, challenger and no skill on the
+// matrix' cases, in the order of its rows.
 func cases(m *Model, all []eval.Case, s *scores) []Case {
 	known := map[string]*eval.Case{}
 	for i := range all {

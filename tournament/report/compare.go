@@ -42,8 +42,8 @@ type Comparison struct {
 	Cases    int      `json:"cases"`     // that both arms have a score on
 	Clusters int      `json:"clusters"`  // independent units: the n of every interval
 	Trials   int      `json:"trials"`    // most on any case
-	// MaxRetries is how often a failed attempt could ask again: 1 + MaxRetries is the
-	// most that an arm's retries can be on a case.
+	// MaxRetries is how often a failed attempt could ask again: 1 +
+	// MaxRetries is the largest number of an arm's retries on a case.
 	MaxRetries int     `json:"max_retries"`
 	Objectives []Delta `json:"objectives"`
 	Flips      []Flip  `json:"flips"`
@@ -51,11 +51,12 @@ type Comparison struct {
 	// skill; else nil.
 	Lift *float64 `json:"lift_per_1000_tokens"`
 
-	// Pairs are what the comparison rests on, by case.
+	// Pairs are the pairs behind the comparison, by case.
 	Pairs []CasePair `json:"-"`
 	// Diff is from A to B, nil if one of them is no skill.
 	Diff *Diff `json:"-"`
-	// Spent is what this comparison took, nil if all was recorded before.
+	// Spent is the cost of this comparison, nil if all of it was recorded
+	// before.
 	Spent *eval.Spent `json:"-"`
 }
 
@@ -78,7 +79,7 @@ type Delta struct {
 	Wins   int `json:"wins"`
 	Losses int `json:"losses"`
 	Ties   int `json:"ties"`
-	// Differs is false if the interval holds "no difference".
+	// Differs is false if the interval contains "no difference".
 	Differs bool `json:"differs"`
 }
 
@@ -100,7 +101,7 @@ type CasePair struct {
 // and the gate agree.
 var gateRule = pareto.DefaultConfig()
 
-// Solved reports whether a user could have left it at that: every check passed.
+// Solved reports whether every check passed.
 func Solved(r *eval.Rollout) bool {
 	if r.Status != eval.Done || r.Failure != "" {
 		return false
@@ -113,7 +114,7 @@ func Solved(r *eval.Rollout) bool {
 	return len(r.Checks) > 0 || r.Quality >= 1
 }
 
-// solved is Solved over several trials: on most of them.
+// solved is Solved on most of several trials.
 func solved(rs []*eval.Rollout) bool {
 	n := 0
 	for _, r := range rs {
@@ -166,8 +167,8 @@ func Pair(cases []eval.Case, a, b []*eval.Rollout) (pairs []CasePair, dropped in
 	return pairs, dropped
 }
 
-// Compare works out a comparison from pairs. The caller has set everything that
-// the pairs do not know: Skill, Split, the arms' Label, SHA and Tokens, Judge.
+// Compare computes a comparison from pairs. The caller has set the other
+// fields: Skill, Split, the arms' Label, SHA and Tokens, Judge.
 func (c *Comparison) Compare(pairs []CasePair, dropped int) {
 	c.Schema, c.Pairs, c.Cases, c.CostUnit = Schema, pairs, len(pairs), "usd"
 	c.Objectives, c.Flips, c.Warnings = []Delta{}, []Flip{}, append([]string{}, c.Warnings...)
@@ -235,8 +236,8 @@ func saved(pairs []*eval.Rollout) (mean float64) {
 	return mean / float64(len(pairs)/2)
 }
 
-// delta turns a cluster's differences, positive if B is better, into what a
-// reader expects: B minus A, or B over A.
+// delta turns a cluster's differences, positive if B is better, into the
+// usual form: B minus A, or B over A.
 func (c *Comparison) delta(o pareto.Objective, diffs []float64) Delta {
 	unit := 1.0 // of differences, which an interval takes to be in [-1, 1]
 	if o == pareto.Retries {
@@ -291,7 +292,7 @@ func value(m eval.Metrics, o pareto.Objective, costUnit string) *float64 {
 	return &m.Quality
 }
 
-// price works out what a solved case costs.
+// price computes the cost of a solved case.
 func (c *Comparison) price(arm *Arm, side int) {
 	total := 0.0
 	for _, p := range c.Pairs {
@@ -338,7 +339,7 @@ func (c *Comparison) flip(p CasePair) {
 	c.Flips = append(c.Flips, f)
 }
 
-// wrong lists what was wrong with an answer.
+// wrong lists the failures of an answer.
 func wrong(r *eval.Rollout) (out []string) {
 	if r.Failure != "" {
 		out = append(out, r.Failure)

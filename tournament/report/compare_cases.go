@@ -9,7 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// Name is what to call an arm on the command line.
+// Name is the name of an arm on the command line.
 func (a *Arm) Name() string {
 	if a.SHA == eval.NoSkill {
 		return eval.NoSkill
@@ -47,7 +47,7 @@ func (c *Comparison) Sentence() string {
 	return fmt.Sprintf("%s against %s on %s: better in %s; worse in %s.", capital(b), a, on, strings.Join(better, ", "), strings.Join(worse, ", "))
 }
 
-// Next is what to type after a comparison.
+// Next is the command to type after a comparison.
 func (c *Comparison) Next() string {
 	for i := range c.Objectives {
 		if c.Objectives[i].Differs {
@@ -57,7 +57,7 @@ func (c *Comparison) Next() string {
 	return fmt.Sprintf("more cases narrow the intervals: `evolve harvest --skill %s` brings them", c.Skill)
 }
 
-// CaseList lays out the pairs, the hardest first, with the map of both arms.
+// CaseList lists the pairs, the hardest first, with the map of both arms.
 func (c *Comparison) CaseList() ([]Case, Matrix) {
 	mx := Matrix{Candidates: []string{"a", "b"}}
 	type laid struct {
@@ -90,7 +90,8 @@ func (c *Comparison) CaseList() ([]Case, Matrix) {
 	return out, mx
 }
 
-// Bill is what the pairs took, by kind of call and together, whether this or an earlier comparison paid.
+// Bill is the cost of the pairs, by kind of call and together, whether this
+// or an earlier comparison paid.
 func (c *Comparison) Bill() ([]Spending, eval.Spent) {
 	d := Data{}
 	for _, p := range c.Pairs {
@@ -104,8 +105,8 @@ func (c *Comparison) Bill() ([]Spending, eval.Spent) {
 	return spending(&d), d.Run.Spent
 }
 
-// Took adds up what rollouts took, whether this or an earlier run paid; the wall time is that of the
-// agents, one after the other.
+// Took adds up the cost of rollouts, whether this or an earlier run paid; the
+// wall time is the sum of the agents' times.
 func Took(rs []eval.Rollout) eval.Spent {
 	s := eval.Spent{CostKnown: true}
 	add := func(calls int, u *eval.Usage, usd *float64) {

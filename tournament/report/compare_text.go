@@ -9,11 +9,10 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// shownFlips is how many flipped cases a text lists.
+// shownFlips is the number of flipped cases that a text lists.
 const shownFlips = 20
 
-// A Look is what the terminal that a text is for can show. The zero value is for
-// a file.
+// A Look describes the terminal for a text. The zero value is a file.
 type Look struct {
 	Width  int // columns; 0 for no limit
 	Colour bool

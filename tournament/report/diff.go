@@ -29,7 +29,7 @@ type Line struct {
 	Text string   `json:"text"`
 }
 
-// A Diff is what changed from one text of a skill to another.
+// A Diff is the difference between two texts of a skill.
 type Diff struct {
 	From  string `json:"from"` // labels
 	To    string `json:"to"`
@@ -37,8 +37,8 @@ type Diff struct {
 	// Plus and Minus count the lines that were added and removed.
 	Plus  int `json:"added"`
 	Minus int `json:"removed"`
-	// KernelChanged is never true of a candidate: its owner has edited the
-	// kernel between two versions.
+	// KernelChanged is never true of a candidate: only an owner's edit
+	// changes the kernel between two versions.
 	KernelChanged bool `json:"kernel_changed"`
 }
 
@@ -100,12 +100,12 @@ func kernelLines(d *skill.Document) map[int]bool {
 	return out
 }
 
-// mark is what a line begins with in text.
+// mark is the first character of a line in text.
 var mark = map[LineKind]string{Context: " ", Kernel: "=", Added: "+", Removed: "-", Hunk: ""}
 
 var colour = map[LineKind]string{Kernel: "\x1b[2m", Added: "\x1b[32m", Removed: "\x1b[31m", Hunk: "\x1b[36m"}
 
-// Mark is what a line of this kind begins with in text.
+// Mark is the first character of a line of this kind in text.
 func (k LineKind) Mark() string { return mark[k] }
 
 // Text is the diff for a terminal, in colour or not.
@@ -141,8 +141,8 @@ func (d *Diff) Text(coloured bool) string {
 	return b.String()
 }
 
-// visible is a line without what a terminal would obey. What was added or removed
-// of that is named, so that two lines that look the same do not differ.
+// visible is a line without control characters. Those that were added or
+// removed are named, so that lines that differ never look the same.
 func visible(l Line) string {
 	if l.Kind != Added && l.Kind != Removed {
 		return plain.Text(l.Text)

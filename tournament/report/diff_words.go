@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// changedWords emphasises, in lines that were reworded, the words that differ: a
-// removed line and the added one in its place, which begin or end alike. The
-// result has an entry for each line, "" for one to be shown as it is.
+// changedWords emphasises the differing words of reworded lines: a removed
+// line and the added one in its place, which begin or end alike. The result
+// has an entry for each line, "" for one to be shown as it is.
 func changedWords(lines []Line) []string {
 	out := make([]string, len(lines))
 	for i := 0; i < len(lines); {

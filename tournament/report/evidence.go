@@ -8,9 +8,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/gate"
 )
 
-// evidence lists the gate's pairs. The run's events hold those that it added;
-// the kept trial, if it still is the one of the verdict, has all
-// of them, and is played again for the e-processes that the events leave out.
+// evidence lists the gate's pairs. The run's events hold those that it added.
+// The stored trial, if it still is the one of the verdict, has all of them,
+// and is replayed for the e-processes that the events leave out.
 func evidence(m *Model, d *Data) {
 	for _, e := range d.Events {
 		switch e.Kind {
@@ -42,8 +42,9 @@ func evidence(m *Model, d *Data) {
 		}
 		all = append(all, e)
 	}
-	// A trial that went on since, or whose pairs were completed when the judge
-	// came to be trusted, is not the one that this verdict was given on.
+	// The verdict was given on another state of the trial if that has
+	// continued since, or if its pairs were completed when the judge became
+	// trusted.
 	if got, want := again.Decide(), m.Verdict; got.Verdict != want.Verdict || got.Route != want.Route || !near(got.EValue, want.EValue) {
 		return
 	}
@@ -59,7 +60,7 @@ func Deciding(v *gate.Verdict) int {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(1, math.Abs(a), math.Abs(b)) }
 
-// finite is a number that JSON knows, nil for NaN and the infinities.
+// finite is a number that JSON can carry, nil for NaN and the infinities.
 func finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

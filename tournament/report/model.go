@@ -1,5 +1,6 @@
-// Package report is the result of a run, a comparison or a night: a model with versioned
-// JSON, text for a terminal, and the formats of other programs.
+// Package report is the result of a run, a comparison or a night: a model
+// with versioned JSON, text for a terminal, and the formats of other
+// programs.
 package report
 
 import (
@@ -42,9 +43,9 @@ type Model struct {
 	// Worth compares the incumbent with no skill at all on the same validation
 	// cases; nil if that was not measured.
 	Worth *search.Worth `json:"worth"`
-	// Noise is what the search measured of it, nil if it did not.
+	// Noise is the search's measurement of it, nil if it made none.
 	Noise *search.Noise `json:"noise"`
-	// Candidates are all texts that the run looked at, in the order of their
+	// Candidates are all texts that the run considered, in the order of their
 	// proposal, the incumbent first.
 	Candidates []Candidate `json:"candidates"`
 	Front      []string    `json:"front"` // SHA-256 of the pooled candidates that no other dominates
@@ -82,7 +83,7 @@ type LessonCase struct {
 	Words string `json:"words,omitempty"`
 }
 
-// A Candidate is one text with what was measured of it. Metrics are over the
+// A Candidate is one text with its measurements. Metrics are over the
 // validation cases.
 type Candidate struct {
 	SHA      string       `json:"sha256"`

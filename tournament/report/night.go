@@ -39,7 +39,7 @@ type NightStep struct {
 	Trial              *NightTrial
 }
 
-// A NightTrial is the evidence that a step came to.
+// A NightTrial is the evidence of a step.
 type NightTrial struct {
 	Decision, Challenger string
 	EValue, Alpha        float64 // decisive at EValue ≥ 1/Alpha

@@ -11,8 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// scores are the rollouts that a run's decisions rested on, by case and
-// candidate.
+// scores are the rollouts behind a run's decisions, by case and candidate.
 type scores struct {
 	byCase        map[string]map[string][]*eval.Rollout
 	split         map[string]eval.Split
@@ -31,8 +30,8 @@ func newScores(d *Data) *scores {
 	for _, c := range d.Cases {
 		s.split[c.ID] = c.Split
 	}
-	// A held-out case moves to another split once its trial is closed; what it
-	// was in this run is in the run's configuration.
+	// A held-out case moves to another split once its trial is closed; its
+	// split in this run is in the run's configuration.
 	var config struct {
 		Splits map[string]eval.Split `json:"splits"`
 	}
@@ -124,8 +123,8 @@ func (s *scores) validation(sha string) (out []*eval.Rollout) {
 	return out
 }
 
-// lastTrial leaves the rollouts of the newest trial: of a text that was confirmed, that
-// is the one that had no part in choosing it.
+// lastTrial returns the rollouts of the newest trial: of a confirmed text,
+// that is the one that had no part in choosing it.
 func lastTrial(rs []*eval.Rollout) []*eval.Rollout {
 	last := 0
 	for _, r := range rs {

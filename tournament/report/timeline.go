@@ -10,12 +10,12 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// A Step is one event of a run in words: Rollouts is cumulative, Best the best
-// validation quality so far (nil before the first). The gate's events take it
-// over from the search's last; so do those after a candidate has taken the lead
-// on a part of the cases, until it was measured on all: the mean over the hardest
-// cases is no quality that could be compared. After the winner was confirmed it is what
-// it scored then.
+// A Step is one event of a run in words. Rollouts is cumulative, Best the
+// best validation quality so far (nil before the first). The gate's events
+// keep the search's last one. So do events after a candidate has taken the
+// lead on a part of the cases, until it was measured on all: the mean over
+// the hardest cases is no quality that could be compared. After the winner
+// was confirmed it is the confirmed score.
 type Step struct {
 	Seq      int             `json:"seq"`
 	Time     time.Time       `json:"time"`

@@ -9,9 +9,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// begun is the run of a skill whose process ended while it read corrections, before
-// there was a run to be resumed; nil for none, or if last, the newest run, began
-// after it. The command that started it continues it: see campaign.Runner.Prepare.
+// begun is the run of a skill whose process ended while it read corrections,
+// before the run could be resumed; nil for none, or if last, the newest run,
+// began after it. The command that started it continues it: see
+// campaign.Runner.Prepare.
 func (rd *Reader) begun(ctx context.Context, name string, last *record.Run) (*Unfinished, error) {
 	id, err := rd.Store.BegunRun(ctx, name)
 	if err != nil || id == "" || last != nil && last.ID > id { // ids begin with the time

@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// groupedFrom is from how many skills on what is said of them in the same words is
-// said once.
+// groupedFrom is the least number of skills whose equal lines are merged into
+// one.
 const groupedFrom = 3
 
 var (

@@ -12,8 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// lessons are the sentences of a run's challenger with what taught them; none
-// if no run made the text, or it was removed.
+// lessons are the sentences of a run's challenger with the cases that taught
+// them; none if no run made the text, or it was removed.
 func lessons(ctx context.Context, db *store.Store, run *record.Run) ([]report.Lesson, error) {
 	if run.Challenger == "" {
 		return nil, nil
@@ -27,7 +27,7 @@ func lessons(ctx context.Context, db *store.Store, run *record.Run) ([]report.Le
 	if err != nil {
 		return nil, nil // what cannot be cut into sentences taught none
 	}
-	// What this run's incumbent lacked, whatever the text was made into since.
+	// What this run's incumbent lacked, whatever the text has become since.
 	h, err := s.History(ctx, &candidate.Text{Doc: doc, Candidate: first, Version: &record.Version{Author: "evolve", Parent: run.Incumbent}})
 	if err != nil {
 		return nil, fmt.Errorf("read what taught %s: %w", plain.Short(run.Challenger), err)

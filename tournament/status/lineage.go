@@ -21,7 +21,7 @@ type Log struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
 	// Live is the SHA-256 of the file that agents load, "" if it is gone;
-	// Recorded is false if no version is that text: it was edited since.
+	// Recorded is false if it is no version, because it was edited since.
 	Live       string    `json:"live"`
 	Recorded   bool      `json:"live_recorded"`
 	Pinned     string    `json:"pinned"`     // SHA-256 of the text that it was pinned at
@@ -31,7 +31,7 @@ type Log struct {
 	Edited []string `json:"edited_targets,omitempty"`
 }
 
-// A Version is one installed text, with what it was installed on.
+// A Version is one installed text, with its evidence.
 type Version struct {
 	Version   int       `json:"version"`
 	SHA       string    `json:"sha256"`
@@ -48,11 +48,12 @@ type Version struct {
 	Origin
 	Targets []string `json:"targets"` // where this text is installed
 	Pinned  bool     `json:"pinned"`
-	// RolledBack is when it was last taken back, if it is in no target since.
+	// RolledBack is when it was last rolled back, if no target holds it
+	// since.
 	RolledBack *time.Time `json:"rolled_back"`
 	Alarm      bool       `json:"alarm"` // the watch has raised one
-	// SameText is the version before it with the same text, Again the one after it:
-	// what was taken back may be installed again.
+	// SameText is the earlier version with the same text, Again the later
+	// one: a text that was rolled back may be installed again.
 	SameText *int `json:"same_text_as"`
 	Again    *int `json:"again_as"`
 	// Compared has its results on other models than it was proved on, the
@@ -84,12 +85,13 @@ type Trial struct {
 	trial  *record.TrialRecord
 }
 
-// Origin is what a text was made from, and what that cost.
+// Origin is the text from which another was made, and the cost of making it.
 type Origin struct {
 	// CostUSD and Rollouts are what its run spent, CostUSD null if it is not known.
 	CostUSD  *float64 `json:"cost_usd"`
 	Rollouts int64    `json:"rollouts"`
-	// Cases and Sessions are the ids of what taught it, over all its steps.
+	// Cases and Sessions are the ids of the cases and sessions that taught
+	// it, over all its steps.
 	Cases    []string `json:"taught_cases"`
 	Sessions []string `json:"taught_sessions"`
 }
@@ -253,8 +255,8 @@ func logPlaces(ctx context.Context, s *candidate.Texts, l *Log, where func(path 
 	return nil
 }
 
-// at is the version that a text was at a time: one that was taken back may have been
-// installed again as another one. nil for none.
+// at is the version that a text was at a time: a text that was rolled back
+// may have been installed again as another version. nil for none.
 func (l *Log) at(sha string, t time.Time) (v *Version) {
 	for i := range l.Versions { // the newest first
 		if k := &l.Versions[i]; sha != "" && k.SHA == sha {
@@ -266,8 +268,9 @@ func (l *Log) at(sha string, t time.Time) (v *Version) {
 	return v
 }
 
-// markRolledBack marks the versions that a rollback took back and that are nowhere
-// since, and those with the text of another one. The installs come newest first.
+// markRolledBack marks the versions that were rolled back and are in no place
+// since, and those with the text of another one. The installs come newest
+// first.
 func (l *Log) markRolledBack(installs []store.Install) {
 	put := map[*Version]time.Time{} // when it was last put anywhere
 	for _, in := range installs {

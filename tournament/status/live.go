@@ -10,10 +10,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
-// liveNow is the live text as far as the store knows it; Installer.Record brings the store up
-// to date, which a command that only looks must not. before is the text that was known
-// to be in place: if it is another one, the challengers that wait are still against
-// that.
+// liveNow is the live text as recorded in the store. Installer.Record brings
+// the store up to date, which a command that only reads must not do. before
+// is the last known text: if it differs, the waiting challengers are still
+// against that.
 func (rd *Reader) liveNow(ctx context.Context, live *skill.Live) (l *Live, before string, err error) {
 	sha := live.Doc.Hash()
 	l = &Live{SHA: sha, Author: "you"}

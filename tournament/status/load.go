@@ -74,7 +74,7 @@ func runData(ctx context.Context, db *store.Store, run string) (*report.Data, er
 	return d, nil
 }
 
-// measured lists the texts that a run may have a score of.
+// measured lists the texts on which a run may have a score.
 func measured(d *report.Data) (out []string) {
 	for _, c := range d.Candidates {
 		if c.State == record.Seed || c.State == record.Pooled {
@@ -89,7 +89,7 @@ func measured(d *report.Data) (out []string) {
 	return out
 }
 
-// textOf looks a text up among candidates and versions; nil if neither has it.
+// textOf finds a text among candidates and versions; nil if neither has it.
 func textOf(ctx context.Context, db *store.Store, skill, sha string) ([]byte, error) {
 	if sha == "" {
 		return nil, nil

@@ -20,7 +20,7 @@ import (
 type Night struct {
 	*sleep.Night
 	Spent eval.Spent `json:"spent"`
-	// Warnings qualify what the night came to.
+	// Warnings qualify the result of the night.
 	Warnings []string `json:"warnings"`
 	DryRun   bool     `json:"dry_run"`
 	// Forecast of a dry run, null if nothing is to be paid.
@@ -32,12 +32,12 @@ type Night struct {
 	Report string `json:"report,omitempty"`
 }
 
-// NightOf is a night, and what it leaves for the owner to do.
+// NightOf is a night, and what it leaves to its owner.
 func NightOf(n *sleep.Night) *Night {
 	return &Night{Night: n, Spent: n.Spent(), Warnings: n.Warnings(), Waiting: waitingIn(n), Alarms: len(alarmsIn(n))}
 }
 
-// waitingIn lists what a night leaves for the owner to do, alarms first.
+// waitingIn lists what a night leaves to its owner, alarms first.
 func waitingIn(n *sleep.Night) []string {
 	out := alarmsIn(n)
 	for _, k := range n.Steps {
@@ -48,7 +48,7 @@ func waitingIn(n *sleep.Night) []string {
 	return append(out, beyond(n)...)
 }
 
-// leftTo is what a step leaves for the owner to do, "" for nothing.
+// leftTo is what a step leaves to its owner, "" for nothing.
 func leftTo(k *sleep.Step) string {
 	switch {
 	case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
@@ -61,8 +61,8 @@ func leftTo(k *sleep.Step) string {
 	return ""
 }
 
-// asksForLabels reports whether a step was left because nothing but its owner's labels
-// would bring it on.
+// asksForLabels reports whether a step was left because only its owner's
+// labels can advance it.
 func asksForLabels(k *sleep.Step) bool {
 	return k.Stage == sleep.Skipped && strings.Contains(k.Note, "`evolve review ")
 }
@@ -82,7 +82,7 @@ func IsAlarm(k *sleep.Step) bool {
 	return (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm: ")
 }
 
-// AlarmWords are an alarm with what can be done about it.
+// AlarmWords describe an alarm and the possible remedies.
 func AlarmWords(k *sleep.Step) string {
 	if strings.HasSuffix(k.Note, sleep.TakenBack) {
 		return k.Note
@@ -223,7 +223,7 @@ func (rd *Reader) Night(ctx context.Context, name string) (*Night, error) {
 	return r, err
 }
 
-// BoundsOf are the policy of a night that goes on and what its caps leave, in words.
+// BoundsOf describe the policy of a continued night and what its caps leave.
 func BoundsOf(n *sleep.Night) string {
 	left, _ := n.Left()
 	out := []string{string(cmp.Or(n.Policy, sleep.Staging))}
@@ -245,7 +245,8 @@ func BoundsOf(n *sleep.Night) string {
 // shownWarnings is how many warnings of a night are shown.
 const shownWarnings = 3
 
-// Warned is what a night warns of, a line each after head, cut short if there is much.
+// Warned are the warnings of a night, a line each after head, cut short if
+// there are many.
 func (r *Night) Warned(head string) string { return Listed(head, head, r.Warnings, shownWarnings) }
 
 // Listed is at most n lines, the first after head and the others after next.
@@ -262,17 +263,18 @@ func Listed(head, next string, lines []string, n int) string {
 	return b.String()
 }
 
-// Next is all that is left for the owner to do, in words: alarms, and what waits.
+// Next is everything that is left to the owner, in words: alarms, and
+// decisions.
 func (r *Night) Next() []string {
 	out := append([]string{}, r.Waiting[:r.Alarms]...)
 	return append(out, grouped(r.Waiting[r.Alarms:])...)
 }
 
-// shownFailing is how many skills that fail are named.
+// shownFailing is the number of failing skills that are named.
 const shownFailing = 2
 
-// Failing names the skills whose turn failed in a night, or that it passed by because
-// of earlier ones, with the reason; "" for none.
+// Failing names the skills whose turn failed in a night, or that it skipped
+// because of earlier failures, with the reason; "" for none.
 func Failing(n *sleep.Night) string {
 	var lines []string
 	for i := range n.Steps {

@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// WaitingNow is what a night has left for its owner to do that is still to do: without
+// WaitingNow is what a night has left to its owner and is still open: without
 // what was promoted, rejected, rolled back, edited or labelled since.
 func (rd *Reader) WaitingNow(ctx context.Context, n *sleep.Night) (waiting []string, alarms int, err error) {
 	now := *n

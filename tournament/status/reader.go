@@ -59,9 +59,9 @@ func (rd *Reader) FindRun(ctx context.Context, name string) (string, error) {
 	return r.ID, nil
 }
 
-// RunStatus is the status of a run as it is now. One that is marked as running and
-// that no process is at work on was killed: a process that ends by itself writes down
-// how.
+// RunStatus is the present status of a run. A run that is marked as running
+// and on which no process works was killed: a process that ends by itself
+// records how.
 func (rd *Reader) RunStatus(r *record.Run) (record.RunStatus, error) {
 	if r.Status != record.Running {
 		return r.Status, nil

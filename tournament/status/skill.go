@@ -204,9 +204,9 @@ func counting(d *pareto.Decision) int {
 	return d.Cases
 }
 
-// needed is about how many cases a proof takes: evidence grows as a power of the
-// cases, so that its logarithm does in proportion to them. nil if it points
-// nowhere, or if quality is shown and something else is not.
+// needed estimates how many cases a proof takes: evidence grows exponentially
+// with the cases, so its logarithm grows in proportion. nil if the evidence
+// points nowhere, or if quality is shown and something else is not.
 func needed(d pareto.Decision) *int {
 	cases := counting(&d)
 	if d.Verdict != pareto.Undecided || cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
@@ -219,8 +219,8 @@ func needed(d pareto.Decision) *int {
 	return &n
 }
 
-// unfinished is the skill's last run if that can be resumed, nil if it
-// ended: an older one was given up.
+// unfinished is the skill's last run if it can be resumed, nil if it ended:
+// older ones were given up.
 func (rd *Reader) unfinished(ctx context.Context, name string, last *record.Run) (*Unfinished, error) {
 	if u, err := rd.begun(ctx, name, last); err != nil || u != nil {
 		return u, err
@@ -253,7 +253,7 @@ func (s *Skill) count(u store.SkillUse) {
 	}
 }
 
-// next is what to do about a skill, in a few words.
+// next is the next step for a skill, in a few words.
 func (s *Skill) next(harvested bool) string {
 	switch c := s.Challenger; {
 	case s.Pinned:

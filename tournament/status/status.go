@@ -41,7 +41,7 @@ type Report struct {
 type Skill struct {
 	Skill string `json:"skill"`
 	Path  string `json:"path"` // "" for a skill that only sessions know
-	// Aliases are other names for the same file; uses by these are counted too.
+	// Aliases are other names of the same file; their uses are counted too.
 	Aliases []string `json:"aliases"`
 	Managed bool     `json:"managed"`
 	Pinned  bool     `json:"pinned"`
@@ -76,8 +76,8 @@ type Skill struct {
 
 // Live is the text that agents load now.
 type Live struct {
-	// Version is the number of the text; of an edit that is no version yet, of the one
-	// that it was made from.
+	// Version is the number of the text; of an unrecorded edit, the number of
+	// the version that it was made from.
 	Version  int    `json:"version"`
 	SHA      string `json:"sha256"`
 	Author   string `json:"author"` // "evolve" or "you"
@@ -100,24 +100,26 @@ type Challenger struct {
 	EValue   float64        `json:"e_value"`
 	Alpha    float64        `json:"alpha"` // decisive at e_value ≥ 1/alpha
 	Cases    int            `json:"cases"`
-	// Needed is about how many cases the proof takes at this rate; null if the
-	// evidence points nowhere yet, or has all the cases that it should take.
+	// Needed estimates how many cases the proof takes at this rate; null if
+	// the evidence points nowhere yet, or already has all the cases that it
+	// should take.
 	Needed *int `json:"cases_needed"`
-	// Open are the objectives that are not yet shown to be within their tolerance: they
-	// keep it undecided, whatever quality shows.
+	// Open are the objectives that are not yet shown to be within their
+	// tolerance: they keep it undecided at any quality.
 	Open      []string `json:"open"`
 	Simulated bool     `json:"simulated"`
 	// Shorter is set if it only lacks lines of the live text.
 	Shorter *search.Shorter `json:"shorter,omitempty"`
-	// TakenBack: it was installed before, and taken back.
+	// TakenBack: it was installed before, and rolled back.
 	TakenBack bool `json:"taken_back"`
-	// Version is its number if it was taken back, else 0.
+	// Version is its number if it was rolled back, else 0.
 	Version int `json:"version,omitempty"`
-	// Edited: the live text was edited since, and the challenger was not yet carried
-	// over to the edit.
+	// Edited: the live text was edited since, and the challenger was not yet
+	// carried over to the edit.
 	Edited bool `json:"edited"`
-	// Unlabelled counts the held-out cases that could continue its trial, and prove
-	// nothing before its owner has labelled more answers: a judge alone decides them.
+	// Unlabelled counts the held-out cases that could continue its trial, but
+	// prove nothing before its owner has labelled more answers: a judge alone
+	// decides them.
 	Unlabelled int `json:"unlabelled"`
 	// Lifetime reports that it is proved as a single trial, but not at the
 	// level of its number among all trials of the skill; "" if it is, or is
@@ -132,14 +134,14 @@ type Challenger struct {
 	on     *record.TrialRecord // its trial, if that continues; else nil
 }
 
-// Held is a candidate that the firewall holds.
+// Held is a candidate in quarantine.
 type Held struct {
 	SHA    string `json:"sha256"`
 	Run    string `json:"run"`
 	Reason string `json:"reason"`
 }
 
-// An Unfinished run is one that can be resumed, or that a process is at work on.
+// An Unfinished run can be resumed, or a process works on it.
 type Unfinished struct {
 	Run    string `json:"run"`
 	Status string `json:"status"`
@@ -154,14 +156,14 @@ type Broken struct {
 	Reason string `json:"reason"`
 }
 
-// sort puts what needs its owner first, then the most used.
+// sort puts skills that need their owner first, then the most used.
 func (r *Report) sort() {
 	slices.SortFunc(r.Skills, func(s, t Skill) int {
 		return cmp.Or(cmp.Compare(s.urgency(), t.urgency()), cmp.Compare(t.Uses, s.Uses), cmp.Compare(s.Skill, t.Skill))
 	})
 }
 
-// An overview is what the store tells of all skills at once.
+// An overview is the store's data on all skills, read at once.
 type overview struct {
 	sessions int
 	uses     map[string]store.SkillUse

@@ -8,17 +8,18 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// narrow terminals get a skill in several lines instead of a table.
+// Terminals with fewer columns get a skill in several lines instead of a
+// table.
 const narrow = 64
 
-// shownSkills is how many skills are shown if not more have news.
+// shownSkills is the number of skills that are shown if no more have news.
 const shownSkills = 8
 
-// nameWidth is how much of a long name a table shows.
+// nameWidth is the width at which a table cuts names.
 const nameWidth = 24
 
-// Text is the page in lines of w columns; all lists the skills without news too. What
-// does not fit into a line is cut: --json has all of it.
+// Text is the page in lines of w columns; all includes the skills without
+// news. Long lines are cut: --json has everything.
 func (r *Report) Text(w int, all bool) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
@@ -149,7 +150,7 @@ func (s *Skill) arrows(b *strings.Builder, w int) {
 	}
 }
 
-// typed is a line with a command and why to type it, w columns wide. Only the
+// typed is a line with a command and its reason, w columns wide. Only the
 // reason is ever cut: half a command is none.
 func typed(head, command, text string, w int) string {
 	if command == "" {

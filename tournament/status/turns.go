@@ -53,7 +53,7 @@ func laterNights(n *sleep.Night) string {
 	return fmt.Sprintf("  later  %s; all have had their turn after about %s like this one\n", fewNames(names), plain.Counted(n.Later(), "more night"))
 }
 
-// shownIdle is how many skills without anything to do are named with the reason.
+// shownIdle is the number of idle skills that are named with the reason.
 const shownIdle = 8
 
 // idleNight describes why a night has nothing to do, for each skill that is
@@ -95,13 +95,13 @@ func beyond(n *sleep.Night) []string {
 	return []string{fmt.Sprintf("%s: not searched, for a search takes about %d rollouts and a night has %d; `evolve sleep run --max-rollouts %[2]d`", fewNames(names), most, n.Caps.Rollouts)}
 }
 
-// A Turn is what keeps a skill from its turn of a night's budget.
+// A Turn is why a skill waits for its turn of a night's budget.
 type Turn struct {
 	Step     string `json:"step"`     // as in the night: "search", "continue", "compare"
 	Needs    int64  `json:"needs"`    // rollouts
 	MaxNight int64  `json:"of_night"` // what a whole night has; 0 for no cap
-	// Beyond: no night like the last one can carry it. Else it has its turn in a later
-	// one.
+	// Beyond: no night like the last one can carry it. Otherwise it has its
+	// turn in a later one.
 	Beyond bool   `json:"beyond"`
 	Why    string `json:"why"` // in words
 }

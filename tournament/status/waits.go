@@ -34,7 +34,7 @@ const (
 
 var waitKinds = []WaitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitApprove, waitReview, waitKernel, waitBudget}
 
-// A Wait is one thing that a skill waits for its owner with.
+// A Wait is one decision or act that a skill needs from its owner.
 type Wait struct {
 	Kind    WaitKind `json:"kind"`
 	Text    string   `json:"text"`    // in words
@@ -49,8 +49,8 @@ func (s *Skill) urgency() int {
 	return slices.Index(waitKinds, s.Waits[0].Kind)
 }
 
-// waits lists what a skill on disk waits for.
-// last is its newest run, nil for none.
+// waits lists what a skill on disk waits for. last is its newest run, nil for
+// none.
 func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *record.Run) ([]Wait, error) {
 	out := []Wait{}
 	add := func(kind WaitKind, command, format string, args ...any) {
@@ -100,7 +100,8 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *re
 	return out, nil
 }
 
-// shownQuarantine is how many candidates of a skill in quarantine wait one by one.
+// shownQuarantine is the largest number of candidates in quarantine that are
+// listed one by one.
 const shownQuarantine = 3
 
 // alarmOf is why the live version is under suspicion, "" if it is not.
@@ -152,7 +153,8 @@ type Nights struct {
 	Timer string        `json:"timer"` // "systemd", …; "" for none
 }
 
-// A NightSummary is one night in short; `evolve sleep status --json` has all of it.
+// A NightSummary is the summary of one night; `evolve sleep status --json`
+// has all of it.
 type NightSummary struct {
 	ID    string     `json:"night"`
 	Began time.Time  `json:"began"`
@@ -174,7 +176,7 @@ func (rd *Reader) nightStatus(ctx context.Context, last *sleep.Night) (n Nights,
 	return n, err
 }
 
-// readNights reads what nights know of every skill.
+// readNights reads the state of every skill's nights.
 func (o *overview) readNights(ctx context.Context, db *store.Store) error {
 	nights, err := sleep.Nights(ctx, db, 1)
 	if err != nil {
@@ -198,14 +200,14 @@ func (o *overview) readNights(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
-// A Step is the one thing that helps most now.
+// A Step is the most useful next step.
 type Step struct {
 	Command string `json:"command"` // to type; "" if nothing is to do
 	Text    string `json:"text"`    // why
 }
 
-// mostCorrected is the skill with most corrections that no run of it has learned
-// from, and how many; nil for none.
+// mostCorrected is the skill with the most corrections that no run of it has
+// learned from, and their number; nil for none.
 func (r *Report) mostCorrected(ctx context.Context, db *store.Store) (best *Skill, fresh int, err error) {
 	var able []*Skill
 	for i := range r.Skills {
@@ -233,9 +235,8 @@ func (r *Report) mostCorrected(ctx context.Context, db *store.Store) (best *Skil
 	return best, fresh, nil
 }
 
-// next picks the most useful command: what waits, then a first look at the
-// sessions, then the skill that is corrected most, by so many fresh corrections,
-// then nights.
+// next picks the most useful command: a decision, then a first look at the
+// sessions, then the skill with the most fresh corrections, then nights.
 func (r *Report) next(best *Skill, fresh int) Step {
 	switch {
 	case len(r.Skills) > 0 && len(r.Skills[0].Waits) > 0:
@@ -260,7 +261,7 @@ func (r *Report) next(best *Skill, fresh int) Step {
 	return Step{"", "nothing to do: use your skills, and correct them where they are wrong"}
 }
 
-// look is what to try in the demo once nothing has to be done.
+// look is what to try in the demo if nothing else is to be done.
 func (s *Skill) look() Step {
 	switch c := s.Challenger; {
 	case c != nil && c.TakenBack && c.Version > 0:

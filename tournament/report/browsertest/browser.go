@@ -100,8 +100,8 @@ func (b *Browser) Open(address string) {
 	b.do(chromedp.Navigate(address))
 }
 
-// Click clicks on the first element that a CSS selector finds, once it is there,
-// and waits for the page that this leads to.
+// Click clicks on the first element that a CSS selector finds, once it is
+// there, and waits for the next page.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
 	b.leaving(func() { b.do(chromedp.Click(chromedp.CSS(selector))) })
@@ -119,7 +119,7 @@ func (b *Browser) Enter() {
 	b.leaving(func() { b.Press(kb.Enter) })
 }
 
-// leaving does what leads to another page, and waits for that.
+// leaving does an action that leads to another page, and waits for that.
 func (b *Browser) leaving(f func()) {
 	b.t.Helper()
 	Ask[bool](b, `window.old = true`)
@@ -127,7 +127,7 @@ func (b *Browser) leaving(f func()) {
 	b.Wait(`!window.old && document.readyState === "complete"`)
 }
 
-// Wait waits until an expression is true, also over a change of the page.
+// Wait waits until an expression is true, even across a change of the page.
 func (b *Browser) Wait(expression string) {
 	b.t.Helper()
 	for b.ctx.Err() == nil {
@@ -173,7 +173,7 @@ func (b *Browser) Shoot(name string) {
 	}
 }
 
-// Sticking lists what sticks out of the page to the right.
+// Sticking lists the elements that extend beyond the page's right edge.
 const Sticking = `(() => {
   const out = [], w = innerWidth;
   if (document.documentElement.scrollWidth > w) out.push("the page is " + document.documentElement.scrollWidth + " wide");

@@ -22,8 +22,8 @@ func (a axis) at(v float64) float64 {
 	return a.from + (v-lo)/(hi-lo)*(a.to-a.from)
 }
 
-// spanning is an axis that holds all values with some room around them, and more
-// if they are (almost) one.
+// spanning is an axis that holds all values with some margin, and a larger
+// one if they are (almost) the same.
 func spanning(values []float64, from, to float64) axis {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -39,8 +39,8 @@ func spanning(values []float64, from, to float64) axis {
 	return axis{lo: lo - pad, hi: hi + pad, from: from, to: to}
 }
 
-// ticks are the round values (1, 2 or 5 times a power of ten) within the axis,
-// at most n of them, and never none: of a very short axis, its middle.
+// ticks are the round values (1, 2 or 5 times a power of ten) within the
+// axis, at most n and at least one: for a very short axis, its middle.
 func (a axis) ticks(n int) []float64 {
 	if a.log {
 		return a.decades(n)
@@ -85,7 +85,7 @@ func (a axis) decades(n int) (out []float64) {
 	return out
 }
 
-// tickTexts writes ticks with as many digits as tell them apart.
+// tickTexts formats ticks with as many digits as distinguish them.
 func tickTexts(ticks []float64) []string {
 	out := make([]string, len(ticks))
 	digits := 0
@@ -110,7 +110,7 @@ func tickTexts(ticks []float64) []string {
 	return out
 }
 
-// power writes a tick of a logarithmic axis.
+// power formats a tick of a logarithmic axis.
 func power(v float64) string {
 	switch {
 	case v >= 1e5:

@@ -6,8 +6,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// A ForestRow is one paired difference in the unit of a pareto.Pair: positive is
-// better for the right side, at most 1.
+// A ForestRow is one paired difference in the unit of a pareto.Pair: positive
+// is better for the right side, at most 1.
 type ForestRow struct {
 	Name           string
 	Low, Mid, High float64

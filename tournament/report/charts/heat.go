@@ -10,16 +10,16 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// A Role is a text that a map points at.
+// A Role is a text that a map marks.
 type Role struct{ SHA, Name, Short string }
 
 // HeatLevels is how many shades of quality the map has, 0 and 1 among them.
 const HeatLevels = 5
 
 // Heat draws the matrix as a map: a row a candidate, a column a case, the
-// cases in the order of their numbers. Neighbours of one shade are one stroke, so
-// that two hundred candidates on a thousand cases are a few paths and not two
-// hundred thousand elements. nil if there is nothing to draw.
+// cases in the order of their numbers. Neighbours of one shade are one
+// stroke, so that two hundred candidates on a thousand cases are a few paths
+// instead of two hundred thousand elements. nil if there is nothing to draw.
 func Heat(m report.Matrix, roles [2]Role) *Plot {
 	rows, cols := len(m.Candidates), len(m.Rows)
 	if rows == 0 || cols == 0 {
@@ -71,7 +71,7 @@ func Heat(m report.Matrix, roles [2]Role) *Plot {
 	return p
 }
 
-// heatRow points at one candidate's row.
+// heatRow marks one candidate's row.
 func (p *Plot) heatRow(class string, s shape, r Role, left, right, y, pitch float64) {
 	name := cut(r.Name, left-18, fontSize)
 	p.path(class, glyph(s, left-8, y, 4))
@@ -113,7 +113,7 @@ func heatPaths(m report.Matrix, left, top, width, pitch float64) [HeatLevels]str
 }
 
 // heatLevel is the shade of a quality, -1 for one that was not measured. Only
-// what is wholly solved has the last, and only what is not at all the first.
+// a wholly solved case has the last, and only a wholly failed one the first.
 func heatLevel(q *float64) int {
 	switch {
 	case q == nil || math.IsNaN(*q):
@@ -126,7 +126,7 @@ func heatLevel(q *float64) int {
 	return min(max(int(math.Round(*q*(HeatLevels-1))), 1), HeatLevels-2)
 }
 
-// splits names the splits above the columns and parts them.
+// splits names the splits above the columns and separates them.
 func (p *Plot) splits(rows []report.Row, left, top, bottom, width float64) {
 	end := math.Inf(-1)
 	for from := 0; from < len(rows); {

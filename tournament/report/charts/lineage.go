@@ -10,9 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// lineageRows is how many texts the tree shows one by one. Of more, those that were
-// refused are counted at their parent; if that is not enough, the page shows
-// the challenger's ancestors; the list in words has all.
+// lineageRows is how many texts the tree shows one by one. If there are more,
+// refused texts are counted at their parent; if that is not enough, the page
+// shows the challenger's ancestors. The list in words has all.
 const lineageRows = 60
 
 // A branch is one row of the tree.
@@ -26,9 +26,9 @@ type branch struct {
 	more     int            // other children that have no row
 }
 
-// Lineage draws who came from whom, by which operator: a row a text, the
-// children below their parent in the order of their proposal; of too many, the
-// challenger's ancestors alone. nil for one text only.
+// Lineage draws the parents and the operator of each text: a row a text, the
+// children below their parent in the order of their proposal; if there are
+// too many, the challenger's ancestors alone. nil for one text only.
 func Lineage(m *report.Model) *Plot {
 	rows := lineage(m.Candidates)
 	if len(rows) > lineageRows {
@@ -102,7 +102,7 @@ func lineagePlot(m *report.Model, rows []*branch) *Plot {
 	return p
 }
 
-// said is a candidate in words.
+// said describes a candidate.
 func said(c *report.Candidate) string {
 	s := fmt.Sprintf("%s: %s, %s", plain.Short(c.SHA), c.Operator, c.State)
 	if c.Metrics.N > 0 {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A Plot is one drawing in inline SVG: paths made of numbers, and text that the
-// template escapes. Nothing in it depends on a script; what the reader learns by
-// pointing is a path's Title.
+// A Plot is one drawing in inline SVG: paths made of numbers, and text that
+// the template escapes. It needs no script; a path's Title is shown when the
+// reader points at it.
 type Plot struct {
 	ID            string // unique on its page
 	Width, Height float64
@@ -33,8 +33,8 @@ type Text struct {
 	S             string
 }
 
-// plotWidth is how wide most plots are, in their own units: as wide as a
-// telephone shows them, so that their text is there what it is elsewhere.
+// plotWidth is the width of most plots, in their own units: that of a
+// telephone, so that their text has the same size there as elsewhere.
 const plotWidth = 368.0
 
 // fontSize is the size of a plot's text in its own units. A plot is never shown
@@ -42,8 +42,8 @@ const plotWidth = 368.0
 // telephone.
 const fontSize = 11.0
 
-// textWidth is about how wide s is drawn at size, on the generous side: the
-// reader's fonts are not known.
+// textWidth is about the width of s at size, rather too large: the reader's
+// fonts are not known.
 func textWidth(s string, size float64) float64 {
 	w := 0.0
 	for _, r := range s {
@@ -143,7 +143,7 @@ func glyph(s shape, x, y, r float64) string {
 
 func at(x, y float64) string { return num(x) + " " + num(y) }
 
-// num is a coordinate: a tenth of a unit is less than anybody sees.
+// num formats a coordinate: a tenth of a unit is invisible.
 func num(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0" // a coordinate must never break the drawing

@@ -71,7 +71,7 @@ func Quality(m *report.Model) *Plot {
 	return p
 }
 
-// phases shades what the rollouts were spent on, with a name if there is room.
+// phases shades the phases of the search, with a name if there is room.
 func (p *Plot) phases(events []report.Step, f frame) {
 	type phase struct {
 		name     string

@@ -36,8 +36,8 @@ type scatterPoint struct {
 	metrics      eval.Metrics
 }
 
-// A Scatter is the matrix of the objectives, two at a time: what the run's
-// candidates trade for what.
+// A Scatter is the matrix of the objectives, two at a time: the trade-offs of
+// the run's candidates.
 type Scatter struct {
 	Panels  []Panel
 	Points  int
@@ -155,7 +155,7 @@ func panel(id string, ox, oy *objective, ps []scatterPoint) *Plot {
 	p := &Plot{ID: id, Width: 360, Height: 250, Title: fmt.Sprintf("%s against %s", oy.name, ox.name)}
 	f := frame{x: spanning(ox.values, 48, 350), y: spanning(oy.values, 200, 24), xTitle: ox.title() + direction(ox, "→", "←"),
 		yTitle: oy.title() + direction(oy, "↑", "↓"), xTicks: 6, yTicks: 5}
-	// The step that the front makes is drawn in the room that the axes leave.
+	// The front's step is drawn in the room that the axes leave.
 	p.frame(f)
 	line := p.front(f, ox, oy, ps)
 	labels := &placer{bounds: box{f.x.from + 2, f.y.to + 1, f.x.to, f.y.from - 2}}
@@ -195,9 +195,9 @@ func direction(o *objective, up, down string) string {
 	return " " + down + " better"
 }
 
-// front draws which of these two objectives' values no other point beats in both,
-// as steps, and the band of ε below it: texts within it do not differ from the
-// front by more than noise. It returns the line's points.
+// front draws the front of these two objectives as steps, and the band of ε
+// below it: texts within it do not differ from the front by more than noise.
+// It returns the line's points.
 func (p *Plot) front(f frame, ox, oy *objective, ps []scatterPoint) []float64 {
 	type xy struct{ x, y float64 }
 	var pts []xy

@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// How much of the words of others a page holds, so that it opens at once even
-// with a thousand cases; what is left out is in the JSON.
+// How much of others' texts a page holds, so that it opens at once even with
+// a thousand cases; the JSON has everything.
 const (
 	textBudget = 6_000_000 // bytes of prompts, answers and contexts, all together, as HTML
 	mostRunes  = 20_000    // of one of them
@@ -23,7 +23,7 @@ const (
 	manyCases  = 150
 )
 
-// A caseList is a page's cases: those that changed hands by name, then all.
+// A caseList is a page's cases: those whose result changed by name, then all.
 type caseList struct {
 	Flips  []flipGroup
 	Groups []caseGroup
@@ -43,7 +43,8 @@ type caseGroup struct {
 	Many        bool // so many that a browser should lay out only what is seen
 }
 
-// A caseView is one case as the page shows it: every text plain, and cut.
+// A caseView is one case as the page shows it: every text made plain, and
+// cut.
 type caseView struct {
 	N                         int
 	ID                        string
@@ -65,8 +66,8 @@ type armView struct {
 
 type checkView struct{ Class, Mark, Text string }
 
-// listCases lays out cases; whole is the command that prints them uncut. Those that
-// changed hands are of the split decidedOn, "" for all, and of the evidence.
+// listCases lays out cases; whole is the command that prints them uncut. Only
+// cases with evidence of the split decidedOn, "" for all, count as changed.
 func listCases(all []report.Case, whole, decidedOn string) caseList {
 	out := caseList{Whole: whole}
 	most, cut := affordable(all)
@@ -123,8 +124,8 @@ func listCases(all []report.Case, whole, decidedOn string) caseList {
 	return out
 }
 
-// affordable is the length that texts are cut at, in runes, so that all of them
-// fit the budget; cut reports whether that cuts any.
+// affordable is the length, in runes, at which texts are cut so that all of
+// them fit the budget; cut reports whether any is.
 func affordable(all []report.Case) (most int, cut bool) {
 	for most = mostRunes; ; most = max(most/2, leastRunes) {
 		total := 0
@@ -206,7 +207,7 @@ func viewOf(c *report.Case, most int) caseView {
 	return v
 }
 
-// change is what became of the quality, and whether that is up or down.
+// change describes the change of quality, and whether it is up or down.
 func change(c *report.Case) (text, direction string) {
 	var qs []string
 	for _, a := range c.Arms {

@@ -9,10 +9,10 @@ import (
 	"io/fs"
 )
 
-// A Frame makes pages that look like the reports and are not files by
-// themselves: of its own templates, which may use the parts and the functions of
-// the reports' ("said", "diff", "warnings", "svg"; plain, short, when …), and of a
-// report's body.
+// A Frame makes pages that look like the reports but are not single files:
+// from its own templates, which may use the parts and the functions of the
+// reports' ("said", "diff", "warnings", "svg"; plain, short, when …), and
+// from a report's body.
 type Frame struct{ t *template.Template }
 
 // NewFrame reads templates and adds functions to the reports' own.

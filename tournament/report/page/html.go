@@ -39,7 +39,7 @@ var policy = func() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }()
 
-// templates is parsed when the first report is made: most commands make none.
+// templates is parsed for the first report: most commands make none.
 var templates = sync.OnceValue(parseTemplates)
 
 func parseTemplates() *template.Template {
@@ -63,7 +63,7 @@ func parseTemplates() *template.Template {
 	}).ParseFS(files, "templates/*.html"))
 }
 
-// render writes a page by its template. A half-rendered page is never written.
+// render executes a page's template. A half-rendered page is never written.
 func render(name string, v any) func(io.Writer) error {
 	return func(w io.Writer) error { return (&Frame{templates()}).Render(w, name, v) }
 }
@@ -102,7 +102,7 @@ func metricText(x float64) string { return fmt.Sprintf("%.2f", x) }
 
 func latencyText(m eval.Metrics) string { return secondsText(m.LatencyMS) }
 
-// secondsText is a duration that is given in milliseconds.
+// secondsText formats milliseconds.
 func secondsText(ms *float64) string {
 	if ms == nil {
 		return "unknown"

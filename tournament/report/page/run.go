@@ -58,7 +58,7 @@ func Run(m *report.Model) func(io.Writer) error {
 	return render("run.html", v)
 }
 
-// facts are what it cost and what to do next, and what the texts are worth.
+// facts are the cost, the next step, and the worth of the texts.
 func facts(m *report.Model) []fact {
 	out := []fact{{"cost", spentText(m.Spent)}}
 	var inc, chal *report.Candidate
@@ -118,7 +118,7 @@ type heldRow struct {
 	Measured                                           bool
 }
 
-// heldOut writes differences as people read them: new against old, costs and
+// heldOut formats differences in the usual form: new against old, costs and
 // durations as a ratio.
 func heldOut(v *gate.Verdict) *held {
 	if v == nil {
@@ -176,7 +176,7 @@ func (v *runView) candidates() {
 	}
 }
 
-// heatColumns is how many candidates the table of the map has by name.
+// heatColumns is how many candidates the map's table names.
 const heatColumns = 10
 
 type heatRow struct {
@@ -185,8 +185,8 @@ type heatRow struct {
 	Cells []string
 }
 
-// heatTable is the map for those who cannot see it; of many candidates it has
-// the two that matter, and the spread of the others.
+// heatTable is the map as a table for readers who cannot see it; of many
+// candidates it has the two that matter, and the spread of the others.
 func (v *runView) heatTable() {
 	at := []int{}
 	for i, sha := range v.Matrix.Candidates {
@@ -239,7 +239,7 @@ type lessonCase struct {
 	ID, Words string
 }
 
-// citedCases is how many cases a sentence is shown with.
+// citedCases is the number of cases shown for a sentence.
 const citedCases = 3
 
 func taughtBy(m *report.Model) (out []lessonView) {
@@ -310,7 +310,7 @@ func bills(all []report.Spending, total eval.Spent) (out []billView, of string) 
 	return append(out, totalBill(total)), of
 }
 
-// spentText is a bill in one line.
+// spentText formats a bill in one line.
 func spentText(s eval.Spent) string {
 	if s.Nothing() {
 		return s.Dollars()

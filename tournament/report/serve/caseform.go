@@ -13,28 +13,28 @@ import (
 	"github.com/skill-evolve/evolve/eval/check"
 )
 
-// A caseForm is what of a case can be typed: the request, the accepted answer and
-// the checks. Everything else of it is kept.
+// A caseForm has the fields of a case that can be typed: the request, the
+// accepted answer and the checks. The others are kept.
 type caseForm struct {
 	Prompt, Reference string
 	Checks            []checkForm
 	New               checkForm // one more, if it has a type
 }
 
-// A checkForm is one check as it can be typed: Text is what its type needs.
+// A checkForm is one check in a form: Text is the field that its type needs.
 type checkForm struct {
 	Type, Text, Path, Weight, Feedback string
 	Drop                               bool
 }
 
-// checkTypes are those that a form may add. Checks that run programs come by
-// `evolve cases import --trust-checks` alone.
+// checkTypes are those that a form may add. Checks that run programs can only
+// be imported, with `evolve cases import --trust-checks`.
 var checkTypes = check.Names(func(s check.Spec) bool { return !s.Runs && s.Cases != check.TriggerCases })
 
 // Types are the types of checks that can be added.
 func (*caseForm) Types() []string { return checkTypes }
 
-// What is what a check's text is.
+// What describes a check's text.
 func (k checkForm) What() string { return (&eval.Check{Type: k.Type}).Spec().Text }
 
 // HasPath reports whether a check of the type names a file.
@@ -94,8 +94,8 @@ func unix(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-// typed is what was typed over was. An unchanged text keeps its bytes: a
-// form turns every line end into CR LF.
+// typed is the typed text, or was if that is unchanged: a form turns every
+// line end into CR LF.
 func typed(is, was string) string {
 	if is = unix(is); is == unix(was) {
 		return was
@@ -103,7 +103,7 @@ func typed(is, was string) string {
 	return is
 }
 
-// apply is the case with what was typed, as JSON.
+// apply is the case with the typed fields, as JSON.
 func (f *caseForm) apply(c *eval.Case) (string, error) {
 	next := *c
 	next.Prompt, next.Reference = typed(f.Prompt, c.Prompt), typed(f.Reference, c.Reference)
@@ -132,7 +132,7 @@ func (f *caseForm) apply(c *eval.Case) (string, error) {
 	return caseJSON(&next)
 }
 
-// apply is a check with what was typed.
+// apply is a check with the typed fields.
 func (k checkForm) apply(was eval.Check) (eval.Check, error) {
 	old := formOfCheck(&was)
 	if text := typed(k.Text, old.Text); text != old.Text {
@@ -166,7 +166,7 @@ func (k checkForm) apply(was eval.Check) (eval.Check, error) {
 	return was, nil
 }
 
-// caseJSON is a case as it is edited in whole.
+// caseJSON is a case as JSON for editing.
 func caseJSON(c *eval.Case) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

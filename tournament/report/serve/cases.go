@@ -52,8 +52,8 @@ func (s *Server) cases(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r, http.StatusOK, "cases.html", v)
 }
 
-// mentions reports whether a case has the words of a search anywhere that a person
-// reads, in whatever case.
+// mentions reports whether a visible field of a case has the words of a
+// search, ignoring case.
 func mentions(c *eval.Case, text string) bool {
 	if text == "" {
 		return true
@@ -65,7 +65,7 @@ func mentions(c *eval.Case, text string) bool {
 	return strings.Contains(strings.ToLower(strings.Join(parts, "\x00")), strings.ToLower(text))
 }
 
-// A caseView is one case, as it is or as a form has it.
+// A caseView is one case, from the store or from a form.
 type caseView struct {
 	Skill string
 	*CaseNow
@@ -144,8 +144,8 @@ func (s *Server) editForm(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r, http.StatusOK, "edit.html", v)
 }
 
-// edit takes a form. Whatever is wrong with it, the page that answers has what was
-// typed in it.
+// edit takes a form. If anything is wrong with it, the answer is the form
+// with the typed text.
 func (s *Server) edit(w http.ResponseWriter, r *http.Request) {
 	s.deciding.Lock()
 	defer s.deciding.Unlock()

@@ -49,7 +49,7 @@ func (s *Server) plan(act Act) http.HandlerFunc {
 	}
 }
 
-// do carries out what a plan has shown.
+// do carries out a plan that was shown.
 func (s *Server) do(act Act) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.deciding.Lock()

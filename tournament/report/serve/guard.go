@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// secret is 256 random bits as an address or a cookie holds them.
+// secret is 256 random bits, encoded for an address or a cookie.
 func secret() string {
 	b := make([]byte, 32)
 	rand.Read(b) // never fails
@@ -45,8 +45,9 @@ func newGuard(port string) *guard {
 // bodyLimit is how long the body of a request may be: a case with its files.
 const bodyLimit = 4 << 20
 
-// policy is what a page may do: show the server's own style sheet and script, ask
-// the server, and send forms to it. No page may be shown inside another one.
+// policy is what a page may do: use the server's own style sheet and script,
+// send requests to the server, and send forms to it. No other page may embed
+// it.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // headers are the same on every answer.
@@ -104,9 +105,9 @@ func (g *guard) known(r *http.Request) bool {
 	return false
 }
 
-// enter exchanges the token for the cookie. The page that it answers with goes on
-// by itself: after a redirect, a browser that came by a link from another site
-// would not send the cookie.
+// enter exchanges the token for the cookie. It answers with a page that
+// forwards itself: after a redirect, a browser that came by a link from
+// another site would not send the cookie.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	if !same(r.URL.Query().Get("token"), s.guard.token) {
 		s.stranger(w, r)
@@ -116,7 +117,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r, http.StatusOK, "enter.html", nil)
 }
 
-// stranger answers who has neither token nor cookie.
+// stranger answers a request with neither token nor cookie.
 func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, http.StatusForbidden, &Error{Message: "this page is for its owner alone", Hint: "open the address that `evolve serve` has printed; it is another one each time"})
 }
@@ -129,7 +130,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			s.fail(w, r, http.StatusForbidden, &Error{Message: why})
 			return
 		}
-		// What everybody may have: they tell nothing.
+		// Public: these reveal nothing.
 		switch {
 		case reads(r.Method) && (r.URL.Path == "/style.css" || r.URL.Path == "/live.js"):
 			next.ServeHTTP(w, r)

@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// A liveView is a run as it goes.
+// A liveView is a run in progress.
 type liveView struct {
 	*Progress
 	Shown  []report.Step // the newest first
@@ -66,7 +66,7 @@ func (v *liveView) Rollouts() int64 {
 	return n
 }
 
-// Of is what Rollouts is a part of.
+// Of is the total of Rollouts.
 func (v *liveView) Of() string {
 	if v.Cap == 0 {
 		return ""
@@ -74,10 +74,10 @@ func (v *liveView) Of() string {
 	return fmt.Sprintf(" of at most %d", v.Cap)
 }
 
-// Bar is the whole of the progress, for a browser's own bar.
+// Bar is the progress for a browser's progress element.
 func (v *liveView) Bar() int64 { return max(v.Cap, v.Rollouts(), 1) }
 
-// A message is what a stream sends: all but the steps as it is now.
+// A message is one message of a stream: the present state without the steps.
 type message struct {
 	Phase    string   `json:"phase"`
 	Best     string   `json:"best"`

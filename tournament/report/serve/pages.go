@@ -31,7 +31,7 @@ var (
 	live  = file("live.js")
 )
 
-// frame is made for the first page that is asked for.
+// frame is made for the first page.
 var frame = sync.OnceValue(func() *page.Frame {
 	f, err := page.NewFrame(files, template.FuncMap{
 		"skillPath": skillPath,
@@ -85,7 +85,7 @@ func ago(t time.Time) string {
 	}
 }
 
-// A view is what every page is made of.
+// A view is the data of every page.
 type view struct {
 	Title string
 	Here  string // the part of the site: "status", "runs", "nights", "queue"
@@ -94,7 +94,7 @@ type view struct {
 	Data  any
 }
 
-// titles name the pages and the parts that they belong to.
+// titles are the titles of the pages and of their sections.
 var titles = map[string][2]string{
 	"enter.html": {"evolve", ""}, "error.html": {"Not done", ""}, "done.html": {"Done", ""},
 	"status.html": {"Skills", "status"}, "runs.html": {"Runs", "runs"}, "live.html": {"Run", "runs"}, "body.html": {"Report", "runs"},
@@ -103,7 +103,7 @@ var titles = map[string][2]string{
 	"case.html": {"Case", "status"}, "edit.html": {"Edit a case", "status"}, "drop.html": {"Drop a case", "status"}, "review.html": {"Review", "status"},
 }
 
-// titled is data that has a better title than its page.
+// titled is data with a better title than its page's.
 type titled interface{ title() string }
 
 // page answers with a page.

@@ -11,10 +11,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// A Program is what the pages show and do: the commands' own functions, so that a
-// page and a command cannot differ. All methods may be called concurrently; those that write
-// are called one at a time by one server, and other processes may be at work on
-// the same data.
+// A Program implements the pages with the commands' own functions, so that a
+// page and a command cannot differ. All methods may be called concurrently;
+// one server calls those that write one at a time, and other processes may
+// work on the same data.
 type Program interface {
 	Skills
 	Runs
@@ -38,8 +38,8 @@ type Skills interface {
 type Runs interface {
 	Runs(ctx context.Context) ([]Run, error) // the newest first
 	Report(ctx context.Context, run string) (*report.Model, error)
-	// Progress is what a run has come to. It is asked once a second while somebody
-	// looks.
+	// Progress is the progress of a run. It is called once a second while
+	// somebody looks.
 	Progress(ctx context.Context, run string) (*Progress, error)
 }
 
@@ -53,29 +53,31 @@ type Nights interface {
 type Cases interface {
 	Cases(ctx context.Context, skill string) ([]eval.Case, error)
 	Case(ctx context.Context, skill, id string) (*CaseNow, error)
-	// EditCase puts text, a case as JSON, in the place of the case as it was at
-	// the time of seen; in that of any other it refuses with ErrChanged.
+	// EditCase replaces the case by text, a case as JSON; if the case has
+	// changed since the state seen, the error is ErrChanged.
 	EditCase(ctx context.Context, skill, id, seen string, text []byte) (*Done, error)
 	DropCase(ctx context.Context, skill, id, seen string) (*Done, error)
 }
 
 // Reviews are blind, like `evolve review`.
 type Reviews interface {
-	// Pair is the next pair without a label that skipped does not hold, nil for
+	// Pair is the next pair without a label that is not in skipped, nil for
 	// none.
 	Pair(ctx context.Context, skill string, skipped func(PairName) bool) (*Pair, *Review, error)
-	// Answer stores the owner's choice between a pair as it was shown: "1", "2" or "=".
+	// Answer stores the owner's choice between the two shown answers: "1",
+	// "2" or "=".
 	Answer(ctx context.Context, skill string, pair PairName, choice string) error
 }
 
-// Decisions are what waits for its owner, and the commands that settle it.
+// Decisions are the owner's open decisions, and the commands that settle
+// them.
 type Decisions interface {
 	Queue(ctx context.Context) ([]Waiting, error)
 	// Plan describes what an act would do, and does nothing. at is a
 	// candidate's SHA-256, a version ("v1"), or "".
 	Plan(ctx context.Context, act Act, skill, at string) (*Plan, error)
-	// Do carries out a plan. Where what is there now is not what seen was made of,
-	// it refuses with ErrChanged.
+	// Do carries out a plan. If the state has changed since the plan seen was
+	// made, the error is ErrChanged.
 	Do(ctx context.Context, act Act, skill, at, seen string, unproven bool) (*Done, error)
 }
 
@@ -109,11 +111,11 @@ const (
 	Refused           // for safety, or because something else is going on
 )
 
-// ErrChanged is the refusal of what was decided on something that is not there any
-// more.
+// ErrChanged is the error of a decision on a state that has changed since it
+// was shown.
 var ErrChanged = &Error{Message: "this has changed since the page was made: nothing was done", Hint: "look at it again, and decide then", Kind: Refused}
 
-// A Done is what came of an act.
+// A Done is the result of an act.
 type Done struct {
 	Said  []string // the command's messages, commands in backticks
 	Notes []string // and its warnings
@@ -126,14 +128,14 @@ type Run struct {
 	Working  bool   // a process is at work on it
 }
 
-// A Progress is what a run has come to.
+// A Progress is the progress of a run.
 type Progress struct {
 	Run
 	Cap   int64         // of rollouts, 0 for none
 	Steps []report.Step // all, in order
 }
 
-// A CaseNow is a case with the name of its present state.
+// A CaseNow is a case with the fingerprint of its present state.
 type CaseNow struct {
 	Case *eval.Case
 	Seen string
@@ -153,7 +155,7 @@ type Pair struct {
 	Answer1, Answer2 string
 }
 
-// A Review is how far the review of a skill has come.
+// A Review is the progress of a skill's review.
 type Review struct {
 	Left   int    // pairs without a label
 	Labels int    // of the skill, with a preference

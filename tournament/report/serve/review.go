@@ -23,7 +23,7 @@ func (k *skips) add(skill string, p PairName) {
 	k.of[skill][p] = true
 }
 
-// has reports whether a pair was skipped, in whatever order it was shown.
+// has reports whether a pair was skipped, in either order.
 func (k *skips) has(skill string, p PairName) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

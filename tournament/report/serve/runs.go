@@ -66,7 +66,7 @@ func (s *Server) nights(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) night(w http.ResponseWriter, r *http.Request) {
-	// Beside a night's page on disk lie those of its runs.
+	// The pages of a night's runs are beside its own on disk.
 	if run, ok := strings.CutSuffix(r.PathValue("night"), ".html"); ok {
 		http.Redirect(w, r, "/runs/"+url.PathEscape(run), http.StatusSeeOther)
 		return

@@ -1,10 +1,10 @@
-// Package serve shows what evolve knows as pages on this machine alone, and lets
-// their owner decide: the status of all skills, runs as they go, nights, versions,
-// cases, blind reviews, and what waits for a decision. What a page does, a command's
-// own function does (see Program).
+// Package serve shows evolve's data as pages on this machine alone, and lets
+// their owner decide: the status of all skills, runs in progress, nights,
+// versions, cases, blind reviews, and open decisions. Every action of a page
+// calls a command's own function (see Program).
 //
-// All that is shown was written by others: users, models, agents. It passes
-// html/template, and no page may run anything but the server's own script.
+// All texts come from others: users, models, agents. They pass html/template,
+// and no page may run anything but the server's own script.
 package serve
 
 import (
@@ -20,13 +20,13 @@ import (
 	"time"
 )
 
-// A Server shows one person's skills. New makes one.
+// A Server shows one user's skills. New makes one.
 type Server struct {
 	program Program
 	guard   *guard
 	port    string
 	handler http.Handler
-	// Every is how often the store is asked while somebody looks at a run.
+	// Every is how often the store is polled while somebody looks at a run.
 	Every time.Duration
 	// Explain adds a hint to an error of the program; nil shows it as it is.
 	Explain func(error) *Error
@@ -40,7 +40,7 @@ type Server struct {
 	closing  chan struct{}
 }
 
-// openStreams is how many progress streams there are at most: browsers open no
+// openStreams is the largest number of progress streams: browsers open no
 // more than six to one host.
 const openStreams = 12
 
@@ -91,7 +91,7 @@ func (s *Server) routes() *http.ServeMux {
 	return m
 }
 
-// alone asks the program while nothing else is being decided, nor recorded.
+// alone calls the program while no other decision or record is being made.
 func alone[T any](s *Server, ask func() (T, error)) (T, error) {
 	s.deciding.Lock()
 	defer s.deciding.Unlock() // a panic is answered, and the next request too
@@ -105,7 +105,8 @@ func asset(kind, text string) http.HandlerFunc {
 	}
 }
 
-// recovering answers a panic with a page, and keeps its value out of it.
+// recovering answers a panic with a page that does not show the panic's
+// value.
 func (s *Server) recovering(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -122,18 +123,19 @@ func (s *Server) recovering(next http.Handler) http.Handler {
 	})
 }
 
-// How long a request may take. A page is made of what the store has: a report of
-// many runs takes seconds, and an installation may have to wait for another one.
+// How long a request may take. A page is made from the store: a report of
+// many runs takes seconds, and an installation may have to wait for another
+// one.
 const (
 	headTime  = 5 * time.Second
 	readTime  = 15 * time.Second
 	writeTime = 90 * time.Second
 	idleTime  = 2 * time.Minute
-	// graceTime is what requests have to end once the server stops.
+	// graceTime is how long requests may take to end once the server stops.
 	graceTime = 5 * time.Second
 )
 
-// Serve answers on l until ctx ends, and lets what was begun come to its end.
+// Serve answers on l until ctx ends, and finishes requests that have begun.
 func (s *Server) Serve(ctx context.Context, l net.Listener, logTo *log.Logger) error {
 	var silent silent
 	srv := &http.Server{Handler: s.handler, ReadHeaderTimeout: headTime, ReadTimeout: s.readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
@@ -160,8 +162,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, logTo *log.Logger) e
 	return nil
 }
 
-// silent are the connections on which nothing was asked yet. Browsers open some
-// ahead of time, and a server that ends in order waits seconds for each to speak.
+// silent are the connections without a request so far. Browsers open some in
+// advance, and a server that shuts down in order waits seconds for each of
+// them.
 type silent struct {
 	mu    sync.Mutex
 	conns map[net.Conn]bool

@@ -22,7 +22,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 
 type statusView struct{ *status.Report }
 
-// Waiting counts what waits for a decision.
+// Waiting counts open decisions.
 func (v statusView) Waiting() (n int) {
 	for _, k := range v.Skills {
 		n += len(k.Waits)
@@ -30,8 +30,7 @@ func (v statusView) Waiting() (n int) {
 	return n
 }
 
-// wayOf is the page that does what a command that waits to be typed would do, "" for
-// none.
+// wayOf is the page for a command that waits to be typed, "" for none.
 func wayOf(skill, command string) string {
 	words := strings.Fields(command)
 	if len(words) != 3 || words[0] != "evolve" {
@@ -55,7 +54,7 @@ func wayOf(skill, command string) string {
 	return ""
 }
 
-// counted is how many cases there are.
+// counted is the number of cases.
 func counted(cases map[eval.Split]int) (n int) {
 	for _, c := range cases {
 		n += c
