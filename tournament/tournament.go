@@ -1,5 +1,5 @@
-// Package tournament names what programs outside this module call of its packages record,
-// gate and search.
+// Package tournament re-exports the types of record, gate and search that
+// other modules use.
 package tournament
 
 import (

@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A Model is who answers, as for the gate: if it changes, trials start again and installed
-// versions are compared again.
+// A Model is the agent and model that answer, as for the gate: if it changes,
+// trials start again and installed versions are compared again.
 type Model = record.Model
 
 // A Drift is an installed version, and the model that its evidence is about.
@@ -23,14 +23,14 @@ type Drift struct {
 	Previous string `json:"previous,omitempty"` // SHA-256 of what it replaced, "" if that is gone
 	From     Model  `json:"from"`
 	To       Model  `json:"to"`
-	// Cases counts the held-out cases that its gate has not used, Tries the attempts
-	// that a rollout has at most.
+	// Cases counts the held-out cases that its gate has not used, Tries the
+	// most attempts of a rollout.
 	Cases int `json:"-"`
 	Tries int `json:"-"`
 }
 
-// Against are the texts that the version is compared with: the version before it, and no
-// skill at all.
+// Against are the texts that the version is compared with: the version before
+// it, and no skill at all.
 func (d *Drift) Against() []string {
 	if d.Previous == "" {
 		return []string{eval.NoSkill}
@@ -38,14 +38,15 @@ func (d *Drift) Against() []string {
 	return []string{d.Previous, eval.NoSkill}
 }
 
-// A Compared is what a night has measured of an installed version on another model than
-// the one that it was proved on. It reports, and decides nothing.
+// A Compared is a night's measurement of an installed version on another
+// model than the one that it was proved on. It is for the report, and decides
+// nothing.
 type Compared struct {
 	Version string `json:"version"` // SHA-256
 	Against string `json:"against"` // SHA-256, or eval.NoSkill
 	Model   Model  `json:"model"`
-	// Quality is the mean difference in favour of the version; Low and High hold the
-	// true one at any stopping time.
+	// Quality is the mean difference in favour of the version; Low and High
+	// hold the true one at any stopping time.
 	Quality float64   `json:"quality"`
 	Low     float64   `json:"low"`
 	High    float64   `json:"high"`
@@ -85,7 +86,7 @@ func (s *State) compared(version, against string, on Model) int {
 	})
 }
 
-// keep replaces what was known of the same texts on the same model.
+// keep replaces the earlier result for the same texts on the same model.
 func (s *State) keep(c Compared) {
 	if k := s.compared(c.Version, c.Against, c.Model); k >= 0 {
 		s.Compared = slices.Delete(s.Compared, k, k+1)
@@ -93,8 +94,8 @@ func (s *State) keep(c Compared) {
 	s.Compared = append(s.Compared, c)
 }
 
-// planCompare is the comparison that another model asks for, nil if there is none, or
-// no held-out case that the last one has not used.
+// planCompare plans the comparison for a changed model, nil if the model is
+// the same, or the last comparison has used every held-out case.
 func (c *Cycle) planCompare(o *Outlook, st *State) *Step {
 	d := o.Drift
 	if d == nil || c.Parts.Compare == nil || !d.To.DriftedFrom(d.From) {
@@ -111,7 +112,8 @@ func (c *Cycle) planCompare(o *Outlook, st *State) *Step {
 		Note: fmt.Sprintf("proved on %v, the agent is %v now: %d held-out cases", d.From, d.To, d.Cases)}
 }
 
-// compare measures an installed version on the model of tonight, and keeps the result.
+// compare measures an installed version on tonight's model, and keeps the
+// result.
 func (c *Cycle) compare(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
 	var found []Compared

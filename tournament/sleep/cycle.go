@@ -22,31 +22,34 @@ type Cycle struct {
 	// certainly gone. If Dead is nil, only the end of the lease shows that.
 	Owner string
 	Dead  func(owner string) bool
-	// Lease is how long a process that does not renew it keeps the cycle; 0 is
-	// two minutes.
+	// Lease is how long a process holds the cycle without renewing its lease;
+	// 0 is two minutes.
 	Lease time.Duration
-	// Demo: the folders are evolve's own, simulated evidence may install there.
+	// Demo: the folders are evolve's own, in which simulated evidence may
+	// install.
 	Demo bool
-	// Rollback: an alarm takes the version back. The owner's explicit choice.
+	// Rollback: an alarm rolls the version back, by the owner's explicit
+	// choice.
 	Rollback bool
-	// RunID names a run that begins.
+	// RunID names a new run.
 	RunID func() string
 	// OnStep is called at every change of a step; it may be nil.
 	OnStep func(*Night, *Step)
-	// OnResume is called with a night that is continued, bounded by what is asked for
-	// now; it may be nil.
+	// OnResume is called with a continued night, bounded by the present
+	// request; it may be nil.
 	OnResume func(*Night)
 
 	held *lock.Lease // while it runs
 }
 
-// A Plan is what a night was asked for.
+// A Plan is what a night was asked to do.
 type Plan struct {
 	Policy Policy
 	Caps   Caps
 	Skills []string // none: all
-	// Dry harvests nothing and spends nothing: the night ends once it is planned,
-	// and is not kept. Of a night that was not ended it is what remains.
+	// Dry harvests nothing and spends nothing: the night ends once it is
+	// planned, and is not kept. If a night was not ended, it plans the rest
+	// of that.
 	Dry bool
 }
 
@@ -60,9 +63,9 @@ const (
 )
 
 // Run runs one night, or continues one that was not ended: then under the
-// smaller ones of the caps that it began with and p's, the stricter policy, and for
-// p's skills alone. The night is returned with an error too, if there is one.
-// Errors: *HeldError, lock.ErrLost, the parts', ctx's.
+// smaller of its own caps and p's, the stricter policy, and for p's skills
+// alone. The night is returned even with an error, if there is one. Errors:
+// *HeldError, lock.ErrLost, the parts', ctx's.
 func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 	if p.Dry {
 		return c.dry(ctx, p)
@@ -106,7 +109,7 @@ func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 	return n, c.save(ctx, n, nil)
 }
 
-// begin is a new night after another one, nil for the first.
+// begin is a new night after last, nil for the first.
 func (c *Cycle) begin(p Plan, last *Night) *Night {
 	now := c.Now().UTC()
 	n := &Night{Schema: 1, ID: now.Format("20060102-150405"), Policy: p.Policy, Caps: p.Caps, Skills: p.Skills, Began: now, Steps: []Step{}}
@@ -116,7 +119,7 @@ func (c *Cycle) begin(p Plan, last *Night) *Night {
 	return n
 }
 
-// walk does what is open of a night.
+// walk does the open steps of a night.
 func (c *Cycle) walk(ctx context.Context, n *Night) error {
 	if len(n.Steps) == 0 {
 		n.Steps = append(n.Steps, Step{Kind: Harvest, Stage: Begun, Began: c.Now().UTC()})
@@ -165,8 +168,8 @@ func (c *Cycle) walk(ctx context.Context, n *Night) error {
 	return nil
 }
 
-// serve does the steps that are open, as long as the budget carries one of those
-// that wait: what the others have not used is there for them.
+// serve does the open steps, as long as the budget carries one that waits: it
+// may use what the others have not used.
 func (c *Cycle) serve(ctx context.Context, n *Night) error {
 	for served := true; served; { // each turn but the last ends at least one of them
 		if err := ctx.Err(); err != nil {
@@ -193,7 +196,7 @@ func (c *Cycle) serve(ctx context.Context, n *Night) error {
 	return nil
 }
 
-// step does one step that is open; one that the budget does not carry stays so.
+// step does one open step; one that the budget does not carry stays open.
 func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
 	if !s.open() || s.aside != nil {
@@ -215,8 +218,8 @@ func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
 	return nil
 }
 
-// watch reports an alarm once, and takes the version back if its owner has
-// asked for that.
+// watch reports an alarm once, and rolls the version back if its owner has
+// chosen that.
 func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 	st, err := c.state(ctx, s.Skill)
 	if err != nil {
@@ -226,7 +229,8 @@ func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 		if !s.Alarm.Raised() || slices.Contains(st.Alarmed, s.Alarm.Version) {
 			return c.end(ctx, n, s, Done)
 		}
-		// From here on this night reports it, whichever process ends it.
+		// From here on this night reports it, whichever process ends the
+		// night.
 		s.Stage, s.Note, s.Began = Begun, "alarm: "+s.Alarm.String(), c.Now().UTC()
 		if err := c.save(ctx, n, s); err != nil {
 			return err
@@ -243,7 +247,7 @@ func (c *Cycle) watch(ctx context.Context, n *Night, s *Step) error {
 	return c.end(ctx, n, s, Done)
 }
 
-// takeBack rolls a version back if its owner has asked for that, and reports it.
+// takeBack rolls a version back if its owner has chosen that, and reports it.
 func (c *Cycle) takeBack(ctx context.Context, n *Night, a *Alarm) string {
 	if !c.Rollback || c.Parts.Rollback == nil {
 		return ""
@@ -260,7 +264,7 @@ func (c *Cycle) takeBack(ctx context.Context, n *Night, a *Alarm) string {
 	return "; " + note
 }
 
-// try continues a challenger's trial, or looks for a challenger.
+// try continues a challenger's trial, or searches for a challenger.
 func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	s := &n.Steps[i]
 	r, ok, err := c.attempt(ctx, n, i, func(t Task) (Result, error) { return c.Parts.Try(ctx, t) })
@@ -338,9 +342,9 @@ func (c *Cycle) start(ctx context.Context, n *Night, i int) (going bool, err err
 	return true, c.save(ctx, n, s)
 }
 
-// trouble ends a step that failed if nothing can be done about it, or that met
-// trouble which may be its own; any other error ends this process' part of the night.
-// before is what was spent when it began this time.
+// trouble ends a step that failed, if nothing can be done about it or the
+// trouble may be its own; any other error ends this process's part of the
+// night. before is what was spent before the step began this time.
 func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, before eval.Spent, err error) error {
 	var own *Trouble
 	var hopeless *Hopeless
@@ -363,7 +367,7 @@ func (c *Cycle) trouble(ctx context.Context, n *Night, s *Step, before eval.Spen
 	return errors.Join(fmt.Errorf("%s %s: %w", s.Kind, s.Skill, err), c.save(context.WithoutCancel(ctx), n, s))
 }
 
-// fail ends a step that came to nothing: it has had its turn all the same.
+// fail ends a step without a result: it counts as the skill's turn.
 func (c *Cycle) fail(ctx context.Context, n *Night, s *Step) error {
 	if err := c.update(ctx, n, s.Skill, func(st *State) { st.Served = s.Began }); err != nil {
 		return err
@@ -371,11 +375,11 @@ func (c *Cycle) fail(ctx context.Context, n *Night, s *Step) error {
 	return c.end(ctx, n, s, Failed)
 }
 
-// install puts what was proved in place.
+// install installs a proved challenger.
 func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 	if s.Stage == Planned {
-		// What was proved outside of the nights is a trial of this lifetime from
-		// now on; what they have judged already counts once.
+		// A proof from outside of the nights is a trial of this lifetime from
+		// now on; a trial that the nights have judged already counts once.
 		if err := c.update(ctx, n, s.Skill, func(st *State) { st.Judge(s.Run, s.Level, s.Result) }); err != nil {
 			return err
 		}

@@ -9,26 +9,26 @@ import (
 // bets are the fractions of its capital that a detector stakes on each session.
 var bets = [...]float64{0.2, 0.35, 0.5, 0.75, 0.9}
 
-// beginEvery is how many sessions lie between the moments at which a detector
-// takes it to be possible that something turned bad: fewer moments need less
-// evidence each, and the alarm comes by so many sessions later at most.
+// beginEvery is the number of sessions between the moments at which a
+// detector assumes that a deterioration may begin. Fewer moments need less
+// evidence each; the alarm comes at most so many sessions later.
 const beginEvery = 5
 
 // evenly is the share of the capital that is divided evenly over the first
-// evenMoments: few versions live longer, and what turns bad after a month needs a
-// fifth fewer sessions than by the tail alone. What is bad from its first session on
-// pays for it with about one session in twelve.
+// evenMoments: few versions live longer, and a deterioration after a month
+// needs a fifth fewer sessions than by the tail alone. A version that is bad
+// from its first session on needs about one session in twelve more for it.
 const (
 	evenly      = 0.3
 	evenMoments = 50
 )
 
-// A detector is an e-process for E[d] ≤ 0 that does not lose its power while
-// nothing is wrong: what was good for a month may turn bad. Its capital of 1 is
-// divided over all moments at which that could begin (see weight) and over the bets;
-// each part is staked from its moment on. A sum of e-processes with weights that add
-// up to 1 is one too. To begin at a moment of weight w costs the logarithm of 1/w in
-// evidence.
+// A detector is an e-process for E[d] ≤ 0 that does not lose its power during
+// a long good time, such as a month, before a deterioration. Its capital of 1
+// is divided over all moments at which that could begin (see weight) and over
+// the bets; each part is staked from its moment on. A sum of e-processes with
+// weights that add up to 1 is one too. To begin at a moment of weight w costs
+// the logarithm of 1/w in evidence.
 type detector struct {
 	staked  [len(bets)]float64
 	kept    float64 // for later beginnings
@@ -46,7 +46,8 @@ func (d *detector) add(x float64) {
 	d.peak = max(d.peak, d.capital)
 }
 
-// factors are those by which one session multiplies what each bet stakes.
+// factors are the factors by which one session multiplies the stake of each
+// bet.
 type factors [len(bets)]float64
 
 func factorsOf(x float64) (f factors) {
@@ -56,7 +57,7 @@ func factorsOf(x float64) (f factors) {
 	return f
 }
 
-// stake enters one session, but for capital and peak.
+// stake enters one session, without updating capital and peak.
 func (d *detector) stake(f *factors) {
 	if d.n%beginEvery == 0 {
 		k := d.n/beginEvery + 1
@@ -94,16 +95,17 @@ func (d *detector) reaches(level float64) bool {
 // weight is the share of the capital that is staked from the k-th moment on.
 func weight(k int) float64 { return kept(k-1) - kept(k) }
 
-// kept is what the first k moments leave.
+// kept is the share that the first k moments leave.
 func kept(k int) float64 {
 	return (1-evenly)/float64(k+1) + evenly*max(0, 1-float64(k)/evenMoments)
 }
 
-// upper is the upper confidence bound, at level 1-doubt, of the mean chance of n
-// independent coins of which this many fell: the largest p at which so few fall with
-// probability doubt (Clopper and Pearson 1934). Their chances need not be the same:
-// a tail below the median is at most that of n coins with the mean chance (Hoeffding
-// 1956, theorem 4: on the number of successes in independent trials). Without any coins it is 1. doubt is below 1/2.
+// upper is the upper confidence bound, at level 1-doubt, of the mean chance
+// of n independent coins of which this many fell: the largest p at which so
+// few fall with probability doubt (Clopper and Pearson 1934). The coins'
+// chances may differ: a tail below the median is at most that of n coins with
+// the mean chance (Hoeffding 1956, theorem 4: on the number of successes in
+// independent trials). Without any coins it is 1. doubt is below 1/2.
 func upper(fell, n int, doubt float64) float64 {
 	lo, hi := 0.0, 1.0
 	if n > 0 {
@@ -132,8 +134,9 @@ func atMost(k, n int, p float64) (sum float64) {
 	return min(1, sum)
 }
 
-// fell makes a coin of a share: it falls with the share's chance, by the session that
-// it is of, so that it falls the same way every time. Its mean is the share's.
+// fell turns a share into a coin that falls with this chance. Its session
+// determines the result, so that it is the same every time. Its mean is the
+// share.
 func fell(share float64, session string) bool {
 	if share <= 0 || share >= 1 {
 		return share >= 1

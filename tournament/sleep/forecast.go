@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// A Forecast is what a night may take at most, said before it begins.
+// A Forecast is what a night may take at most, estimated before it begins.
 type Forecast struct {
 	Rollouts int64     `json:"rollouts"` // at most; 0: no cap
 	Reading  []Reading `json:"reading"`
@@ -22,7 +22,7 @@ type Forecast struct {
 	Bound string `json:"-"` // in words, what holds it besides the rollouts
 }
 
-// A Reading is what turning the corrections of one skill into checks takes.
+// A Reading is the cost of turning the corrections of one skill into checks.
 type Reading struct {
 	Skill  string `json:"skill"`
 	Calls  int    `json:"calls"`
@@ -77,5 +77,5 @@ func (fc *Forecast) Reads() string {
 	return strings.Join(out, "; ")
 }
 
-// ShownSkills is how many of the skills that wait for a later night are named.
+// ShownSkills is the number of waiting skills that are named.
 const ShownSkills = 4

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Journal keeps nights, and what a skill's nights have in common. Every method
-// returns after the fact is durable. Saving under a lease that was taken over is
-// lock.ErrLost.
+// Journal stores nights, and the common state of a skill's nights. Every
+// method returns after its data is durable. Saving under a lease that was
+// taken over is lock.ErrLost.
 type Journal interface {
-	// Acquire takes the lease for owner until the given time. It may be had
-	// if it is free, expired at now, owner's own, or its owner is dead as far
-	// as the function can tell; else the error is a *HeldError.
+	// Acquire takes the lease for owner until the given time. It succeeds if
+	// the lease is free, expired at now, owner's own, or dead reports that
+	// its owner is gone; else the error is a *HeldError.
 	Acquire(ctx context.Context, owner string, now, until time.Time, dead func(owner string) bool) (Lease, error)
 	Renew(ctx context.Context, l Lease, until time.Time) error
 	Release(ctx context.Context, l Lease) error
@@ -53,7 +53,7 @@ func (c *Cycle) saveState(ctx context.Context, n *Night, st *State) error {
 	return nil
 }
 
-// update changes what the nights of a skill know.
+// update changes the state of a skill's nights.
 func (c *Cycle) update(ctx context.Context, n *Night, skill string, change func(*State)) error {
 	st, err := c.state(ctx, skill)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 )
 
-// hold takes the lease and renews it until stop is called. ctx ends with lock.ErrLost
-// if it cannot be renewed: a machine that slept for an hour may find that
-// another process has gone on.
+// hold takes the lease and renews it until stop is called. ctx ends with
+// lock.ErrLost if it cannot be renewed: after an hour's sleep of the machine,
+// another process may have continued.
 func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
 	span := cmp.Or(c.Lease, 2*time.Minute)
 	dead := c.Dead
@@ -49,7 +49,7 @@ func (c *Cycle) hold(ctx *context.Context) (Lease, func(), error) {
 	return l, func() {
 		cancel(nil)
 		<-ended
-		// Not given back, it expires by itself.
+		// If it is not released, it expires by itself.
 		_ = c.Journal.Release(context.WithoutCancel(under), l)
 	}, nil
 }

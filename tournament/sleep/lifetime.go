@@ -9,11 +9,11 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// LifetimeAlpha bounds the expected share of false ones among all promotions
-// that a skill's nights ever make.
+// LifetimeAlpha bounds the expected share of false promotions among all that
+// a skill's nights ever make.
 const LifetimeAlpha = pareto.LifetimeAlpha
 
-// A State is what a skill's nights have in common.
+// A State is the common state of a skill's nights.
 type State struct {
 	Schema int    `json:"schema"`
 	Skill  string `json:"skill"`
@@ -21,20 +21,21 @@ type State struct {
 	// outside of nights included: see pareto.LOND.
 	Lifetime pareto.LOND `json:"lifetime"`
 	Trials   []Judged    `json:"trials,omitempty"`
-	// Searched is when the last tournament began: what people corrected before
-	// that has had its chance.
+	// Searched is when the last tournament began: corrections from before
+	// have had their chance.
 	Searched time.Time `json:"searched,omitzero"`
-	// Short tells of the last tournament over the harness if a cap ended it
-	// before it had come to anything.
+	// Short is the last tournament over the harness if a cap ended it without
+	// a result.
 	Short *Shortfall `json:"short,omitempty"`
-	// Setback is what its last nights failed of, nil if the last one did not.
+	// Setback is the reason why its last nights failed, nil if the last one
+	// did not.
 	Setback *Setback `json:"setback,omitempty"`
 	// Mined names the uses of which cases have been made.
 	Mined string `json:"mined,omitempty"`
 	// Served is when the skill last had its turn of a night's budget.
 	Served time.Time `json:"served,omitzero"`
-	// Compared are installed versions on other models than the ones that their evidence
-	// is about, the latest last.
+	// Compared are results of installed versions on other models than those
+	// of their evidence, the latest last.
 	Compared []Compared `json:"compared,omitempty"`
 	// Described is the last tournament over the description.
 	Described Described `json:"described,omitzero"`
@@ -42,7 +43,7 @@ type State struct {
 	Alarmed []string `json:"alarmed,omitempty"`
 }
 
-// Described is what a tournament over a description began with.
+// Described is the state with which a tournament over a description began.
 type Described struct {
 	Description string `json:"description"` // SHA-256
 	Misfired    int    `json:"misfired"`    // trigger cases
@@ -59,14 +60,15 @@ type Judged struct {
 	Decision   pareto.Verdict `json:"decision"`
 }
 
-// NewState is the state of a skill that no night has worked on.
+// NewState is the state of a skill without nights.
 func NewState(skill string) *State {
 	return &State{Schema: 1, Skill: skill, Lifetime: pareto.LOND{Alpha: LifetimeAlpha}}
 }
 
-// unmark forgets the times that have not come yet: a clock that ran ahead would hide
-// all corrections until then, and held to now they would be hidden every night anew.
-// At worst one search comes too early; it leaves a time that is right.
+// unmark clears times in the future: a clock that was ahead would hide all
+// corrections until then, and setting them to now would hide the corrections
+// every night anew. At worst one search comes too early; it leaves a correct
+// time.
 func (s *State) unmark(now time.Time) {
 	times := []*time.Time{&s.Searched, &s.Served}
 	if s.Short != nil {
@@ -145,8 +147,8 @@ func (s *State) Level(incumbent, challenger string, round int) float64 {
 
 func (s *State) levelOf(r *Result) float64 { return s.Level(r.Incumbent, r.Challenger, r.Round) }
 
-// Next is the error rate that the lifetime leaves the next trial to begin. A search
-// that finds nothing to try tests nothing, and uses up no number.
+// Next is the error rate that the lifetime leaves for the next trial. A
+// search that finds nothing to try tests nothing, and uses up no number.
 func (s *State) Next() float64 { return s.Lifetime.Level(s.Lifetime.Tested + 1) }
 
 func (s *State) find(incumbent, challenger string, round int) int {
@@ -176,12 +178,12 @@ func (s *State) Judge(run string, level float64, r *Result) {
 }
 
 // Proved reports whether r is a promotion at the given level over all routes,
-// whatever level its trial was begun at.
+// at whatever level its trial began.
 func (r *Result) Proved(level float64) bool {
 	if r.Decision != pareto.Promote || !(r.Alpha > 0) || !(r.Total > 0) {
 		return false
 	}
-	// A hair of leave: the levels were divided and multiplied again.
+	// Allow for rounding: the levels were divided and multiplied again.
 	return r.EValue*r.Alpha*min(1, level/r.Total) >= 1-1e-9
 }
 

@@ -5,21 +5,22 @@ import (
 	"time"
 )
 
-// A Use is one use of a skill in a person's session.
+// A Use is one use of a skill in a user's session.
 type Use struct {
 	Session string
 	At      time.Time
 	// Version is the SHA-256 of the SKILL.md that was in force, "" if it was
 	// not recorded.
 	Version string
-	// Failed: the user corrected, rejected or repeated it. Repeated: the last.
+	// Failed: the user corrected, rejected or repeated it. Repeated: the
+	// last.
 	Failed, Repeated bool
-	// What the turn took in which it was used; nil is unknown.
+	// The cost of the turn in which it was used; nil is unknown.
 	LatencyMS, Tokens *int64
 }
 
-// What a tournament asks for before it is worth its price: as few failures as a
-// mutator can learn a rule from, and a window in which habits stay the same.
+// The conditions of a tournament: enough failures for a mutator to learn a
+// rule from, and a window in which habits stay the same.
 const (
 	needFailures = 3
 	needWindow   = 60 * 24 * time.Hour
@@ -37,8 +38,9 @@ type Need struct {
 	when   string // the window, in words
 }
 
-// NeedOf estimates the need of a skill whose incumbent is live since then, and on
-// which the last tournament began at searched. A use without a time is an old one.
+// NeedOf estimates the need of a skill whose incumbent is live since then,
+// and whose last tournament began at searched. A use without a time counts as
+// old.
 func NeedOf(uses []Use, since, searched, now time.Time) (n Need) {
 	from := now.Add(-needWindow)
 	if since.After(from) {

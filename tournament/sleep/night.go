@@ -1,5 +1,5 @@
-// Package sleep is the nightly cycle over all skills: a state machine over injected parts,
-// which the next process continues wherever one was killed.
+// Package sleep is the nightly cycle over all skills: a state machine over
+// injected parts, which the next process continues if one is killed.
 package sleep
 
 import (
@@ -27,7 +27,7 @@ func (c Caps) Eval() eval.Caps {
 // A Kind is the kind of a step.
 type Kind string
 
-// The steps of a night, in the order in which they come.
+// The kinds of steps, in the order in which a night does them.
 const (
 	Harvest  Kind = "harvest"  // read the new sessions; no model is asked
 	Watch    Kind = "watch"    // what real sessions say of an installed version
@@ -52,7 +52,7 @@ const (
 	Waits   Stage = "waits" // for a later night: the budget of this one did not carry it
 )
 
-// A Part is what of a skill a trial or a search is about.
+// A Part is the part of a skill that a trial or a search is about.
 type Part string
 
 // The parts.
@@ -61,7 +61,7 @@ const (
 	Description Part = "description" // by which agents choose the skill
 )
 
-// A Step is one thing that a night does.
+// A Step is one unit of a night's work.
 type Step struct {
 	Kind     Kind    `json:"kind"`
 	Skill    string  `json:"skill,omitempty"`
@@ -74,8 +74,8 @@ type Step struct {
 	Needs    Caps    `json:"needs,omitzero"`  // what it takes to come to something, if that is forecast
 	Caps     Caps    `json:"caps,omitzero"`   // its share of the night
 	Level    float64 `json:"level,omitempty"` // error rate that the lifetime leaves this trial
-	// Round of the trial as the night found it, and Anew: the level of the next
-	// round, should the model turn out to be another one.
+	// Round is the trial's round as the night found it, and Anew the level of
+	// the next round, if the model turns out to be another one.
 	Round    int        `json:"round,omitempty"`
 	Anew     float64    `json:"level_anew,omitempty"`
 	Attempts int        `json:"attempts,omitempty"` // how often it was begun
@@ -87,11 +87,11 @@ type Step struct {
 	Result   *Result      `json:"result,omitempty"`
 	Alarm    *Alarm       `json:"alarm,omitempty"`
 	Drift    *Drift       `json:"drift,omitempty"` // what is compared
-	// Trouble is the kind of Trouble that ended it, or that its skill's last night ended
-	// with; "" for none.
+	// Trouble is the kind of Trouble that ended it, or its skill's last
+	// night; "" for none.
 	Trouble string `json:"trouble,omitempty"`
 	Common  bool   `json:"common,omitempty"` // see Trouble
-	// Described is what a search over the description begins with.
+	// Described is the state with which a search over the description begins.
 	Described Described `json:"described,omitzero"`
 	Note      string    `json:"note,omitempty"` // in words, what came of it
 	Began     time.Time `json:"began,omitzero"`
@@ -107,7 +107,7 @@ func (s *Step) paid() bool {
 	return s.Kind == Continue || s.Kind == Search || s.Kind == Compare || s.Kind == Certify
 }
 
-// A Night is one cycle: what was asked for, and its steps so far.
+// A Night is one cycle: its request, and its steps so far.
 type Night struct {
 	Schema     int       `json:"schema"`
 	ID         string    `json:"night"`
@@ -134,7 +134,7 @@ type Idle struct {
 	Why   string `json:"why"`
 }
 
-// Spent sums up what the steps took.
+// Spent sums up the spending of the steps.
 func (n *Night) Spent() (s eval.Spent) {
 	s.CostKnown = true
 	for _, k := range n.Steps {
@@ -145,7 +145,7 @@ func (n *Night) Spent() (s eval.Spent) {
 	return s
 }
 
-// assumed sums up what the steps count against the caps beside what they Spent.
+// assumed sums up what the steps count against the caps besides Spent.
 func (n *Night) assumed() (a eval.Assumed) {
 	for _, k := range n.Steps {
 		if k.paid() {
@@ -178,7 +178,8 @@ func (n *Night) left() (Caps, bool) {
 	return c, ok
 }
 
-// A Result is what a trial came to, with all that the policy looks at.
+// A Result is the result of a trial, with the facts that the policy decides
+// on.
 type Result struct {
 	Decision   pareto.Verdict `json:"decision,omitempty"` // "" if no challenger came before the gate
 	Reason     string         `json:"reason,omitempty"`
@@ -198,14 +199,14 @@ type Result struct {
 	Early     bool         `json:"early,omitempty"`      // before anything was tried: no search has begun
 	StoppedBy string       `json:"stopped_by,omitempty"` // the cap that did, if it is known
 	Simulated bool         `json:"simulated,omitempty"`
-	// Flagged are the rules of the firewall that the text broke, now or before
-	// its owner approved it.
+	// Flagged are the rules of the firewall that the text broke, now or
+	// before its owner approved it.
 	Flagged []string `json:"flagged,omitempty"`
 	// Kernel: the owner has confirmed the kernel of this skill.
 	Kernel bool `json:"kernel_confirmed"`
 	// Unboxed: the agent runs tools, and no sandbox held it.
 	Unboxed bool `json:"unboxed,omitempty"`
-	// Against is what else speaks against installing it, in words.
+	// Against is any other objection to installing it, in words.
 	Against string `json:"against,omitempty"`
 	Report  string `json:"report,omitempty"`
 }
@@ -218,23 +219,24 @@ type Task struct {
 	Run   string // the id to work under; if it exists already, it is resumed
 	Caps  Caps
 	Level float64 // for a trial that begins now; one that continues keeps its own
-	// Incumbent is the live text that the task was planned for, "" of any.
+	// Incumbent is the live text that the task was planned for, "" for any.
 	Incumbent string // SHA-256
-	// Lease is the night's: what it pays for or writes asks whether it is still held.
+	// Lease is the night's: before paying or writing, the task checks that it
+	// still holds.
 	Lease *lock.Lease
 }
 
-// An Outlook is what is known of a skill before anything is spent on it.
+// An Outlook is the state of a skill before anything is spent on it.
 type Outlook struct {
 	Skill string
 	// Unable is why nothing can be done about it, "" if something can.
 	Unable string
 	// Proved is a challenger of the live text that the gate has proved in an
-	// earlier night or by its owner's run, and that was never in place: nothing is
-	// looked for until it is decided on. nil for none.
+	// earlier night or in its owner's run, and that was never in place: there
+	// is no search until it is decided on. nil for none.
 	Proved *Proof
-	// Drift is what the evidence of the installed version is about, and who answers
-	// now. nil if that is not known, or no gate has proved that version.
+	// Drift is the model of the installed version's evidence, and the present
+	// one. nil if that is not known, or no gate has proved that version.
 	Drift      *Drift
 	Incumbent  string    // SHA-256
 	Since      time.Time // when the incumbent was installed; zero for ever
@@ -244,17 +246,17 @@ type Outlook struct {
 	Unproven   int       // those that cannot: a judge alone decides them, which is not shown to agree with the owner
 	Rollouts   int64     // what trying them takes at most
 	Train      int       // cases to learn from
-	// Needs are what a search and the begin of its trial take, as far as they are
-	// forecast: zero is unknown.
+	// Needs are what a search and the beginning of its trial take, as far as
+	// they are forecast: zero is unknown.
 	Needs Caps
-	// Mined names the uses of which looking has made cases, "" if there was nothing
-	// new among them: see State.
+	// Mined names the uses of which Look has made cases, "" if there was
+	// nothing new among them: see State.
 	Mined    string
 	Uses     []Use
 	Triggers *Triggers // nil without trigger cases
 }
 
-// Triggers are what is known of a skill's description.
+// Triggers are the evidence on a skill's description.
 type Triggers struct {
 	Description string // SHA-256 of the live one
 	Train       int    // trigger cases to learn from
@@ -272,32 +274,32 @@ type Triggers struct {
 type Proof struct {
 	Run    string // of the trial
 	Result Result
-	// Fresh and Rollouts are as in Outlook: what the trial could continue with, if the
-	// level of its number asks for more.
+	// Fresh and Rollouts are as in Outlook: what the trial could continue
+	// with if the level of its number needs more evidence.
 	Fresh    int
 	Rollouts int64
 }
 
-// Parts are what a cycle works with. Each must be safe to call again after a
-// kill: Harvest and Look only read, Try resumes, Install does nothing if it is
-// done already.
+// Parts are the operations of a cycle. Each must be safe to repeat after a
+// kill: Harvest and Look only read, Try resumes, Install does nothing if it
+// is done already.
 type Parts struct {
 	Skills  func(context.Context) ([]string, error)
 	Harvest func(context.Context) (sessions int, note string, err error)
 	Look    func(ctx context.Context, skill string) (Outlook, error)
-	// Try does a task. Result.Spent, Assumed and Warnings count on an error as
-	// well. A *Hopeless or *Overtaken error is about this task alone, and a *Trouble may
-	// be; any other one ends the night's process, and the night is taken up there by the
-	// next one. So it is with Look and Install.
+	// Try does a task. Result.Spent, Assumed and Warnings count even with an
+	// error. A *Hopeless or *Overtaken error is about this task alone, and a
+	// *Trouble may be; any other one ends the night's process, and the next
+	// one continues the night there. The same is true of Look and Install.
 	Try     func(context.Context, Task) (Result, error)
 	Install func(ctx context.Context, t Task, r Result) (note string, err error)
 	// Spent is what a run has taken so far by its records, for a process that
 	// was killed before it could report. nil: only what steps have ended with
 	// is known.
 	Spent func(ctx context.Context, run string) (eval.Spent, error)
-	// Compare measures an installed version against each of Drift.Against; of its Result
-	// Spent, Assumed and Warnings count, and Reason if a cap ended it. nil: nothing is
-	// ever compared.
+	// Compare measures an installed version against each of Drift.Against; of
+	// its Result Spent, Assumed and Warnings count, and Reason if a cap ended
+	// it. nil: nothing is ever compared.
 	Compare func(ctx context.Context, t Task, d Drift) ([]Compared, Result, error)
 	// Watch looks at the evidence of real sessions about the installed
 	// version; nil for nothing to watch. Rollback takes it back.
@@ -309,8 +311,8 @@ type Parts struct {
 	Rollback func(context.Context, *Alarm) (note string, err error)
 }
 
-// Hopeless is an error that doing the same again would bring again, and that
-// does not concern the other skills.
+// Hopeless is an error that a retry would repeat, and that does not concern
+// the other skills.
 type Hopeless struct{ Err error }
 
 // Overtaken is the error of a task that an act of the skill's owner has made

@@ -10,8 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// plan looks at every skill and writes down what there is to do. Nothing is
-// spent.
+// plan looks at every skill and plans its steps. Nothing is spent.
 func (c *Cycle) plan(ctx context.Context, n *Night) error {
 	names, err := c.Parts.Skills(ctx)
 	if err != nil {
@@ -53,7 +52,8 @@ func (c *Cycle) plan(ctx context.Context, n *Night) error {
 	return nil
 }
 
-// planFor is what there is to do about one skill, and when it last had its turn.
+// planFor plans the steps for one skill, and returns when it last had its
+// turn.
 func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Step, served time.Time, err error) {
 	o, err := c.Parts.Look(ctx, name)
 	if err != nil {
@@ -134,7 +134,7 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 	if t == nil {
 		return nil
 	}
-	// Of the uses a week, so many could be saved at best.
+	// At best a new description saves so many uses a week.
 	s := &Step{Skill: o.Skill, Live: o.Incumbent, Part: Description, Stage: Planned, Gain: need.Gain / need.Rate * float64(t.Misfired+1) / float64(t.Tried+2)}
 	known := 0
 	if st.Described.Description == t.Description {
@@ -166,8 +166,8 @@ func (c *Cycle) planInstall(n *Night, o *Outlook, st *State) Step {
 	return s
 }
 
-// short reports whether nothing but its level keeps a proof from being installed by
-// this night, and there are cases to make up for that.
+// short reports whether only the level keeps this night from installing a
+// proof, and there are cases to reach it with.
 func (c *Cycle) short(n *Night, p *Proof, st *State) bool {
 	may, _ := n.Policy.MayInstall(&p.Result, p.Result.Total, c.Demo)
 	return may && p.Fresh > 0 && !p.Result.Proved(st.levelOf(&p.Result))

@@ -11,9 +11,9 @@ import (
 type Policy string
 
 const (
-	// Staging leaves it for its owner to install.
+	// Staging leaves a proof for its owner to install.
 	Staging Policy = "stage"
-	// Auto installs it, unless something speaks against it.
+	// Auto installs it, unless there is an objection.
 	Auto Policy = "auto"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Within is, cap by cap, the smaller one of two; if one has no cap the other
-// one holds.
+// Within is, cap by cap, the smaller of two; if one has no cap, the other one
+// holds.
 func (c Caps) Within(o Caps) Caps {
 	return Caps{Rollouts: smaller(c.Rollouts, o.Rollouts), CostUSD: smaller(c.CostUSD, o.CostUSD),
 		Tokens: smaller(c.Tokens, o.Tokens), Duration: smaller(c.Duration, o.Duration)}
@@ -23,19 +23,18 @@ func smaller[T int64 | float64 | time.Duration](a, b T) T {
 	return a
 }
 
-// Left is what the caps leave of the night, never below nothing; used reports that
+// Left is what the caps leave of the night, at least zero; used reports that
 // one of them is used up. A cap of zero is none.
 func (n *Night) Left() (left Caps, used bool) {
 	left, ok := n.left()
 	return Caps{max(0, left.Rollouts), max(0, left.CostUSD), max(0, left.Tokens), max(0, left.Duration)}, !ok
 }
 
-// Paid are the steps that have not ended and take from the night's budget, in the
-// order in which they come.
+// Paid are the open steps that take from the night's budget, in order.
 func (n *Night) Paid() []Step { return openPaid(n.Steps) }
 
-// Recall adds what the runs of open steps have spent so far, as their records tell: a
-// process that is killed, or still at work, has reported nothing.
+// Recall adds what the runs of open steps have spent so far, by their
+// records: a process that was killed, or still works, has reported nothing.
 func (n *Night) Recall(ctx context.Context, spent func(ctx context.Context, run string) (eval.Spent, error)) error {
 	for i := range n.Steps {
 		s := &n.Steps[i]
@@ -51,12 +50,13 @@ func (n *Night) Recall(ctx context.Context, spent func(ctx context.Context, run 
 	return nil
 }
 
-// stale is how old what a night has harvested may be if another process goes on
-// with it: a skill that came into use since then is not to wait for the next one.
+// stale is the age at which another process harvests again before it
+// continues a night: a skill that came into use since then should not wait
+// for the next night.
 const stale = 6 * time.Hour
 
-// freshen lets a night that goes on after a long time harvest anew, and plan anew what
-// it has not begun.
+// freshen lets a night that is continued after a long time harvest again, and
+// replan the steps that have not begun.
 func (n *Night) freshen(now time.Time) {
 	if len(n.Steps) == 0 {
 		return
@@ -72,7 +72,7 @@ func (n *Night) freshen(now time.Time) {
 	}
 }
 
-// unplan forgets what of a night's plan was not begun.
+// unplan removes the steps of a night that have not begun.
 func (n *Night) unplan() {
 	n.Steps = slices.DeleteFunc(n.Steps, func(s Step) bool {
 		return s.Kind != Harvest && !s.begun() && !(s.Kind == Install && s.open() && s.Run != "" && n.tried(s.Run))
@@ -84,7 +84,7 @@ func (n *Night) tried(run string) bool {
 	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.paid() && s.Run == run && s.begun() })
 }
 
-// has reports whether anything of a skill was begun.
+// has reports whether any step of a skill has begun.
 func (n *Night) has(skill string) bool {
 	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.Skill == skill && s.begun() })
 }
@@ -92,7 +92,8 @@ func (n *Night) has(skill string) bool {
 // begun reports whether the step was ever begun.
 func (s *Step) begun() bool { return s.Stage == Begun || !s.Began.IsZero() }
 
-// dry plans a night, or what remains of one that was not ended, and keeps nothing.
+// dry plans a night, or the rest of one that was not ended, and keeps
+// nothing.
 func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {
 	n, err := c.Journal.LastNight(ctx)
 	if err != nil {
@@ -117,9 +118,9 @@ func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {
 	return n, nil
 }
 
-// narrow bounds a night that goes on by what its owner asks for now: the smaller
-// caps, the stricter policy, and of what remains only the skills that are named.
-// What killed processes spent counts. Nothing is saved.
+// narrow bounds a continued night by the present request: the smaller caps,
+// the stricter policy, and of the remaining steps only those of the named
+// skills. What killed processes spent counts. Nothing is saved.
 func (c *Cycle) narrow(ctx context.Context, n *Night, p Plan) error {
 	n.Caps = n.Caps.Within(p.Caps)
 	if p.Policy == Staging {
@@ -138,7 +139,7 @@ func (c *Cycle) narrow(ctx context.Context, n *Night, p Plan) error {
 		if !s.open() || s.Kind == Harvest {
 			continue
 		}
-		// What a killed process put in place stays in place.
+		// What a killed process installed stays installed.
 		switch placed, err := c.placed(ctx, s); {
 		case err != nil:
 			return err
@@ -170,9 +171,9 @@ func (s *Step) skip(why string, now time.Time) {
 	s.Stage, s.Note, s.Ended = Skipped, why, now.UTC()
 }
 
-// atLeast is the one of two records of the same spending that tells of more: under a
-// smaller cap a run may end before it has read all of its own. Time is kept apart from
-// what is bought, and is the longer one.
+// atLeast is the larger of two records of the same spending: under a smaller
+// cap a run may end before it has read all of its own. Time is compared
+// separately, and is the longer one.
 func atLeast(a, b eval.Spent) eval.Spent {
 	wall := max(a.WallMS, b.WallMS)
 	if b.Rollouts > a.Rollouts || b.CostUSD > a.CostUSD || b.TokensIn+b.TokensOut > a.TokensIn+a.TokensOut || b.MinerCalls > a.MinerCalls {
@@ -182,9 +183,9 @@ func atLeast(a, b eval.Spent) eval.Spent {
 	return a
 }
 
-// rebound holds a step that has begun to what the night's caps leave it by now,
-// with what it has spent itself: its run counts that. false if nothing is left
-// and nothing was spent.
+// rebound limits a step that has begun to what the night's caps leave it now,
+// plus its own spending, which its run counts. false if nothing is left and
+// nothing was spent.
 func (n *Night) rebound(s *Step) bool {
 	others := *n
 	others.Steps = slices.DeleteFunc(slices.Clone(n.Steps), func(k Step) bool { return k.paid() && k.Run == s.Run })
@@ -192,7 +193,8 @@ func (n *Night) rebound(s *Step) bool {
 	if !ok && s.Spent == (eval.Spent{}) {
 		return false
 	}
-	// Zero would be no cap: so little stops the run before its next call.
+	// Zero would be no cap: so small a cap stops the run before its next
+	// call.
 	if n.Caps.Rollouts > 0 {
 		left.Rollouts = max(1, left.Rollouts)
 	}

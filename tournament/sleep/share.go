@@ -8,21 +8,22 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// What a step takes at least if it was not forecast, in rollouts.
+// The least that a step takes if it was not forecast, in rollouts.
 const (
 	minSearch   = 60
 	minContinue = 4 // a pair with its work retries
 )
 
-// What it takes at least of a cap of which nothing is forecast, if the rollouts
-// have none: a share of the whole night.
+// The least share of a whole night's cap that a step takes if nothing is
+// forecast of it and the night has no cap on rollouts.
 const (
 	blindSearch = 0.5
 	blindOther  = 0.05
 )
 
-// A search that is given less than this share of the rollouts that it takes is not
-// begun: it would find nothing, and what it reads and measures first is paid for.
+// A search that gets less than this share of its rollouts is not begun: it
+// would find nothing, and its reading and first measurements would be paid
+// for.
 const worthwhile = 0.5
 
 // least is what a step must get to be worth beginning. It is at most what a
@@ -59,11 +60,11 @@ func needOf[T int64 | float64 | time.Duration](need, whole T, of float64) T {
 	return min(need, whole)
 }
 
-// carries reports whether c, which is left of a whole night, has room for need.
+// carries reports whether c, the rest of a whole night, has room for need.
 func (c Caps) carries(need, whole Caps) bool { return c.lacks(need, whole) == "" }
 
-// Beyond reports whether even a whole night of these caps is too little for s to be
-// begun.
+// Beyond reports whether even a whole night with these caps is too little to
+// begin s.
 func (s *Step) Beyond(whole Caps) bool { return !whole.carries(s.least(whole), whole) }
 
 // lacks names the cap of which too little is left, "" for none.
@@ -81,7 +82,7 @@ func (c Caps) lacks(need, whole Caps) string {
 	return ""
 }
 
-// minus is what c leaves, never below nothing.
+// minus is what c leaves, at least zero.
 func (c Caps) minus(o Caps) Caps {
 	return Caps{max(0, c.Rollouts-o.Rollouts), max(0, c.CostUSD-o.CostUSD), max(0, c.Tokens-o.Tokens), max(0, c.Duration-o.Duration)}
 }
@@ -98,10 +99,11 @@ func serve(left, whole Caps, steps []Step) (served []bool, over Caps) {
 	return served, left
 }
 
-// Portion is what the first of the steps gets of what is left of a whole night: what
-// it takes at least, and its share by expected gain of what those leave over that the
-// night can serve, no more than it can use. ok is false if the step has to wait.
-// What a step does not use is there for the steps after it.
+// Portion is what the first of the steps gets of the rest of a whole night:
+// its least need, and its share, by expected gain, of what remains after the
+// least needs of all steps that the night can serve; no more than it can use.
+// ok is false if the step has to wait. What a step does not use is left for
+// the steps after it.
 func Portion(left, whole Caps, steps []Step) (c Caps, ok bool) {
 	served, over := serve(left, whole, steps)
 	if !served[0] {
@@ -193,9 +195,9 @@ func planned(steps []Step) (out []Step) {
 	return out
 }
 
-// Later is in how many nights like this one those have had their turn that wait for a
-// later night. Those that a night is too small for never have one, and count for
-// nothing.
+// Later is the number of nights like this one after which the waiting steps
+// have had their turn. Steps that a night is too small for never have one,
+// and are not counted.
 func (n *Night) Later() (nights int) {
 	var open []Step
 	for _, s := range n.Steps {

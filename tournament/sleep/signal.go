@@ -36,7 +36,7 @@ func coin(b bool) float64 {
 	return 0
 }
 
-// positive is the logarithm: sessions are averaged in it.
+// positive: sessions are averaged by the logarithm.
 func positive(n *int64) (float64, bool) {
 	if n == nil || *n <= 0 {
 		return 0, false
@@ -47,24 +47,26 @@ func positive(n *int64) (float64, bool) {
 // A Signal is the evidence of real sessions on one quantity.
 type Signal struct {
 	Name string `json:"name"`
-	// Against names the version, or versions together, that it is held against: of
-	// all predecessors those with the lowest limit.
+	// Against names the version, or the versions together, that it is
+	// compared with: of all predecessors those with the lowest limit.
 	Against string `json:"against,omitempty"`
-	// OldSessions and NewSessions count those that know it, OldSessions of Against.
+	// OldSessions and NewSessions count the sessions with a value,
+	// OldSessions those of Against.
 	OldSessions int `json:"old_sessions"`
 	NewSessions int `json:"new_sessions"`
 	// Old and New are shares, averaged over sessions; of latency (milliseconds)
 	// and tokens geometric means.
 	Old float64 `json:"old"`
 	New float64 `json:"new"`
-	// Limit is what the new one must not exceed; 0 if too little is known.
+	// Limit is the largest acceptable value of the new one; 0 if too little
+	// is known.
 	Limit float64 `json:"limit"`
 	// Weight is its share of the error, 0 if there is no limit; the weights
 	// add up to 1.
 	Weight float64 `json:"weight"`
 	EValue float64 `json:"e_value"` // the largest so far
-	// Late is New of the newest LateSessions alone, if it was raised by them and
-	// all sessions together are within the limit: it turned bad only later.
+	// Late is New of the newest LateSessions alone, if they raised it and all
+	// sessions together are within the limit: the deterioration came later.
 	Late         float64 `json:"late,omitempty"`
 	LateSessions int     `json:"late_sessions,omitempty"`
 	// Raised: it has a part in an alarm, a quarter of the evidence or more.
@@ -75,7 +77,7 @@ type Signal struct {
 	detector *detector
 }
 
-// ratio reports whether it is compared by factors; else it is a share.
+// ratio reports whether it is compared by factors; otherwise it is a share.
 func (s *Signal) ratio() bool { return s.Name == Latency || s.Name == Tokens }
 
 func (s *Signal) String() string {
@@ -93,11 +95,11 @@ func (s *Signal) String() string {
 	return fmt.Sprintf("%s in %.0f%% of %s sessions, with %s in %.0f%% of %d", what, 100*now, of, s.before(), 100*s.Old, s.OldSessions)
 }
 
-// before is what it is held against, in words; older records do not name it.
+// before describes what it is compared with; older records do not name it.
 func (s *Signal) before() string { return cmp.Or(s.Against, "the version before it") }
 
-// A factor of 4 is the unit of latency and tokens, as in the gate; more is no
-// worse.
+// A factor of 4 is the unit of latency and tokens, as in the gate; a larger
+// one counts the same.
 var logUnit = math.Log(4)
 
 // refShare is the part of the old sessions, the oldest, that defines what is
@@ -105,8 +107,8 @@ var logUnit = math.Log(4)
 // by their own median would not hold.
 const refShare = 3
 
-// settle takes the smallest of the limits that the predecessors give; doubt is the
-// chance that any of the bounds in them is wrong. It reports whether there is one.
+// settle takes the smallest of the limits from the predecessors; doubt is the
+// chance that any of their bounds is wrong. It reports whether there is one.
 func (s *Signal) settle(r Rule, olds []stretch, k int, doubt float64, before []Predecessor) bool {
 	found := false
 	for i := range olds {
@@ -120,9 +122,9 @@ func (s *Signal) settle(r Rule, olds []stretch, k int, doubt float64, before []P
 	return found
 }
 
-// limitBy works out the limit by one stretch of old sessions, of which these are the
-// values, and as coins so many fell; doubt is the chance that the bound in it is
-// wrong. It reports whether there is one.
+// limitBy computes the limit from one stretch of old sessions with these
+// values, of which so many fell as coins; doubt is the chance that its bound
+// is wrong. It reports whether there is one.
 func (s *Signal) limitBy(r Rule, olds []float64, fell int, doubt float64) bool {
 	s.OldSessions = len(olds)
 	if len(olds) == 0 {
@@ -158,7 +160,7 @@ func (s *Signal) limitBy(r Rule, olds []float64, fell int, doubt float64) bool {
 	return true
 }
 
-// against is a value in the unit that is bet on.
+// against converts a value into the unit of the bets.
 func (s *Signal) against(v float64) float64 {
 	if !s.ratio() {
 		return v
@@ -166,8 +168,8 @@ func (s *Signal) against(v float64) float64 {
 	return max(-1, min(1, (v-s.ref)/logUnit))
 }
 
-// late counts the newest values that speak most against the limit; 0 if all of
-// them together are above it.
+// late counts the newest values with the strongest evidence against the
+// limit; 0 if all of them together are above it.
 func (s *Signal) late(values []float64) (n int) {
 	sum, most := 0.0, 0.0
 	for k := 1; k <= len(values); k++ {
@@ -182,7 +184,7 @@ func (s *Signal) late(values []float64) (n int) {
 	return n
 }
 
-// mean is that of values, as New tells it.
+// mean is the mean of values, in New's unit.
 func (s *Signal) mean(values []float64) float64 {
 	mean := meanOf(values)
 	if s.ratio() && len(values) > 0 {

@@ -9,11 +9,12 @@ type Stay struct {
 	From    time.Time // zero: since before the first look
 }
 
-// A Timeline is what was in place, in order; a text may be there several times. What was
-// found first was there before it was found.
+// A Timeline is the texts that were in place, in order; a text may occur
+// several times. The text that was found first was there before it was found.
 type Timeline []Stay
 
-// At is the SHA-256 of what was in place then, "" if that is not known or t is zero.
+// At is the SHA-256 of the text in place at t, "" if that is not known or t
+// is zero.
 func (h Timeline) At(t time.Time) (version string) {
 	if t.IsZero() || len(h) == 0 {
 		return ""
@@ -28,7 +29,7 @@ func (h Timeline) At(t time.Time) (version string) {
 	return version
 }
 
-// Since is when the text that is in place was put there, zero if it was found.
+// Since is when the present text was put in place, zero if it was found.
 func (h Timeline) Since() time.Time {
 	if len(h) < 2 {
 		return time.Time{}

@@ -13,15 +13,15 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// A Trouble is an error of what a task works with, a model's server or an agent's
-// program, that may be about this task alone. It ends the task for tonight, and the
-// night continues the others: until another skill meets one of the same kind
-// without a single answer in between, which is then everybody's.
+// A Trouble is an error of something that a task uses, a model's server or an
+// agent's program, that may be about this task alone. It ends the task for
+// tonight, and the night continues with the others. If another skill meets
+// one of the same kind without a single answer in between, it concerns all.
 type Trouble struct {
 	// Kind is the same for errors that may have one cause.
 	Kind string
-	// Common: it is never about one skill, however often that meets it. A skill is not
-	// held back for it.
+	// Common: it is never about one skill, however often that meets it. A
+	// skill is not held back for it.
 	Common bool
 	Err    error
 }
@@ -29,23 +29,23 @@ type Trouble struct {
 func (t *Trouble) Error() string { return t.Err.Error() }
 func (t *Trouble) Unwrap() error { return t.Err }
 
-// A Setback is what a skill's last nights in a row have ended with, if that was
-// the skill's own trouble.
+// A Setback records that a skill's last nights in a row have ended in the
+// skill's own trouble.
 type Setback struct {
 	Kind   string `json:"kind"`
 	Nights int    `json:"nights"` // in a row
-	// Wait is how many nights pass it by before it is tried again.
+	// Wait is how many nights skip it before it is tried again.
 	Wait   int    `json:"wait,omitempty"`
 	Live   string `json:"live,omitempty"`   // SHA-256 of the text; another one is tried at once
 	Night  string `json:"night,omitempty"`  // ID of the one that counted last
 	Passed string `json:"passed,omitempty"` // ID of the one that passed it by last
 }
 
-// longestWait bounds how many nights a skill is passed by.
+// longestWait bounds how many nights skip a skill.
 const longestWait = 7
 
-// pause is how many nights pass a skill by after so many that failed: it is tried
-// again in the next one, then after 2, after 4, and after 8.
+// pause is how many nights skip a skill after so many that failed: it is
+// tried again in the next one, then after 2, after 4, and after 8.
 func pause(failed int) int {
 	return min(longestWait, 1<<min(10, max(0, failed-1))-1)
 }
@@ -58,10 +58,11 @@ func (b *Setback) again() string {
 	return fmt.Sprintf("failed %d nights in a row, tried again after %d", b.Nights, b.Wait+1)
 }
 
-// troubled ends a step that met trouble for tonight, and lets the night go on. A run
-// that has paid for answers stays open, and is continued by the next process; one
-// without any has failed. Trouble that is everybody's is returned, and leaves those
-// that met it as if they had not begun, after the others.
+// troubled ends a step that met trouble for tonight, and lets the night
+// continue. A run that has paid for answers stays open, and the next process
+// continues it; one without any has failed. Trouble that concerns all is
+// returned, and the steps that met it are reset to not begun, after the
+// others.
 func (c *Cycle) troubled(ctx context.Context, n *Night, s *Step, t *Trouble, before eval.Spent) error {
 	if !s.paid() {
 		s.Note = oneLine(t)
@@ -94,16 +95,17 @@ func (c *Cycle) troubled(ctx context.Context, n *Night, s *Step, t *Trouble, bef
 	return c.save(ctx, n, s)
 }
 
-// met is the trouble that the last step ended with, if it did.
+// met is the trouble that ended the last step, if any.
 type met struct{ kind, skill string }
 
-// others reports whether any step is to come of a skill besides these.
+// others reports whether any step of another skill is to come.
 func (n *Night) others(skills ...string) bool {
 	return slices.ContainsFunc(openPaid(n.Steps), func(s Step) bool { return s.aside == nil && !slices.Contains(skills, s.Skill) })
 }
 
-// troubledLast moves the steps that met trouble, or whose skill did in its last night,
-// behind the others: those are not to wait for what may fail again.
+// troubledLast moves the steps that met trouble, or whose skill did in its
+// last night, behind the others, which should not wait for what may fail
+// again.
 func (n *Night) troubledLast() {
 	var first, last []Step
 	for _, s := range n.Steps {
@@ -116,7 +118,8 @@ func (n *Night) troubledLast() {
 	n.Steps = append(first, last...)
 }
 
-// unfinished are the errors of the steps that this process has put aside, nil for none.
+// unfinished are the errors of the steps that this process has set aside, nil
+// for none.
 func (n *Night) unfinished() error {
 	var errs []error
 	for _, s := range n.Steps {
@@ -127,8 +130,8 @@ func (n *Night) unfinished() error {
 	return errors.Join(errs...)
 }
 
-// passBy skips the steps of a skill whose last nights failed, if it is not its turn again.
-// A skill that was named, or edited since, is tried.
+// passBy skips the steps of a skill whose last nights failed, until its turn
+// comes again. A skill that was named, or edited since, is tried.
 func (c *Cycle) passBy(ctx context.Context, n *Night, steps []Step) error {
 	i := slices.IndexFunc(steps, func(s Step) bool { return s.paid() && s.open() })
 	if i < 0 {
@@ -167,8 +170,8 @@ func (c *Cycle) passBy(ctx context.Context, n *Night, steps []Step) error {
 	return nil
 }
 
-// account enters at the end of a night which skills failed by trouble of their own,
-// and which did not.
+// account records at the end of a night which skills failed by trouble of
+// their own, and which did not.
 func (c *Cycle) account(ctx context.Context, n *Night) error {
 	ended := map[string]*Step{} // by skill, the step that decides
 	for i := range n.Steps {

@@ -9,18 +9,18 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// A Shortfall is a tournament that a cap ended before it had come to anything.
+// A Shortfall is a tournament that a cap ended without a result.
 type Shortfall struct {
-	// Caps are those of the night that could not carry it; zero if it had a part
-	// of a night only: it is tried again with the whole of one.
+	// Caps are those of the night that was too small for it; zero if it had
+	// only a part of a night: it is tried again with a whole one.
 	Caps Caps `json:"caps,omitzero"`
-	// Searched is when the one before it began. Under a larger budget, what people
-	// corrected since then counts again.
+	// Searched is when the tournament before it began. Under a larger budget,
+	// corrections since then count again.
 	Searched time.Time `json:"searched,omitzero"`
 }
 
-// searched is when the last tournament began that could learn from corrections, seen
-// from a night with these caps.
+// searched is when the last tournament began that could learn from
+// corrections, for a night with these caps.
 func (s *State) searched(caps Caps) time.Time {
 	if s.Short != nil && s.Short.Caps != (Caps{}) && s.Short.Caps.Within(caps) != caps {
 		return s.Short.Searched
@@ -28,7 +28,8 @@ func (s *State) searched(caps Caps) time.Time {
 	return s.Searched
 }
 
-// needs are what a search takes: all of a night if a part of one was too little.
+// needs are what a search takes: a whole night if a part of one was too
+// little.
 func (s *State) needs(forecast, night Caps) Caps {
 	if s.Short != nil && s.Short.Caps == (Caps{}) {
 		return night
@@ -74,13 +75,14 @@ func (s *State) tell(n *Night, step *Step, r *Result) (more string) {
 	return ""
 }
 
-// capRollouts is how a Result names the cap on rollouts.
+// capRollouts is a Result's name of the cap on rollouts.
 const capRollouts = "max-rollouts"
 
-// order sorts what a night is to pay for: by expected gain, but those who have had a
-// turn in this round after those who have not. A round is over when all had one, but for
-// those that such a night is too small for; a night for some skills alone ends none.
-// Comparisons get what the others leave.
+// order sorts the paid steps of a night by expected gain, but skills that
+// have had a turn in this round come after those that have not. A round is
+// over when all had one, except those that such a night is too small for; a
+// night for some skills alone ends no round. Comparisons get what the others
+// leave.
 func (n *Night) order(paid []Step, served map[string]time.Time, now time.Time) {
 	had := func(s Step) bool { at := served[s.Skill]; return !at.IsZero() && !at.Before(n.Round) }
 	if len(n.Skills) == 0 && !slices.ContainsFunc(paid, func(s Step) bool { return s.Kind != Compare && !had(s) && !s.Beyond(n.Caps) }) {

@@ -8,10 +8,10 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Warnings are sentences for the owner on what qualifies this night: what its runs
-// warned of, each sentence once with the skills that it is about, and by how much
-// all of them together exceeded a cap. They are part of a night's result and must
-// be shown.
+// Warnings are sentences for the owner that qualify this night: the warnings
+// of its runs, each sentence once with the skills that it is about, and the
+// amounts by which all of them together exceeded a cap. They are part of a
+// night's result and must be shown.
 func (n *Night) Warnings() []string {
 	out := n.exceeded()
 	type said struct {

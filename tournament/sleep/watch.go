@@ -41,8 +41,8 @@ type Rule struct {
 // DefaultRule is the rule of the nights.
 var DefaultRule = Rule{Alpha: 0.05, Doubt: 0.05, Margin: 0.05, Dearer: 1.25}
 
-// of is the rule for one signal by itself, with its share of the error that new
-// sessions make.
+// of is the rule for one signal by itself, with its share of the new
+// sessions' error.
 func (r Rule) of(weight float64) Rule {
 	r.Alpha *= weight
 	return r
@@ -54,23 +54,24 @@ type Alarm struct {
 	Version string    `json:"version"` // SHA-256
 	Before  string    `json:"before"`  // SHA-256 of the version that it replaced
 	Since   time.Time `json:"since"`
-	// OldSessions and NewSessions count; OldRate and NewRate are the shares of
-	// failed uses, averaged over sessions. The old ones are those of the versions
-	// that corrections are held against: see Signal.
+	// OldSessions and NewSessions are counts; OldRate and NewRate are the
+	// shares of failed uses, averaged over sessions. The old ones are those
+	// of the versions that corrections are compared with: see Signal.
 	OldSessions int     `json:"old_sessions"`
 	NewSessions int     `json:"new_sessions"`
 	OldRate     float64 `json:"old_rate"`
 	NewRate     float64 `json:"new_rate"`
-	// Limit is what the new rate must not exceed, 1 if too little is known.
+	// Limit is the largest acceptable new rate, 1 if too little is known.
 	Limit   float64  `json:"limit"`
 	Signals []Signal `json:"signals,omitempty"` // all that is watched, corrections first
 	EValue  float64  `json:"e_value"`           // the largest so far, all signals together
 	Alpha   float64  `json:"alpha"`
 	// At is the number of new sessions at which it was raised, 0 for no alarm.
 	At int `json:"at"`
-	// Needed is by how many further sessions an alarm is likely (in 80 % of cases)
-	// if from now on 25 points more of them fail than the limit allows; 0 for more
-	// than pareto.ForecastCap, or if too little is known.
+	// Needed is the number of further sessions by which an alarm is likely
+	// (in 80 % of cases) if from now on 25 points more of them fail than the
+	// limit allows; 0 for more than pareto.ForecastCap, or if too little is
+	// known.
 	Needed int `json:"needed"`
 }
 
@@ -107,7 +108,7 @@ func (r Rule) Look(version string, before []Predecessor, h Timeline, uses []Use)
 	return a
 }
 
-// judge is Look but for the forecast, which takes most of its time.
+// judge is Look without the forecast, which takes most of its time.
 func (r Rule) judge(version string, before []Predecessor, h Timeline, uses []Use) *Alarm {
 	a := &Alarm{Version: version, Since: h.Since(), Alpha: r.Alpha, Limit: 1}
 	if len(before) > 0 {
@@ -174,10 +175,11 @@ func (r Rule) judge(version string, before []Predecessor, h Timeline, uses []Use
 	return a
 }
 
-// settle divides the error over what is watched, and sets the limits. It looks at old
+// settle divides the error over the signals, and sets the limits. It uses old
 // sessions alone: weights that depended on new ones would be no weights of an
-// e-process. The doubt is divided by what they know, never by what came of them: a
-// bound whose level hung on that would not hold at that level.
+// e-process. The doubt is divided by the number of sessions, never by their
+// outcomes: a bound whose level depended on these would not hold at that
+// level.
 func (r Rule) settle(a *Alarm, olds []stretch, before []Predecessor) {
 	a.Signals = make([]Signal, len(watched))
 	told, able := 0.0, 0.0
@@ -204,8 +206,9 @@ func (r Rule) settle(a *Alarm, olds []stretch, before []Predecessor) {
 	}
 }
 
-// Forecast is by how many further sessions corrections alone raise the alarm in
-// half and in 80 % of all cases, if from now on they fail at this rate.
+// Forecast is the number of further sessions after which corrections alone
+// raise the alarm in half and in 80 % of all cases, if from now on they fail
+// at this rate.
 func (a *Alarm) Forecast(r Rule, rate float64) (in50, in80 int) {
 	c := &a.Signals[0]
 	if c.Weight == 0 {
@@ -237,15 +240,15 @@ func (r Rule) needed(limit float64, goodRate float64, good int, newRate float64)
 	return r.ends(limit, goodRate, good, newRate, onTheSafeSide)(onTheSafeSide)
 }
 
-// plays is how many trials a forecast plays.
+// plays is how many trials a forecast simulates.
 const plays = 400
 
 // onTheSafeSide is 80 % and two standard errors of so many plays.
 var onTheSafeSide = 0.8 + 2*math.Sqrt(0.8*0.2/plays)
 
-// ends plays the trials of Forecast; the function that it returns is by how many
-// sessions a share of them has its alarm, for shares of at least this one. As soon as
-// too few can have it the rest is not played.
+// ends simulates the trials of Forecast; the function that it returns is the
+// number of sessions by which a share of them has its alarm, for shares of at
+// least this one. The simulation stops as soon as too few can have it.
 func (r Rule) ends(limit, goodRate float64, good int, newRate, least float64) func(share float64) int {
 	rng := rand.New(rand.NewPCG(2026, 7))
 	failed, passed := factorsOf(excess(1, limit)), factorsOf(excess(0, limit))
@@ -282,16 +285,16 @@ func (r Rule) ends(limit, goodRate float64, good int, newRate, least float64) fu
 	}
 }
 
-// rank is how many of the plays a share of them is.
+// rank is the number of simulated trials in a share of them.
 func rank(share float64) int { return int(math.Ceil(share * plays)) }
 
-// sessions are uses by session, in order of their first.
+// sessions groups uses by session, in the order of their first use.
 type sessions struct {
 	order []string
 	known map[string]*[len(watched)]tally
 }
 
-// A tally is what the uses of a session know of one signal.
+// A tally sums up the uses of a session for one signal.
 type tally struct {
 	sum float64
 	n   int
@@ -312,8 +315,8 @@ func (s *sessions) add(u Use) {
 	}
 }
 
-// value is the mean of a session's k-th signal; false if none of its uses
-// knows it.
+// value is the mean of a session's k-th signal; false if none of its uses has
+// a value.
 func (s *sessions) value(id string, k int) (float64, bool) {
 	t := s.known[id][k]
 	if t.n == 0 {
@@ -322,7 +325,7 @@ func (s *sessions) value(id string, k int) (float64, bool) {
 	return t.sum / float64(t.n), true
 }
 
-// values are those of all sessions that know it, in order.
+// values are the values of all sessions that have one, in order.
 func (s *sessions) values(k int) (xs []float64) {
 	for _, id := range s.order {
 		if x, ok := s.value(id, k); ok {
@@ -332,7 +335,8 @@ func (s *sessions) values(k int) (xs []float64) {
 	return xs
 }
 
-// fell counts the sessions whose k-th signal, a share, falls as a coin: see fell.
+// fell counts the sessions whose k-th signal, a share, falls as a coin (see
+// the function fell).
 func (s *sessions) fell(k int) (n int) {
 	for _, id := range s.order {
 		if x, ok := s.value(id, k); ok && fell(x, id) {
@@ -342,5 +346,5 @@ func (s *sessions) fell(k int) (n int) {
 	return n
 }
 
-// TakenBack is how the note of an alarm ends whose version was rolled back.
+// TakenBack is the end of an alarm's note if the version was rolled back.
 const TakenBack = "was taken back"

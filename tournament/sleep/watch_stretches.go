@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// A Predecessor is a text that was in place before the one that is watched.
+// A Predecessor is a text that was in place before the watched one.
 type Predecessor struct {
 	SHA  string
 	Name string // as people call it: "v3"
-	// Suspect: an alarm was about it. It is no measure of those that follow.
+	// Suspect: it had an alarm, so it is no measure of its successors.
 	Suspect bool
 }
 
-// A stretch is what is known of some predecessors together.
+// A stretch sums up the sessions of some predecessors together.
 //
 // The hypothesis is that the watched version is no worse than each of its
-// predecessors. Then it is no worse than any mean over them either, whatever their
-// rates: a bound of that mean is one for the best of them, too. That of upper holds
-// for coins of different chances, and what Compare refutes of the mean it refutes of
-// the smallest. Where the rates differ such a bound is not
-// narrow; if each lived for a dozen sessions only, as those of a skill that nights
-// improve do, nothing else is.
+// predecessors. Then it is no worse than any mean over them either, whatever
+// their rates: a bound of that mean is one for the best of them, too. The
+// bound of upper holds for coins of different chances, and what Compare
+// refutes of the mean it refutes of the smallest. If the rates differ, such a
+// bound is not narrow; but if each version lived for a dozen sessions only,
+// as nightly improvements do, there is no narrower one.
 type stretch struct {
 	sessions
 	of []int // indices of predecessors
 }
 
-// fewest is how many sessions a stretch has at least; with fewer, even one without
-// any failure has a bound of more than a third.
+// fewest is the least number of sessions of a stretch; with fewer, even one
+// without any failure has a bound of more than a third.
 const fewest = 10
 
 // stretches are the newest predecessor, the newest two, and so on: each with
@@ -72,7 +72,7 @@ func stretches(before []Predecessor, uses []Use, of []int) (out []stretch) {
 	return out
 }
 
-// named is how people call a stretch.
+// named is the name of a stretch for people.
 func (s *stretch) named(before []Predecessor) string {
 	newest, oldest := before[s.of[0]].Name, before[s.of[len(s.of)-1]].Name
 	switch n := len(s.of); n {

@@ -53,8 +53,8 @@ func (s *Worker) drift(ctx context.Context, live *skill.Live, cases []eval.Case)
 	return d, err
 }
 
-// unused are the held-out cases that a person asked for and that the version's own gate
-// has not used, under whatever names: those may flatter it.
+// unused are the held-out cases of real requests that the version's own gate
+// has not used under any name: used ones may flatter it.
 func (s *Worker) unused(ctx context.Context, name string, d *sleep.Drift, cases []eval.Case) ([]eval.Case, error) {
 	ordinary, _ := eval.SeparateTriggers(cases)
 	held, _ := record.HeldOut(ordinary)
@@ -68,8 +68,8 @@ func (s *Worker) unused(ctx context.Context, name string, d *sleep.Drift, cases 
 	return held, err
 }
 
-// compare measures an installed version as `evolve compare` does, as the run that the
-// task names.
+// compare measures an installed version as `evolve compare` does, as the run
+// that the task names.
 func (s *Worker) compare(ctx context.Context, t sleep.Task, d sleep.Drift) (found []sleep.Compared, r sleep.Result, err error) {
 	texts, err := candidate.Open(ctx, s.Store, s.Runner.Layout, t.Skill)
 	if err != nil {
@@ -79,7 +79,8 @@ func (s *Worker) compare(ctx context.Context, t sleep.Task, d sleep.Drift) (foun
 		return nil, r, &sleep.Overtaken{Why: "the live text is another one by now"}
 	}
 	if now := s.model(ctx); now.Agent == "" || now.DriftedFrom(d.To) || now.Simulated != d.To.Simulated {
-		// The next command that continues a killed night may ask for another agent.
+		// The next command that continues a killed night may request another
+		// agent.
 		return nil, r, &sleep.Hopeless{Err: fmt.Errorf("the night began on %v, and the agent is %v now", d.To, now)}
 	}
 	cases, err := s.Store.Cases(ctx, t.Skill)

@@ -74,8 +74,8 @@ func (s *Worker) foreseeReading(ctx context.Context, name string, rollouts int64
 	return r, nil
 }
 
-// Price estimates what a night takes: read tokens of reading, and its rollouts at each
-// tokens, by a guess (0 for none).
+// Price estimates the cost of a night: read tokens of reading, and its
+// rollouts with each tokens per rollout, by a guess (0 for none).
 func (s *Worker) Price(ctx context.Context, fc *sleep.Forecast, read int64, each float64) error {
 	f := &s.now.f
 	fc.Bound = boundWords(f)

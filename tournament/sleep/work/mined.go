@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// unmined names the uses of a skill as they are stored, by a hash over them, if no
-// night has made cases of them yet; "" if one has. A harvest brings uses of every
+// unmined names the stored uses of a skill, by a hash over them, if no night
+// has made cases of them yet; "" if one has. A harvest brings uses of every
 // skill, and a night may have been about some of them only.
 func (s *Worker) unmined(ctx context.Context, name string) (mark string, err error) {
 	uses, err := s.Store.Invocations(ctx, name)

@@ -11,7 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// nightModel is who answers in this night: the agent, and what may be tried on it.
+// nightModel is the agent and model of this night, and what may be tried on
+// it.
 type nightModel struct {
 	model sleep.Model
 	f     campaign.Config
@@ -37,7 +38,7 @@ func (s *Worker) model(ctx context.Context) sleep.Model {
 	return s.now.model
 }
 
-// Close ends what the night has open.
+// Close closes what the night has opened.
 func (s *Worker) Close() {
 	if s.now != nil {
 		s.now.back.Close() // folders for temporary files; what stays behind does no harm

@@ -11,8 +11,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// needs forecasts what a search over these cases takes, with the begin of its trial.
-// What it takes besides rollouts is asked for only if the night has a cap on that.
+// needs forecasts what a search over these cases takes, with the beginning of
+// its trial. It forecasts other quantities than rollouts only if the night
+// has a cap on them.
 func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case, evolves string) (n sleep.Caps, err error) {
 	spent, err := s.Store.Journal("").SpentCases(ctx, live.Name, live.Doc.Hash())
 	if err != nil {

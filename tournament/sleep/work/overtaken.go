@@ -24,8 +24,8 @@ func (s *Worker) overtaken(ctx context.Context, name, incumbent, challenger stri
 	return &sleep.Overtaken{Why: why}
 }
 
-// ownersAct is what a skill's owner has done since a night looked at it, "" for
-// nothing. incumbent and challenger are SHA-256, "" for none that is known.
+// ownersAct is what a skill's owner has done since the night read it, "" for
+// nothing. incumbent and challenger are SHA-256, "" if unknown.
 func (s *Worker) ownersAct(ctx context.Context, name, incumbent, challenger string) (string, error) {
 	if p, err := release.Pinned(ctx, s.Store, name); err != nil {
 		return "", err

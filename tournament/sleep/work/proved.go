@@ -56,7 +56,7 @@ func (s *Worker) proved(ctx context.Context, live *skill.Live, cases []eval.Case
 	return waits, nil
 }
 
-// proof is what a promotion rests on, and what speaks against installing it.
+// proof is the evidence of a promotion, and the objections to installing it.
 func (s *Worker) proof(ctx context.Context, live *skill.Live, t *record.TrialRecord, cases []eval.Case) (*sleep.Proof, error) {
 	d, err := t.Evidence()
 	if err != nil {
@@ -108,10 +108,10 @@ func (s *Worker) proof(ctx context.Context, live *skill.Live, t *record.TrialRec
 	return p, err
 }
 
-// hold puts the trial that a night continues under the level that the lifetime
-// leaves it, if its owner's run has begun it, or proved it, as a single one. Done
-// again it changes nothing. It reports whether there is a trial to continue: a run
-// without one would search.
+// hold applies the level that the lifetime leaves to the trial that a night
+// continues, if its owner's run has begun or proved it as a single one.
+// Repeating it changes nothing. It reports whether there is a trial to
+// continue: a run without one would search.
 func (s *Worker) hold(ctx context.Context, t sleep.Task) (open bool, err error) {
 	live, err := s.Runner.Layout.Live(t.Skill)
 	if err != nil {

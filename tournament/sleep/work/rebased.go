@@ -11,9 +11,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// rebased tells what became of the challengers of texts that were found to be
-// edited by their owner since then, whichever process of the night found that. The
-// reason of one that was dropped must not be lost with a line on stderr at night.
+// rebased reports the results for the challengers of texts that were found to
+// be edited by their owner since then, whichever process of the night found
+// the edit. The reason why one was dropped must not be lost as a line on
+// stderr at night.
 func (s *Worker) rebased(ctx context.Context, since time.Time) ([]sleep.Step, error) {
 	runs, err := s.Store.RunsNamed(ctx, candidate.CarryingPrefix, since)
 	if err != nil {

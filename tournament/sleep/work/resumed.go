@@ -30,7 +30,7 @@ func (s *Worker) Spent(ctx context.Context, id string) (eval.Spent, error) {
 	default:
 		return eval.Spent{}, err
 	}
-	// A budget without caps adds up as the run's own does.
+	// A budget without caps adds up in the same way as the run's own.
 	budget := eval.NewBudget(eval.Caps{}, s.Runner.Now)
 	if err := campaign.ChargeMining(ctx, s.Store, id, mined.Mined, budget); err != nil {
 		return eval.Spent{}, err

@@ -80,8 +80,8 @@ func (s *Worker) harvest(ctx context.Context) (sessions int, note string, err er
 	return h.Sessions, note, nil
 }
 
-// look asks no model: new uses become cases whose checks quote the corrections,
-// and the run that tries them lets a model write better ones.
+// look asks no model: new uses become cases whose checks quote the
+// corrections, and the run that tries them lets a model write better ones.
 func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err error) {
 	o.Skill = name
 	if p, err := release.Pinned(ctx, s.Store, name); err != nil {
@@ -155,7 +155,7 @@ func cannotBeRead(err error) string {
 	return ""
 }
 
-// lookAtCases counts what there is to learn from and to try on.
+// lookAtCases counts the cases to learn from and to try on.
 func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.Live, cases []eval.Case, trial *record.TrialRecord) (err error) {
 	var test []eval.Case
 	ordinary, _ := eval.SeparateTriggers(cases)
@@ -179,9 +179,10 @@ func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.
 	return err
 }
 
-// fresh counts the held-out cases that a trial can continue with, and what that takes at
-// most. unproven are those that prove nothing: a judge alone decides them that is not
-// shown to agree with the owner, and could not be shown to by asking it.
+// fresh counts the held-out cases that a trial can continue with, and the
+// rollouts that they take at most. unproven are those that prove nothing: a
+// judge alone decides them that is not shown to agree with the owner, and
+// could not be by asking it.
 func (s *Worker) fresh(ctx context.Context, trial *record.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
 	var grader *string // nil: the judge is unknown
 	if s.model(ctx); s.now.back != nil {
@@ -194,7 +195,7 @@ func (s *Worker) fresh(ctx context.Context, trial *record.TrialRecord, cases, te
 	return fresh, unproven, int64(2 * fresh * (1 + s.Config.MaxRetries)), nil
 }
 
-// try runs or resumes one run. What concerns this skill alone is a
+// try runs or resumes one run. An error that concerns this skill alone is a
 // *sleep.Hopeless.
 func (s *Worker) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	f, resume := s.Config, false
@@ -266,7 +267,7 @@ func (s *Worker) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	return r, s.conclude(ctx, c, res, &r)
 }
 
-// count notes what a run has spent, however far it has come.
+// count records what a run has spent, however far it has come.
 func count(r *sleep.Result, c *campaign.Campaign) {
 	if c == nil {
 		return
@@ -302,7 +303,7 @@ func aboutSkill(err error) error {
 	return err
 }
 
-// conclude gathers what the policy looks at.
+// conclude gathers the facts that the policy decides on.
 func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campaign.Result, r *sleep.Result) (err error) {
 	out := res.Outcome
 	r.Warnings = res.Warnings
@@ -331,12 +332,13 @@ func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campai
 	if err := s.weigh(ctx, res.Skill, inc.Doc, r); err != nil || r.Decision != pareto.Promote || r.Against != "" {
 		return err
 	}
-	// The owner's labels may complete what was measured on the model of before.
+	// The owner's labels may complete measurements on the model before.
 	r.Against, err = s.outdated(ctx, r.Challenger)
 	return err
 }
 
-// weigh adds to a result what the policy looks at besides the evidence.
+// weigh adds to a result the facts besides the evidence that the policy
+// decides on.
 func (s *Worker) weigh(ctx context.Context, name string, live *skill.Document, r *sleep.Result) (err error) {
 	if _, r.Kernel, err = s.Store.KernelConfirmed(ctx, name, live.KernelHash()); err != nil {
 		return err
@@ -364,7 +366,7 @@ func (s *Worker) weigh(ctx context.Context, name string, live *skill.Document, r
 	return err
 }
 
-// install puts what a run of this night proved in place; if it is in place
+// install installs what a run of this night proved; if it is in place
 // already, nothing happens.
 func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
 	live, err := s.Runner.Layout.Live(t.Skill)
@@ -386,7 +388,7 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 	} else if !ok {
 		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
 	}
-	// A night that was killed is continued by whatever command comes next.
+	// Any next command continues a killed night.
 	if why, err := s.outdated(ctx, r.Challenger); err != nil {
 		return "", err
 	} else if why != "" {
@@ -417,8 +419,9 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", done.Version.N, t.Skill), nil
 }
 
-// finish ends what a kill has left of an installation or a rollback of this night. What
-// a target refuses stays as it is, as it does in one that was not interrupted.
+// finish finishes an installation or a rollback of this night that was
+// interrupted. A place that its target refuses stays as it is, as without the
+// interruption.
 func (s *Worker) finish(ctx context.Context, in *release.Installer, live *skill.Live, op string, r release.Request) error {
 	plan, err := in.PlanRest(ctx, live, op, r)
 	if plan == nil || err != nil {

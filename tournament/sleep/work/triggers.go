@@ -80,8 +80,8 @@ func (s *Worker) triggers(ctx context.Context, live *skill.Live, cases []eval.Ca
 	return t, err
 }
 
-// sameDescription are the SHA-256 of the skill's versions that have the live
-// description: whether a skill is loaded does not depend on what follows.
+// sameDescription are the SHA-256 of the skill's versions with the live
+// description: whether a skill is loaded does not depend on the rest.
 func (s *Worker) sameDescription(ctx context.Context, live *skill.Live) ([]string, error) {
 	versions, err := s.Store.Versions(ctx, live.Name)
 	if err != nil {

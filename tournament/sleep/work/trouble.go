@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// aboutTask marks an error that may be about the task alone which met it: all but
-// those that the next task would meet as well.
+// aboutTask marks an error that may be about its task alone: any that the
+// next task would not meet as well.
 func aboutTask(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || concernsAll(err) ||
 		errors.As(err, new(*sleep.Hopeless)) || errors.As(err, new(*sleep.Overtaken)) {
@@ -27,8 +27,9 @@ func aboutTask(ctx context.Context, err error) error {
 	return t
 }
 
-// concernsAll reports whether an error ends a night: its lease, the store or the disk,
-// a subscription's limit, answers that others have to give, or its owner's Ctrl-C.
+// concernsAll reports whether an error ends a night: an error of its lease,
+// the store or the disk, a subscription's limit, answers that others have to
+// give, or its owner's Ctrl-C.
 func concernsAll(err error) bool {
 	for _, is := range []error{context.Canceled, lock.ErrLost, store.ErrLeaseLost, store.ErrClosed, store.ErrReadOnly, syscall.ENOSPC, syscall.EROFS} {
 		if errors.Is(err, is) {

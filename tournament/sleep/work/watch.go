@@ -145,7 +145,7 @@ func (s *Worker) predecessors(ctx context.Context, name string, replaced []strin
 	return out, nil
 }
 
-// rollback takes a version back whose owner has asked for that, and never tries
+// rollback rolls a version back if its owner has chosen that, and never tries
 // it again.
 func (s *Worker) rollback(ctx context.Context, al *sleep.Alarm) (string, error) {
 	live, err := s.Runner.Layout.Live(al.Skill)
@@ -171,8 +171,8 @@ func (s *Worker) rollback(ctx context.Context, al *sleep.Alarm) (string, error) 
 			return "", err
 		}
 		if err := done.Refusal(); err != nil {
-			// What the alarm is about is the live text: if that was taken back, an
-			// edit in another target stays, and changes nothing else.
+			// The alarm is about the live text: after its rollback, an edit
+			// in another target stays, and changes nothing else.
 			var some *release.PartialError
 			if !errors.As(err, &some) {
 				return "", err

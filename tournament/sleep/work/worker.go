@@ -1,4 +1,4 @@
-// Package work does what each step of a night is about, with runs, releases and cases.
+// Package work implements the steps of a night with runs, releases and cases.
 package work
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/campaign"
 )
 
-// A Worker does what each step of a night is about.
+// A Worker implements the steps of a night.
 type Worker struct {
 	Runner   *campaign.Runner
 	Store    *store.Store
@@ -26,9 +26,9 @@ type Worker struct {
 	UsesTools func(agent string) bool
 	// Page writes the page of a run, and returns its path.
 	Page func(ctx context.Context, run string) (string, error)
-	// Watch shows how a run goes on, until done is called.
+	// Watch shows the progress of a run, until done is called.
 	Watch func(c *campaign.Campaign, fc *campaign.Forecast) (o campaign.Observer, done func())
 
-	// now is who answers tonight, once that was asked for.
+	// now is tonight's model, once it was determined.
 	now *nightModel
 }
