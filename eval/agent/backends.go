@@ -12,7 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
-// Backends are who answers in one run, opened. The caller must close them.
+// Backends are the opened agent, mutator and judge of one run. The caller must close
+// them.
 type Backends struct {
 	Agent   eval.Agent
 	Mutator eval.Model
@@ -31,12 +32,12 @@ func (b *Backends) UsesTools() bool { return b != nil && b.Spaces != nil }
 // files from its prompt.
 func (b *Backends) Workspaces() eval.Workspaces {
 	if b.Spaces == nil {
-		return nil // and not an interface that holds nothing
+		return nil // not an interface that holds nil
 	}
 	return b.Spaces
 }
 
-// Close removes what the workspaces kept.
+// Close removes the files of the workspaces.
 func (b *Backends) Close() error {
 	if b == nil || b.Spaces == nil {
 		return nil
@@ -48,18 +49,18 @@ func (b *Backends) Close() error {
 func (b *Backends) Grader(s *Spec, cases []eval.Case) *eval.Checks {
 	g := &eval.Checks{Judge: b.Judge, Redactor: b.Redactor}
 	if slices.ContainsFunc(cases, func(c eval.Case) bool { return runsPrograms(&c) }) {
-		// Else how programs would be run is no part of what is measured.
+		// Without them, how programs are run is not part of the grader's identity.
 		g.TrustExec, g.Programs = true, s.programs(cases)
 	}
 	return g
 }
 
-// pinger is the extra ability of a backend to say cheaply that it is there.
+// A pinger is a backend that can test cheaply whether it is available.
 type pinger interface{ Ping(context.Context) error }
 
 const pingTimeout = 10 * time.Second
 
-// Ping tries every backend that can tell, once, before anything is spent.
+// Ping pings every backend that is a pinger, once, before anything is spent.
 func (b *Backends) Ping(ctx context.Context) error {
 	for _, x := range []any{b.Agent, b.Mutator, b.Judge} {
 		p, ok := x.(pinger)

@@ -21,16 +21,16 @@ const (
 	SkillText    Scenario = "skill-text"    // the skill reaches the model; without a skill nothing does
 	Conversation Scenario = "conversation"  // context, files and the failed attempt reach the model
 	EmptyAnswer  Scenario = "empty-answer"  // the agent failed: data
-	CutOff       Scenario = "cut-off"       // likewise
-	WrongKey     Scenario = "wrong-key"     // stops the run at once; the key is in no error
+	CutOff       Scenario = "cut-off"       // the agent failed: data
+	WrongKey     Scenario = "wrong-key"     // the same
 	BadRequest   Scenario = "bad-request"   // stops the run at once
 	UsageLimit   Scenario = "usage-limit"   // stops the run at once
 	RateLimited  Scenario = "rate-limited"  // waited for, and no fault of the candidate
 	AlwaysBusy   Scenario = "always-busy"   // missing in the end, never 0
-	ServerError  Scenario = "server-error"  // likewise
-	Dropped      Scenario = "dropped"       // likewise
-	Malformed    Scenario = "malformed"     // likewise
-	Unreachable  Scenario = "unreachable"   // likewise: no server at all
+	ServerError  Scenario = "server-error"  // the same
+	Dropped      Scenario = "dropped"       // the same
+	Malformed    Scenario = "malformed"     // the same
+	Unreachable  Scenario = "unreachable"   // the same: no server at all
 	NeverAnswers Scenario = "never-answers" // the wall clock: quality 0, not missing
 	Interrupted  Scenario = "interrupted"   // while the model answers: ctx's error, nothing is recorded
 )
@@ -43,18 +43,18 @@ var scenarios = map[Scenario]func(*testing.T, Harness){
 	Unreachable: unreachable, NeverAnswers: neverAnswers, Interrupted: interrupted,
 }
 
-// A Harness is a backend as the suite meets it.
+// A Harness is a backend as the suite uses it.
 type Harness struct {
-	// New returns an agent that speaks to the model at s.URL with the key and,
-	// if it can, through s.Client. An agent that speaks to no server ignores
-	// all three. It must not retry by itself, or have that turned off.
+	// New returns an agent that calls the model at s.URL with the key and, if it can,
+	// through s.Client. An agent without a server ignores all three. It must not retry
+	// by itself, or have that turned off.
 	New func(t *testing.T, s *Server, key string) eval.Agent
-	// Protocol is what the agent speaks; nil is ChatCompletions.
+	// Protocol is the agent's API; nil is ChatCompletions.
 	Protocol Protocol
 	// Case is a case that the agent can answer; nil is a plain question.
 	Case *eval.Case
-	// Unsupported names the scenarios that make no sense for the backend, each
-	// with the reason.
+	// Unsupported names the scenarios that make no sense for the backend, with the
+	// reason for each.
 	Unsupported map[Scenario]string
 }
 
@@ -95,7 +95,7 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// sentinel stands in the skill and nowhere else.
+// sentinel occurs in the skill and nowhere else.
 const sentinel = "Sentinel: begin every answer with the word zirconium."
 
 func variant(t *testing.T) eval.Variant {

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// stageDoor names the file that makes a test binary play a program, or record
-// one.
+// stageDoor is the variable that names a part file, which makes a test binary play a
+// program or record one.
 const stageDoor = "EVOLVE_AGENTTEST"
 
-// A part is what a child is told: by a file, because what it inherits belongs to
-// the agent under test.
+// A part holds a child's instructions. They come from a file, because the environment
+// that it inherits belongs to the agent under test.
 type part struct {
-	Dir       string // for what children leave: one folder each
+	Dir       string // one folder for each child's files
 	Real      string // record this program
 	Recording string // or play this file
 	RPC       bool   // messages on stdin and stdout
 	Keeps     []string
 	Server    string
 	Scene     acting
-	Names     map[string]string // placeholder → what stands for it here
+	Names     map[string]string // placeholder → its value here
 }
 
 // A take is one recorded child.
@@ -38,7 +38,7 @@ type take struct {
 	Frames  []frame           `json:"frames,omitempty"`  // in place of stdin and stdout
 }
 
-// version reports whether the child was only asked who it is.
+// version reports whether the child was only asked for its version.
 func (k *take) version() bool { return asksVersion(k.Args) }
 
 func asksVersion(args []string) bool {
@@ -96,10 +96,10 @@ func (p *part) claim(version bool) (dir string, nth int, err error) {
 	}
 }
 
-// folders finds the workspace and the private folder that the child was given:
-// where it runs, in its arguments or in its environment.
+// folders finds the workspace and the private folder that the child was given: its
+// working folder, in its arguments or in its environment.
 func folders(args []string, extra string) (workspace, private string) {
-	// If a child cannot see its own folder it says so by failing later.
+	// If a child cannot determine its own folder, it fails later.
 	here, _ := os.Getwd()
 	text := here + "\n" + strings.Join(args, "\n") + "\n" + strings.Join(os.Environ(), "\n") + "\n" + extra
 	return caseFolder.FindString(text), privateFolder.FindString(text)

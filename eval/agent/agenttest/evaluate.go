@@ -13,12 +13,12 @@ import (
 	"github.com/skill-evolve/evolve/eval/workspace"
 )
 
-// wall is the wall clock of an attempt that is to end by itself: generous,
-// because a program takes seconds of CPU to start and the machine is shared.
+// wall is the wall clock of an attempt that should end by itself: generous, because a
+// program takes seconds of CPU to start and the machine is shared.
 const wall = 2 * time.Minute
 
-// short is the wall clock of an attempt that never ends: long enough for the
-// program to have asked the model.
+// short is the wall clock of an attempt that never ends: long enough for the program to
+// have called the model.
 func (st *stage) short() time.Duration {
 	if st.live() {
 		return 12 * time.Second
@@ -29,12 +29,12 @@ func (st *stage) short() time.Duration {
 // plainCase is an ordinary case of programs.
 func plainCase(checks ...eval.Check) *eval.Case {
 	return &eval.Case{ID: "stone-1", Skill: "stones", Prompt: "Which stone is the hardest?",
-		// Not every tool makes the folder of the file that it writes.
+		// Not every tool creates the folder of the file that it writes.
 		Files:  map[string]string{"data/stones.csv": "stone,hardness\ndiamond,10\n", "out/index.txt": "stone.txt\n"},
 		Checks: append([]eval.Check{{Type: eval.Contains, Value: "zirconium"}}, checks...)}
 }
 
-// fileChecks pass if the scripted model's file is really there.
+// fileChecks pass if the scripted model's file exists.
 var fileChecks = []eval.Check{{Type: eval.FileExists, Path: written},
 	{Type: eval.FileContains, Path: written, Value: "diamond"}}
 
@@ -50,7 +50,7 @@ func jobsOf(v eval.Variant, c *eval.Case, n int) []eval.Job {
 	return jobs
 }
 
-// A witness is an agent that remembers the last error.
+// A witness is an agent that keeps its last error.
 type witness struct {
 	eval.Agent
 	mu  sync.Mutex
@@ -103,10 +103,10 @@ func (st *stage) good(v eval.Variant, c *eval.Case) *eval.Rollout {
 	return r
 }
 
-// A failing is how a failure must come out.
+// A failing is the expected form of a failure.
 type failing struct {
 	kinds []eval.FailureKind
-	reset bool // the time of the reset may be told, and must be right
+	reset bool // the time of the reset may be reported, and must be right
 }
 
 var (
@@ -115,12 +115,12 @@ var (
 	limitFails      = failing{kinds: []eval.FailureKind{eval.UsageLimit}, reset: true}
 	busyFails       = failing{kinds: []eval.FailureKind{eval.RateLimited}}
 	brokenFails     = failing{kinds: []eval.FailureKind{eval.ServerError}}
-	// CLIs word a stream that breaks and one that makes no sense alike.
+	// CLIs use the same words for a broken stream and an invalid one.
 	droppedFails = failing{kinds: []eval.FailureKind{eval.Unreachable, eval.ServerError}}
 )
 
-// exact is how far off a time may be: some programs tell the minute, and in local
-// time, which was another where they were recorded.
+// exact is how far off a time may be: some programs print only minutes, and in local
+// time, which differed when they were recorded.
 func (st *stage) exact() time.Duration {
 	if st.p == nil || st.live() {
 		return time.Minute
@@ -148,7 +148,7 @@ func (f failing) check(st *stage, err error) {
 		"error": infra.Err.Error()})
 }
 
-// calls fails where the real program asked the model more often than it may.
+// calls fails if the real program called the model more often than it may.
 func (st *stage) calls(attempts int) {
 	st.Helper()
 	if n := len(st.server.Counted()); st.live() && n > attempts*st.p.Calls {

@@ -135,7 +135,7 @@ func concurrent(t *testing.T, h Harness) {
 		}
 	}
 	s.Client.CloseIdleConnections()
-	// Connections take a moment to close on both sides; a leak stays.
+	// Connections take a moment to close on both sides; a leak remains.
 	deadline := time.Now().Add(5 * time.Second)
 	for runtime.NumGoroutine() > before+started {
 		if time.Now().After(deadline) {

@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// golden is what of a rollout must be the same whenever the program says the
+// golden is the part of a rollout that must be equal whenever the program prints the
 // same.
 func golden(r *eval.Rollout) any {
 	return object{"status": r.Status, "quality": r.Quality, "retries": r.Retries, "answer": r.Answer, "failure": r.Failure,
@@ -21,7 +21,7 @@ func golden(r *eval.Rollout) any {
 		"backend": r.Agent.Backend, "version": r.Agent.Version, "model": r.Agent.Model}
 }
 
-// duration is a time as messages write it.
+// duration matches a duration in messages.
 var duration = regexp.MustCompile(`\b\d+(\.\d+)?( ?(µs|ms|s|m|h)| (milli)?seconds?| minutes?| hours?| days?)\b`)
 
 // keep compares the stage's outcomes with the golden ones, or writes them, and
@@ -35,7 +35,7 @@ func (st *stage) keep() {
 			st.Fatal(err)
 		}
 		if !st.scene.live {
-			if st.name == Concurrent { // all say the same
+			if st.name == Concurrent { // all are equal
 				all = firstOnly(all)
 			}
 			for i := range all {
@@ -102,15 +102,15 @@ func pretty(v any) []byte {
 	return b.Bytes()
 }
 
-// normal takes out of v what differs from run to run.
+// normal removes from v what differs from run to run.
 func (p *part) normal(v any) any {
 	return mapStrings(plainJSON(v), func(s string) string {
 		return duration.ReplaceAllString(anyID.ReplaceAllString(p.blank(s), "{id}"), "{time}")
 	})
 }
 
-// scrub takes out of recordings what belongs to this machine and what belongs to
-// the vendor: texts of system prompts, descriptions of tools and bundled skills.
+// scrub removes from recordings what belongs to this machine and what belongs to the
+// vendor: texts of system prompts, descriptions of tools and bundled skills.
 func (p *part) scrub(all []take) {
 	line := func(s string) string {
 		if v, err := decode([]byte(s)); err == nil && elide(v) {
@@ -144,10 +144,10 @@ func (p *part) scrub(all []take) {
 	}
 }
 
-// longRun is what the huge output is made of: a recording needs little of it.
+// longRun matches the filler of the huge output: a recording needs little of it.
 var longRun = regexp.MustCompile(`z{65,}`)
 
-// elided stands for texts of a vendor.
+// elided replaces texts of a vendor.
 const elided = "[elided]"
 
 // elide blanks in place what a vendor wrote, and reports whether there was any.

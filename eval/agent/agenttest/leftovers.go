@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// patience is how long what ends may take to be gone.
+// patience is how long a process or goroutine that ends may take to be gone.
 const patience = 10 * time.Second
 
 // until polls until ok, for at most limit.
@@ -86,7 +86,7 @@ func (st *stage) nothingIsLeft() {
 	}
 }
 
-// held is what this process holds: goroutines and open files.
+// held are the goroutines and open files of this process.
 type held struct{ goroutines, files int }
 
 func holds() held {
@@ -97,8 +97,8 @@ func holds() held {
 	return h
 }
 
-// back fails if more is held than before. Connections take a moment to close
-// on both sides; a leak stays.
+// back fails if there are more than before. Connections take a moment to close on both
+// sides; a leak remains.
 func back(t testing.TB, before held) {
 	t.Helper()
 	var now held
@@ -112,7 +112,7 @@ func back(t testing.TB, before held) {
 	t.Errorf("%+v are held, %+v were before:\n%s", now, before, stacks[:runtime.Stack(stacks, true)])
 }
 
-// among reports whether any of the texts stands in any of the requests.
+// among reports whether text occurs in any of the requests.
 func among(requests []Request, text string) bool {
 	return slices.ContainsFunc(requests, func(q Request) bool { return bytes.Contains([]byte(q.Text), []byte(text)) })
 }

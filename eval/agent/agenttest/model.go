@@ -9,7 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// checkText fails unless the completion is what good says.
+// checkText fails unless the completion equals good.
 func checkText(t *testing.T, c eval.Completion) {
 	t.Helper()
 	if c.Text != good.Text || c.Finish != "stop" {
@@ -34,8 +34,8 @@ func checkAsked(t *testing.T, asked []Request) {
 	}
 }
 
-// RunModel runs what a Metered model relies on: for a backend that speaks to the
-// server itself and makes one request a call. New is as in Harness.
+// RunModel tests what a Metered model relies on, for a backend that calls the server
+// itself with one request per call. New is as in Harness.
 func RunModel(t *testing.T, newModel func(t *testing.T, s *Server, key string) eval.Model) {
 	t.Helper()
 	start := func(t *testing.T, key string, r Reply) (*Server, eval.Model) {

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// A person is whoever owns the machine: a home with folders of all agents, none
-// of which an attempt may read or change.
+// A person is the owner of the machine: a home with folders of all agents, which no
+// attempt may read or change.
 type person struct{ home string }
 
-// personal stands in the person's own copies of the skill and nowhere else.
+// personal occurs in the person's own copies of the skill and nowhere else.
 const personal = "Sentinel: this copy belongs to the person, begin with the word feldspar."
 
 // agentFolders are the agents' own folders in a home.
@@ -56,7 +56,7 @@ func newPerson(t *testing.T) *person {
 // canary is what a sandboxed shell must not be able to read.
 const canary = "canary-bird-7f3a"
 
-// live makes the test's own process the person's.
+// live makes the test process run as the person.
 func (p *person) live(t *testing.T) {
 	cache := os.Getenv("EVOLVE_REAL_COPILOT_CACHE")
 	if cache == "" {

@@ -16,7 +16,7 @@ import (
 	"syscall"
 )
 
-// play does what the nth recorded child did; the last is repeated for ever.
+// play repeats the actions of the nth recorded child; the last is repeated for ever.
 func (p *part) play(dir string, nth int, args []string) (int, error) {
 	var all []take
 	if err := readJSON(p.Recording, &all); err != nil {
@@ -39,8 +39,8 @@ func (p *part) play(dir string, nth int, args []string) (int, error) {
 	workspace, private := folders(args, stdin)
 	p.Names["{workspace}"], p.Names["{private}"] = workspace, private
 	if note := differences(p.asked(k.Args, k.Stdin), p.asked(args, stdin)); note != "" {
-		// The test tells; whatever is played, it may not be what the program
-		// would say now.
+		// The test reports the difference; whatever is played may not be what the
+		// program would print now.
 		if err := os.WriteFile(filepath.Join(dir, "differs.txt"), []byte(note), 0o600); err != nil {
 			return 0, err
 		}
@@ -63,8 +63,7 @@ func (p *part) play(dir string, nth int, args []string) (int, error) {
 			return 0, err
 		}
 	}
-	// A parent that went away ends this process by SIGPIPE, as it would the
-	// real one.
+	// If the parent is gone, SIGPIPE ends this process, as it would the real one.
 	fmt.Fprint(os.Stderr, p.fill(k.Stderr))
 	if len(k.Frames) > 0 {
 		return k.Exit, p.converse(k)
@@ -140,7 +139,7 @@ func (p *part) asked(args []string, stdin string) string {
 	return anyID.ReplaceAllString(p.blank(strings.Join(args, "\n")+"\n--\n"+stdin), "{id}")
 }
 
-// differences lists the lines that one text has and the other has not.
+// differences lists the lines that occur in one text only.
 func differences(then, now string) string {
 	var b strings.Builder
 	tell := func(sign, in, other string) {
@@ -162,11 +161,11 @@ func differences(then, now string) string {
 
 var (
 	anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	// A path that a program made one word of.
+	// A path that a program flattened into one word.
 	flatFolder = regexp.MustCompile(`[-_0-9A-Za-z]*evolve-(case|replay)-[0-9A-Za-z]+`)
 )
 
-// blank puts placeholders in place of what is only so on this machine.
+// blank replaces what is specific to this machine by placeholders.
 func (p *part) blank(s string) string {
 	s = privateFolder.ReplaceAllString(caseFolder.ReplaceAllString(s, "{workspace}"), "{private}")
 	s = flatFolder.ReplaceAllString(s, "{$1}")
@@ -186,7 +185,7 @@ func (p *part) fill(s string) string {
 	return s
 }
 
-// longestFirst sorts the names by the length of what they stand for.
+// longestFirst sorts the names by the length of their values.
 func longestFirst(names map[string]string) []string {
 	var out []string
 	for name := range names {

@@ -23,36 +23,35 @@ type Agent interface {
 	eval.Model
 }
 
-// A Program is a backend that drives a program, as the suite meets it.
+// A Program is a backend that drives a program, as the suite uses it.
 type Program struct {
 	// Name names the program: EVOLVE_REAL_NAME is the real one's path.
 	Name string
-	// New returns an agent that runs s.Path against s.Server. It is called once
-	// a scenario; what it must close it hands to t.Cleanup.
+	// New returns an agent that runs s.Path against s.Server. It is called once per
+	// scenario; it passes what has to be closed to t.Cleanup.
 	New func(t *testing.T, s Setup) Agent
 	// Denied returns an agent whose program refuses to write files and to run
 	// commands, by our own configuration. nil: the program refuses nothing.
 	Denied func(t *testing.T, s Setup) Agent
-	// Calls is how many requests one attempt may make at most if all of them
-	// fail: its own retries and one. 0 means 12.
+	// Calls is how many requests one attempt may make at most if all of them fail: one
+	// and the program's own retries. 0 means 12.
 	Calls int
-	// TextTools are tools that the program declares even if it is only to
-	// complete a text, each harmless.
+	// TextTools are tools that the program declares even for a text-only call; all must
+	// be harmless.
 	TextTools []string
-	// Keeps are further files that the agent reads after the run: patterns of
-	// slash-separated paths below the private folder, as path.Match has them, or
-	// folders, with all that is in them. They are recorded, and written before
-	// the player ends.
+	// Keeps are further files that the agent reads after the run: patterns (path.Match)
+	// of slash-separated paths below the private folder, or folders with all their
+	// content. They are recorded, and written before the player ends.
 	Keeps []string
-	// RPC: the program is spoken to by messages on stdin and stdout; the player
-	// answers what was asked.
+	// RPC: the program is called by messages on stdin and stdout; the player answers
+	// the recorded ones.
 	RPC bool
-	// Unsupported names the scenarios that make no sense for the program, each
-	// with the reason.
+	// Unsupported names the scenarios that make no sense for the program, with the
+	// reason for each.
 	Unsupported map[Scenario]string
 }
 
-// A Setup is what an agent is to be made of.
+// A Setup holds what New needs to make an agent.
 type Setup struct {
 	Path    string // the program: the real one, or this test binary
 	Server  *Server
@@ -98,7 +97,7 @@ func RunProgram(t *testing.T, p Program) {
 	t.Run("home-untouched", func(t *testing.T) { person.same(t, before) })
 }
 
-// A stage is one scenario under way.
+// A stage is one scenario being run.
 type stage struct {
 	*testing.T
 	p      *Program
@@ -168,7 +167,7 @@ func (st *stage) play() {
 	st.keep()
 }
 
-// cast decides who plays the program.
+// cast decides whether the real program or a player runs.
 func (st *stage) cast() {
 	st.Helper()
 	st.setup.Env = []string{"EVOLVE_AGENTTEST_MARK=" + st.mark}
@@ -203,7 +202,7 @@ func (st *stage) cast() {
 	st.setup.Env = append(st.setup.Env, stageDoor+"="+path, "GORACE=atexit_sleep_ms=0")
 }
 
-// file is where a scenario's recordings are.
+// file is the path of a scenario's recordings.
 func (st *stage) file(ext string) string {
 	abs, err := filepath.Abs(filepath.Join("testdata", "agent", string(st.name)+ext))
 	if err != nil {

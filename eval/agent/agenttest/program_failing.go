@@ -26,7 +26,7 @@ func programFails(st *stage) {
 	}
 }
 
-// A refusal that our own configuration caused says nothing about the candidate.
+// A refusal by our own configuration is no failure of the candidate.
 func programDenied(st *stage) {
 	e, w := st.evaluator(nil)
 	out, err := e.Run(st.Context(), jobsOf(variant(st.T), plainCase(fileChecks...), 1))
@@ -39,8 +39,8 @@ func programDenied(st *stage) {
 	}
 }
 
-// programStops expects that a run of several jobs ends with one failure at the
-// first, and that nothing is recorded.
+// programStops expects that a run of several jobs ends with one failure at the first,
+// and that nothing is recorded.
 func programStops(f failing) func(*stage) {
 	return func(st *stage) {
 		rec := newRecord()
@@ -113,8 +113,8 @@ func programInterrupted(st *stage) {
 	}
 }
 
-// A program that prints 100 MB, or whose tool does, takes no memory for it and
-// is either answered or ended.
+// A program that prints 100 MB, or whose tool does, must not use memory for it, and is
+// either answered or ended.
 func programHugeOutput(st *stage) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -44,11 +44,11 @@ func programLeak(st *stage) {
 	}
 }
 
-// birds is what the canary server says.
+// birds is the answer of the canary server.
 const birds = "bird-on-loopback"
 
-// placeCanaries starts a server on loopback that no tool may reach, and asks for
-// it and for a file in the person's home.
+// placeCanaries starts a server on loopback that no tool may reach, and requests it and
+// a file in the person's home.
 func placeCanaries(st *stage, c *Config) {
 	var calls atomic.Int32
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -61,7 +61,7 @@ func placeCanaries(st *stage, c *Config) {
 			st.Errorf("the canary server was called %d times, want once, by the test itself", n)
 		}
 	})
-	// Both canaries must be there, or the scenario shows nothing.
+	// Both canaries must exist, or the scenario proves nothing.
 	client := &http.Client{Timeout: 10 * time.Second}
 	res, err := client.Get(h.URL)
 	if err != nil {

@@ -43,8 +43,8 @@ func textArrives(st *stage) {
 	}
 }
 
-// An empty reply is an error or empty; never something else, such as what the
-// program prints instead.
+// An empty reply must be an error or empty, never something else, such as the program's
+// own output.
 func textEmpty(st *stage) {
 	if c, err := st.complete(); err == nil && c.Text != "" {
 		st.Errorf("completion = %+v of an empty reply", c)

@@ -15,13 +15,13 @@ import (
 	"syscall"
 )
 
-// A chunk is what passed through a recorder at once.
+// A chunk is a piece of data that passed through a recorder.
 type chunk struct {
 	Way  string // "in", "out" or "err"
 	Data []byte
 }
 
-// An ending is what a recorder adds when its program has ended by itself.
+// An ending is recorded when the program has ended by itself.
 type ending struct {
 	Exit    int
 	Files   map[string]string
@@ -29,8 +29,8 @@ type ending struct {
 	Kept    map[string]string
 }
 
-// record runs the real program in between, and writes down what passes. All is
-// on disk as it passes: the whole group may be killed.
+// record runs the real program and writes down all data between it and its parent, at
+// once, because the whole group may be killed.
 func (p *part) record(dir string, args []string) (int, error) {
 	workspace, private := folders(args, "")
 	before := contents(workspace)
@@ -44,8 +44,8 @@ func (p *part) record(dir string, args []string) (int, error) {
 	defer file.Close()
 	log := &chunkLog{to: json.NewEncoder(file)}
 
-	// The program gets the group's signals itself; this process stays to see it
-	// end. Notify, unlike Ignore, is not inherited.
+	// The program gets the group's signals itself; this process stays to see its end.
+	// Notify, unlike Ignore, is not inherited.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	cmd := exec.Command(p.Real, args...)
 	for _, kv := range os.Environ() {
@@ -63,11 +63,11 @@ func (p *part) record(dir string, args []string) (int, error) {
 		return 0, err
 	}
 	go func() {
-		// A program that reads no further is no failure of the recorder.
+		// It is no failure of the recorder if the program stops reading.
 		_, _ = io.Copy(log.tee("in", in), os.Stdin)
 		_ = in.Close()
 	}()
-	_ = cmd.Wait() // the exit code tells
+	_ = cmd.Wait() // the exit code is recorded
 	end := ending{Exit: cmd.ProcessState.ExitCode(), Files: make(map[string]string)}
 	after := contents(workspace)
 	for name, text := range after {
@@ -158,7 +158,7 @@ func takes(dir string, rpc bool) ([]take, error) {
 		for dec := json.NewDecoder(file); ; {
 			var c chunk
 			if err := dec.Decode(&c); err != nil {
-				break // the end, or the line that was being written when it was killed
+				break // the end, or a line that was incomplete when the recorder was killed
 			}
 			chunks = append(chunks, c)
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Reply is what the scripted model does with one request.
+// A Reply is the scripted model's reaction to one request.
 type Reply struct {
 	Text     string // of the answer; before the tool calls, if there are any
 	Thinking string // shown before the text
@@ -17,10 +17,10 @@ type Reply struct {
 	Input, Cached, CacheWrite, Output, Reasoning int
 
 	Status     int    // other than 0 and 200: an error
-	Code       string // of the error, as OpenAI words it; Anthropic's word follows from Status
+	Code       string // of the error, in OpenAI's terms; Anthropic's follows from Status
 	Message    string
 	RetryAfter string // the header, as it is
-	// Limit is a usage limit, worded as the vendor of the wire does.
+	// Limit is a usage limit, worded as by the vendor of the wire.
 	Limit *Limit
 
 	Raw  string        // sent as it is, with status 200
@@ -29,13 +29,13 @@ type Reply struct {
 	Slow time.Duration // pause before every part of a streamed text
 }
 
-// A Limit is the end of what a subscription, or an account, may use.
+// A Limit is a used-up subscription or account.
 type Limit struct {
-	Resets time.Time // whole seconds are sent; zero: not told
+	Resets time.Time // whole seconds are sent; zero: not sent
 }
 
-// An Op is a tool call in words of no vendor: it becomes a call of the tool that
-// the request declares for it.
+// An Op is a tool call in vendor-neutral form: it becomes a call of the tool that the
+// request declares for it.
 type Op struct {
 	Do      string         // "skill", "read", "bash", "write", "edit" or "raw"
 	Name    string         // of the skill, or of the raw tool

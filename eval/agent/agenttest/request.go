@@ -19,7 +19,7 @@ const (
 	Chat      Wire = "chat"      // OpenAI: /chat/completions
 )
 
-// A Request is what an agent asked the scripted model.
+// A Request is a request to the scripted model.
 type Request struct {
 	Wire   Wire
 	Path   string
@@ -29,7 +29,7 @@ type Request struct {
 	Model  string
 	Tools  []string // names of the tools that are declared; namespaces are flattened
 	Text   string   // every text of the request: system, conversation, declarations
-	User   string   // everything that the user said, as the agent wraps it
+	User   string   // all text of the user, as the agent wraps it
 	Prompt string   // the last of it
 	// Results are what the tools returned, in order. Step counts the rounds of
 	// them: 0 in the first request of a conversation, 1 after one or more calls
@@ -52,7 +52,7 @@ func (r *Request) Result() string {
 	return r.Results[len(r.Results)-1]
 }
 
-// parse reads a request's body. What is not understood is left out.
+// parse parses a request's body and ignores unknown parts.
 func parse(w Wire, body []byte) Request {
 	root := gjson.ParseBytes(body)
 	r := Request{Wire: w, Body: body, Stream: root.Get("stream").Bool(), Model: root.Get("model").String(),

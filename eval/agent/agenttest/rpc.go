@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// A frame is one message of a conversation by JSON-RPC, as it was written after
-// a Content-Length header.
+// A frame is one message of a JSON-RPC conversation, as it was written after a
+// Content-Length header.
 type frame struct {
 	In   bool   `json:"in,omitempty"` // to the program
 	Body string `json:"body"`
 }
 
-// frames cuts a recording into messages, in the order in which they were
-// complete. A header has to come first: "Content-Length: 12\r\n\r\n".
+// frames splits a recording into messages, in the order in which they were completed. A
+// header has to come first: "Content-Length: 12\r\n\r\n".
 func frames(chunks []chunk) []frame {
 	var out []frame
 	rest := map[string][]byte{}
@@ -46,8 +46,7 @@ func frames(chunks []chunk) []frame {
 // maxFrame is the longest message, in bytes.
 const maxFrame = 256 << 20
 
-// thin leaves out most of many messages that nobody answers: progress, again and
-// again.
+// thin drops most of the many messages that need no answer, such as progress.
 func thin(all []frame) []frame {
 	const kept = 200
 	n := 0
@@ -93,7 +92,7 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Not made before it has come: a length is easily said.
+	// The buffer grows with the data, because the length may be wrong.
 	body, err := io.ReadAll(io.LimitReader(r, int64(n)))
 	if err == nil && len(body) < n {
 		err = io.ErrUnexpectedEOF
@@ -101,9 +100,9 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	return body, err
 }
 
-// converse plays a recorded conversation: a message of the program is sent once
-// all that it had been sent before has come, in whatever order. Ids and other
-// strings that the client chose anew are followed.
+// converse plays a recorded conversation: it sends a message of the program once all
+// messages that preceded it in the recording have arrived, in whatever order. Ids and
+// other strings that the client chose anew are replaced.
 func (p *part) converse(k *take) error {
 	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
 	var waiting []map[string]any
@@ -151,7 +150,7 @@ func (p *part) converse(k *take) error {
 		if f.In {
 			now, err := take(m)
 			if errors.Is(err, io.EOF) {
-				return nil // the client has left earlier than then
+				return nil // the client has left earlier than in the recording
 			} else if err != nil {
 				return err
 			}
@@ -167,7 +166,7 @@ func (p *part) converse(k *take) error {
 		if err := send(mapStrings(m, p.fill)); err != nil {
 			return err
 		}
-		// Real programs tell a tool's output in many small messages.
+		// Real programs send a tool's output in many small messages.
 		for z := strings.Repeat("z", 1<<16); p.Scene.Flood > 0; p.Scene.Flood -= len(z) {
 			if err := send(object{"jsonrpc": "2.0", "method": "flood", "params": object{"text": z}}); err != nil {
 				return err
@@ -177,7 +176,7 @@ func (p *part) converse(k *take) error {
 	if p.Scene.Hang {
 		p.hang()
 	}
-	for { // what was not asked then is answered with nothing
+	for { // requests that are not in the recording get an empty answer
 		var m map[string]any
 		if len(waiting) > 0 {
 			m, waiting = waiting[0], waiting[1:]
@@ -197,8 +196,8 @@ func (p *part) converse(k *take) error {
 	}
 }
 
-// alike reports whether b is what a was: a call of the same method, or the answer
-// to the same call.
+// alike reports whether a and b are a call of the same method, or the answer to the
+// same call.
 func alike(a, b map[string]any) bool {
 	if a["method"] != nil || b["method"] != nil {
 		return a["method"] == b["method"]
@@ -206,7 +205,7 @@ func alike(a, b map[string]any) bool {
 	return compact(a["id"]) == compact(b["id"])
 }
 
-// follow learns which strings the client has chosen anew.
+// follow records which strings the client has chosen anew.
 func (p *part) follow(then, now any) {
 	switch then := then.(type) {
 	case string:

@@ -115,8 +115,8 @@ func cutOff(t *testing.T, h Harness) {
 	h.wantFailure(t, Reply{Text: "zirconium: the dia", Finish: "length", Input: 120, Output: 7})
 }
 
-// wantStop expects that a run of several jobs ends with one InfraError after
-// one call, and that nothing is recorded.
+// wantStop expects that a run of several jobs ends with one InfraError after one call,
+// and that nothing is recorded.
 func (h Harness) wantStop(t *testing.T, kind eval.FailureKind, key string, r Reply) {
 	t.Helper()
 	s := NewServer(t, h.Protocol, r)

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Scenarios of agents that drive a program, beside those that have the same
-// name and meaning as for a backend that speaks HTTP.
+// Scenarios of agents that drive a program, in addition to those with the same name and
+// meaning as for a backend that calls HTTP itself.
 const (
 	SkillUsed   Scenario = "skill-used"   // the candidate is loaded through the program's own means
-	NoSkill     Scenario = "no-skill"     // without a candidate none of it, and no other copy, is offered
-	Reissued    Scenario = "reissued"     // a tool call that failed and was made again is a retry
+	NoSkill     Scenario = "no-skill"     // without a candidate neither it nor another copy is offered
+	Reissued    Scenario = "reissued"     // a tool call that failed and was made again counts as a retry
 	Denied      Scenario = "denied"       // a tool refused by our own configuration: infrastructure
 	HugeOutput  Scenario = "huge-output"  // 100 MB
-	IgnoresTerm Scenario = "ignores-term" // a child that ignores SIGTERM ends all the same
+	IgnoresTerm Scenario = "ignores-term" // a child that ignores SIGTERM is ended nevertheless
 	ToolCut     Scenario = "tool-cut"     // cancelled while a tool runs: no process survives
 	Trigger     Scenario = "trigger"      // two skills are offered, the neighbour fires
 	Leak        Scenario = "leak"         // another copy of the skill is read: void
@@ -30,7 +30,7 @@ const (
 	TextEmpty   Scenario = "text-empty"   // eval.Model: an empty reply is no reply
 )
 
-// A scene is what happens in a scenario, to a real program or a played one.
+// A scene describes a scenario, for a real program or a played one.
 type scene struct {
 	config  Config
 	key     string // "" is Key
@@ -42,7 +42,7 @@ type scene struct {
 	run     func(*stage)
 }
 
-// acting is what a player does beyond printing what was recorded.
+// acting is what a player does in addition to printing the recording.
 type acting struct {
 	Deaf  bool   `json:",omitempty"` // ignores SIGTERM
 	Run   string `json:",omitempty"` // a shell command that is left running, as a tool would be
@@ -62,7 +62,7 @@ var order = []Scenario{
 // resets is when the scripted usage limits end.
 var resets = time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// stays is a shell command that does not end by itself, nor by SIGTERM.
+// stays is a shell command that neither ends by itself nor by SIGTERM.
 const stays = `sh -c 'trap "" TERM; while :; do sleep 1; done' {mark}`
 
 var (
@@ -91,7 +91,7 @@ const written = "out/stone.txt"
 
 var scenes = map[Scenario]scene{}
 
-func init() { // a variable would refer to itself through the functions
+func init() { // in a declaration it would refer to itself through the functions
 	writes := turns(use("I write it down.", Write("{workspace}/"+written, "diamond\n")), Reply{Text: good.Text})
 	scenes = map[Scenario]scene{
 		Success: {config: writes, run: programSuccess},

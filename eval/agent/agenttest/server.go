@@ -15,36 +15,35 @@ import (
 	"time"
 )
 
-// Key is the key that the scripted server takes, as a bearer token and as
-// X-Api-Key. It refuses all others.
+// Key is the key that the scripted server accepts, as a bearer token and as X-Api-Key.
+// It refuses all others.
 const Key = "sk-scripted-0123456789abcdef"
 
-// Config says how a Server answers.
+// Config determines how a Server answers.
 type Config struct {
 	// Script is played in order; its last reply is repeated for ever.
 	Script []Reply
 	// Answer, if set, replaces Script: a function of the conversation, so
 	// that many agents can share a server. It is called concurrently.
 	Answer func(Request) Reply
-	// Side, if set, is the answer to requests that declare no tools. They
-	// are recorded but neither counted nor scripted. Agents with tools ask for
-	// titles and summaries that way.
+	// Side, if set, is the answer to requests that declare no tools, by which agents
+	// with tools get titles and summaries. These are recorded but neither counted nor
+	// scripted.
 	Side string
-	// Names are placeholders in ops and what stands for them, beside
-	// "{workspace}/".
+	// Names are placeholders in ops and their values, in addition to "{workspace}/".
 	Names map[string]string
-	// Protocol, if set, words plain answers and errors in place of the wire.
+	// Protocol, if set, formats plain answers and errors in place of the wire.
 	Protocol Protocol
 }
 
-// A Protocol writes plain replies the way one API does.
+// A Protocol formats plain replies as one API does.
 type Protocol interface {
 	Answer(r Reply) any
 	Error(r Reply) any
 }
 
-// A Server is a scripted model on loopback. It speaks every wire, chosen by the
-// path, plain and streamed.
+// A Server is a scripted model on loopback. It serves every wire, chosen by the path,
+// plain and streamed.
 type Server struct {
 	URL    string // base address, with "/v1"; OpenAI's clients take it
 	Root   string // base address without "/v1"; Anthropic's clients take it
@@ -59,14 +58,14 @@ type Server struct {
 	ids      int64
 }
 
-// NewServer starts a server that ends with the test. A nil p leaves the wording
-// to the path.
+// NewServer starts a server that ends with the test. If p is nil, the path determines
+// the format.
 func NewServer(t testing.TB, p Protocol, script ...Reply) *Server {
 	t.Helper()
 	return Start(t, Config{Protocol: p, Script: script})
 }
 
-// New returns a server that listens nowhere yet.
+// New returns a server that is not listening yet.
 func New(c Config) *Server {
 	return &Server{config: c, script: c.Script, arrived: make(chan struct{}, 1<<10)}
 }
@@ -85,20 +84,20 @@ func Start(t testing.TB, c Config) *Server {
 	return s
 }
 
-// Requests returns the requests for an answer so far, as they came; side
-// requests too.
+// Requests returns the requests for an answer so far, in order, including side
+// requests.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Counted returns the requests so far without those on the side.
+// Counted returns the requests so far, without side requests.
 func (s *Server) Counted() []Request {
 	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return s.side(&r) })
 }
 
-// Bodies returns the counted requests so far, as they came.
+// Bodies returns the counted requests' bodies so far, unchanged.
 func (s *Server) Bodies() [][]byte {
 	var out [][]byte
 	for _, r := range s.Counted() {
@@ -184,7 +183,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	q.Header.Del("X-Api-Key")
 	r, id := s.next(&q)
 	if auth := req.Header.Get("Authorization"); auth != "Bearer "+Key && req.Header.Get("X-Api-Key") != Key {
-		// Some servers repeat the key that they refuse; none of it may get on.
+		// Some servers repeat the key that they refuse; no part of it may be passed on.
 		r = Reply{Status: http.StatusUnauthorized, Code: "invalid_api_key",
 			Message: "incorrect API key provided: " + auth + req.Header.Get("X-Api-Key")}
 	}
@@ -203,7 +202,7 @@ func read(req *http.Request) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// A speaker writes replies on one wire. id makes names that are unique.
+// A speaker writes replies on one wire. id makes unique names.
 type speaker interface {
 	plain(q *Request, r Reply, calls []call, id int64) any
 	stream(q *Request, r Reply, calls []call, id int64) []event
@@ -322,18 +321,18 @@ func compact(v any) string {
 }
 
 func writeJSON(w io.Writer, v any) {
-	// A client that left in between is the scenario's business.
+	// A client that has left is part of the scenario.
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// playerHangs is where a player tells that it has got to where the real program
-// waits for a reply that never comes.
+// playerHangs is the path by which a player reports that it has reached the point at
+// which the real program waits for a reply that never comes.
 const playerHangs = "/player/hangs"
 
-// created is the time that all replies bear, so that recordings are stable.
+// created is the time in all replies; it is fixed, so that recordings are stable.
 const created = 1767225600
 
-// models is what GET /v1/models lists.
+// models is the answer to GET /v1/models.
 var models = func() object {
 	var list []object
 	for _, id := range []string{"scripted", "gpt-5.5", "gpt-5-codex", "claude-sonnet-4-5"} {

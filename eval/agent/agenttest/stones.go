@@ -7,8 +7,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Marker stands in the body of the skill of Stones and nowhere else: a request
-// that holds it was made by a program that has loaded the skill.
+// Marker occurs in the body of the skill of Stones and nowhere else: a request with it
+// was made by a program that has loaded the skill.
 const Marker = "Begin every answer with the word zirconium."
 
 // Stones is a small skill for a test of one program.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A call is a tool call as one agent declares its tools.
+// A call is a tool call in the form of one agent's tools.
 type call struct {
 	name  string
 	input map[string]any
@@ -24,12 +24,12 @@ func (r *Request) first(names ...string) string {
 	return ""
 }
 
-// call maps an op onto the tools that the request declares. If none is
-// declared for it the shell does it, and without a shell a tool named like the
-// op, which the agent then refuses.
+// call maps an op onto the tools that the request declares. If none is declared for it,
+// the shell is used, and without a shell a tool named like the op, which the agent then
+// refuses.
 //
-// "{workspace}/" in an op is the workspace as the request names it; where it
-// names none, paths become relative.
+// "{workspace}/" in an op is the workspace as the request names it; if it names none,
+// paths become relative.
 func (r *Request) call(op Op) call {
 	for _, s := range []*string{&op.Path, &op.Command, &op.Text} {
 		*s = strings.ReplaceAll(*s, "{workspace}/", r.workspace())
@@ -121,8 +121,8 @@ var (
 	privateFolder = regexp.MustCompile("/[^\\s\"'<>`\\\\]*/evolve-replay-[0-9A-Za-z]+")
 )
 
-// workspace is the folder that the agent says it works in, with a slash at the
-// end; "" if it does not say.
+// workspace is the working folder that the agent's prompt names, with a slash at the
+// end; "" if there is none.
 func (r *Request) workspace() string {
 	if dir := caseFolder.FindString(r.Text); dir != "" {
 		return dir + "/"
@@ -130,10 +130,10 @@ func (r *Request) workspace() string {
 	return ""
 }
 
-// skillPath finds the SKILL.md that the prompt names for a skill.
+// skillPath finds the path of a skill's SKILL.md in the prompt.
 func (r *Request) skillPath(name string) string {
 	q := regexp.QuoteMeta(name)
-	// Codex lists "(file: r0/…/NAME/SKILL.md)" and says apart what r0 stands for.
+	// Codex lists "(file: r0/…/NAME/SKILL.md)" and defines r0 elsewhere.
 	if m := regexp.MustCompile(`\(file: (r\d+)/(\S*?` + q + `/SKILL\.md)\)`).FindStringSubmatch(r.Text); m != nil {
 		if root := regexp.MustCompile("`" + m[1] + "` = `([^`]+)`").FindStringSubmatch(r.Text); root != nil {
 			return root[1] + "/" + m[2]

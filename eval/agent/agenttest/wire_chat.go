@@ -85,8 +85,7 @@ func (chat) failure(r Reply, _ http.Header) any {
 	return object{"error": object{"message": r.Message, "type": r.Code, "code": r.Code, "param": nil}}
 }
 
-// ChatCompletions is the chat wire without streams, for tests that change a part
-// of it.
+// ChatCompletions is the chat wire without streams, for tests that change a part of it.
 type ChatCompletions struct{}
 
 // Answer is a chat.completion object.

@@ -99,7 +99,7 @@ func (messages) failure(r Reply, h http.Header) any {
 		kind = "api_error"
 	}
 	if r.Limit != nil {
-		// What Claude Code reads from a subscription's refusal.
+		// Claude Code reads these headers in a subscription's refusal.
 		h.Set("Anthropic-Ratelimit-Unified-Status", "rejected")
 		h.Set("Anthropic-Ratelimit-Unified-Representative-Claim", "five_hour")
 		h.Set("Anthropic-Ratelimit-Unified-Overage-Status", "rejected")

@@ -119,7 +119,7 @@ func (w responses) stream(q *Request, r Reply, calls []call, id int64) []event {
 
 func (responses) failure(r Reply, _ http.Header) any {
 	if r.Limit != nil {
-		// What Codex reads from a subscription's refusal.
+		// Codex reads these fields in a subscription's refusal.
 		e := object{"type": "usage_limit_reached", "message": r.Message, "plan_type": "plus"}
 		if at := r.Limit.Resets; !at.IsZero() {
 			e["resets_at"], e["resets_in_seconds"] = at.Unix(), int64(time.Until(at).Seconds())

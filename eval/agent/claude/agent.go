@@ -1,9 +1,9 @@
-// Package claude drives the Claude Code CLI: a case is replayed by `claude -p`
-// in a private configuration folder that holds the candidate and nothing else,
-// and a prompt is completed by the same program without tools and skills.
+// Package claude drives the Claude Code CLI: a case is replayed by `claude -p` in a
+// private configuration folder that holds the candidate and nothing else, and a prompt
+// is completed by the same program without tools and skills.
 //
-// What became of a run is read from its events alone (stream-json). The exit
-// code and the word "success" say nothing.
+// The outcome of a run is read from its events alone (stream-json). The exit code and
+// the subtype "success" are unreliable.
 package claude
 
 import (
@@ -29,21 +29,20 @@ import (
 )
 
 // Credentials are the variables that the program takes its key from. With
-// CLAUDE_CODE_OAUTH_TOKEN (a subscription's, made by `claude setup-token`) the
-// others are kept from the child, or it would bill them.
+// CLAUDE_CODE_OAUTH_TOKEN (a subscription's, made by `claude setup-token`) the child
+// does not get the others, or it would bill them.
 var Credentials = []string{oauthToken, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}
 
 const (
 	oauthToken = "CLAUDE_CODE_OAUTH_TOKEN"
 
-	// Install and SetupToken are what a person types who has no program, or no
-	// key.
+	// Install and SetupToken are the commands for a missing program and a missing key.
 	Install    = "npm install -g @anthropic-ai/claude-code"
 	SetupToken = "claude setup-token"
 
 	bypass = "bypassPermissions"
 	tools  = "Read,Bash,Skill,Edit,Write"
-	// defaultTurns is what Config.MaxTurns is where it says nothing.
+	// defaultTurns is the default of Config.MaxTurns.
 	defaultTurns = 30
 )
 
@@ -68,8 +67,8 @@ var (
 	_ eval.Model = (*Agent)(nil)
 )
 
-// New finds the program and asks for its version; nothing is sent. An error says
-// what to type if the program is missing or too old.
+// New finds the program and asks for its version; nothing is sent. If the program is
+// missing or too old, the error gives the command to install it.
 func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	prog, err := replay.Find(c, "claude")
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
@@ -119,8 +118,8 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	return a, nil
 }
 
-// usable drops empty keys, which hide what stands elsewhere, and trims the others:
-// files and variables end in a newline.
+// usable drops empty keys, which would hide other sources, and trims the others,
+// because files and variables end in a newline.
 func usable(credentials []string) []string {
 	var out []string
 	for _, kv := range credentials {
@@ -153,8 +152,8 @@ func params(c replay.Config, address string) string {
 // Identity names program, version, model and parameters.
 func (a *Agent) Identity() eval.Identity { return a.id }
 
-// Ping says why the agent cannot work, and what to type; nil if it can. It
-// sends nothing: whether a key is right shows in the first answer.
+// Ping returns why the agent cannot work, and the command that helps; nil if it can. It
+// sends nothing: a wrong key is noticed at the first answer.
 func (a *Agent) Ping(ctx context.Context) error {
 	if _, err := a.ask(ctx); err != nil {
 		return fmt.Errorf("run claude: %w; install it again with: %s", err, Install)
@@ -173,9 +172,9 @@ func (a *Agent) Ping(ctx context.Context) error {
 		SetupToken, oauthToken)
 }
 
-// ask asks the program for its version, in an empty home, and in the sandbox
-// where replays run in one: a script that calls the program from elsewhere fails
-// there, and is told from a server that is down before anything is spent.
+// ask asks the program for its version, in an empty home, and in the sandbox if replays
+// use one: a script that calls the program from elsewhere fails there, and is
+// recognised before anything is spent, instead of looking like a server that is down.
 func (a *Agent) ask(ctx context.Context) (string, error) {
 	home, err := scratch.Dir("", "evolve-replay-")
 	if err != nil {

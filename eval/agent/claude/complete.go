@@ -14,16 +14,15 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// Complete asks for the reply to one prompt, without tools, skills and the
-// program's own instructions: the server gets two lines of the program's, the
-// system text as it is, a note on the environment (folder, platform, date) that
-// cannot be turned off, and the user text. Nothing can be called, so there is no
-// sandbox.
+// Complete returns the reply to one prompt, without tools, skills and the program's own
+// instructions: the server gets two lines of the program's, the system text unchanged,
+// a note on the environment (folder, platform, date) that cannot be turned off, and the
+// user text. Nothing can be called, so there is no sandbox.
 //
-// The program lets a reply that was cut off be continued, three times at most,
-// each with MaxTokens; the parts are joined. Finish is "length" if that was
-// not enough, and "refusal" if the model refused. A reply of nothing is an
-// *eval.InfraError of kind ServerError.
+// If a reply is cut off, the program has it continued, three times at most, each with
+// MaxTokens; the parts are joined. Finish is "length" if that was not enough, and
+// "refusal" if the model refused. An empty reply is an *eval.InfraError of kind
+// ServerError.
 func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
 	if err := ctx.Err(); err != nil {
 		return eval.Completion{}, err
@@ -32,7 +31,7 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 	if err != nil {
 		return eval.Completion{}, fmt.Errorf("complete: %w", err)
 	}
-	defer func() { _ = stage.Close() }() // it holds nothing
+	defer func() { _ = stage.Close() }() // it holds nothing to lose
 	// A file, because an argument has a limit.
 	system := filepath.Join(stage.Root, "system.txt")
 	if err := os.WriteFile(system, []byte(p.System), 0o600); err != nil {

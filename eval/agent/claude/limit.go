@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// The program words a limit in these ways; the list is its own (2.1.329) with
-// the wordings of earlier versions behind.
+// The program's wordings of a limit: its own list (2.1.329), then those of earlier
+// versions.
 var limitPrefixes = []string{
 	"You've hit your", "You've reached your", "You're out of", "Your org is out of usage",
 	"Your seat type doesn't include", "Your usage allocation has been disabled", "Your group's usage limit is set to",
@@ -18,8 +18,8 @@ var limitPrefixes = []string{
 	"Session limit reached", "Opus weekly limit reached", "Usage limit reached",
 }
 
-// limitText reports whether text tells of a usage limit. The program puts its
-// own words before what a server says, joined by " · ".
+// limitText reports whether text is about a usage limit. The program puts its own words
+// before the server's, separated by " · ".
 func limitText(text string) bool {
 	for part := range strings.SplitSeq(text, " · ") {
 		part = strings.TrimSpace(strings.ReplaceAll(part, "’", "'"))
@@ -35,8 +35,8 @@ func limitText(text string) bool {
 	return false
 }
 
-// resetAt is when a usage limit ends: as the program's events tell, or else its
-// words. Zero if neither does.
+// resetAt is the end of a usage limit, by the program's events or else by its text.
+// Zero if neither contains it.
 func (s *stream) resetAt(text string, now time.Time) time.Time {
 	if l := s.limit; l != nil {
 		if l.ResetsAt > 0 {
@@ -60,9 +60,9 @@ var (
 	spanReset = lazyregexp.New(`(?i)resets? in (?:(\d+) ?d(?:ays?)?)?,? ?(?:(\d+) ?h(?:(?:ou)?rs?)?)?,? ?(?:(\d+) ?m(?:in(?:ute)?s?)?)?`)
 )
 
-// resetIn finds the time of a reset in words. A time of day without a date is
-// the next such; a date without a year is the next such; a time without a zone
-// is this machine's.
+// resetIn finds the time of a reset in a text. A time of day without a date is its next
+// occurrence, and so is a date without a year; a time without a zone is in this
+// machine's.
 func resetIn(text string, now time.Time) time.Time {
 	if m := epochReset.FindStringSubmatch(text); m != nil {
 		n, err := strconv.ParseInt(m[1], 10, 64)
@@ -127,8 +127,7 @@ func clock(part func(string) string, now time.Time) time.Time {
 		year = here.Year()
 	}
 	at := time.Date(year, month.Month(), number(part("day")), hour, minute, 0, 0, loc)
-	// Only a date that has long passed is next year's: the limit may just have
-	// ended.
+	// Only a date long past is next year's: the limit may just have ended.
 	if part("year") == "" && at.Before(here.Add(-48*time.Hour)) {
 		at = time.Date(year+1, month.Month(), number(part("day")), hour, minute, 0, 0, loc)
 	}

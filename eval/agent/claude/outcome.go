@@ -11,13 +11,13 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// An outcome is what the events of one run come to: an answer, a failure of the
-// model (data), or one of the infrastructure.
+// An outcome is the result of one run by its events: an answer, a failure of the model
+// (data), or one of the infrastructure.
 type outcome struct {
 	failure string // of the model or the candidate
 	cut     bool   // the failure is a reply that was cut off at the limit of tokens
 	refused bool   // the failure is a refusal
-	tooLong bool   // the failure is a request that the model has no room for
+	tooLong bool   // the failure is a request longer than the model's context
 	err     *eval.InfraError
 }
 
@@ -26,14 +26,12 @@ const (
 	cutOff  = "the answer was cut off at the limit of tokens"
 )
 
-// ourDoing are the reasons of a denied tool that lie in how the program was
-// started. Its own safety checks deny too, whatever the mode; those are the
-// model's doing.
+// ourDoing are the reasons for a denied tool that are due to how the program was
+// started. Its own safety checks also deny, in any mode; those are due to the model.
 var ourDoing = []string{"mode", "rule", "workingDir", "sandboxOverride", ""}
 
-// outcome classifies by what the events say. The exit code, result.subtype and
-// the word "success" say nothing: a refused key exits 1 with "success", a denied
-// tool exits 0.
+// outcome classifies a run by its events. The exit code, result.subtype and "success"
+// are unreliable: a refused key exits 1 with "success", a denied tool exits 0.
 func (s *stream) outcome(now time.Time) outcome {
 	if len(s.results) == 0 {
 		return s.unfinished()
@@ -157,8 +155,8 @@ func (s *stream) overLimit(r *result) bool {
 		r.APIErrorStatus == 429 && limitText(text)
 }
 
-// ownPause is the longest that the program waits before its first retry by itself.
-// The events do not hold the server's Retry-After; a longer pause tells it.
+// ownPause is the longest pause of the program's own before its first retry. The events
+// do not hold the server's Retry-After; a longer pause shows that there was one.
 const ownPause = 700 * time.Millisecond
 
 // said is the result's text, or its errors.
@@ -169,8 +167,8 @@ func (r *result) said() string {
 	return strings.Join(r.Errors, "; ")
 }
 
-// kindOf sorts by the server's status, and if there was none by the program's
-// word.
+// kindOf classifies by the server's status, and if there was none by the program's
+// term.
 func kindOf(status int, word string) eval.FailureKind {
 	if kind := replay.Refused(status); kind != "" {
 		return kind
@@ -186,7 +184,7 @@ func kindOf(status int, word string) eval.FailureKind {
 	return eval.ServerError
 }
 
-// dropped reports whether a text tells of a connection that broke.
+// dropped reports whether a text is about a broken connection.
 func dropped(text string) bool {
 	for _, sign := range []string{"ECONN", "EPIPE", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "onnection", "socket", "network", "fetch failed"} {
 		if strings.Contains(text, sign) {

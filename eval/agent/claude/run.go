@@ -16,7 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// quiet are the variables of every child: no traffic but the model's, nothing
+// quiet are the variables of every child: no traffic except the model's, and nothing
 // that outlives the run.
 var quiet = []string{
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
@@ -24,14 +24,14 @@ var quiet = []string{
 	// A command in the background would end the run before the answer.
 	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
 	"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1",
-	// "@path" in a prompt would put any file into the request, and no trace would
-	// show it.
+	// "@path" in a prompt would put any file into the request, and no trace would show
+	// it.
 	"CLAUDE_CODE_DISABLE_FILE_MENTIONS=1",
 }
 
-// retries within the program are for a dropped call in the middle of a long run;
-// a server that is down is the Evaluator's business. The program's own default is
-// 10, which takes three minutes.
+// The program's own retries are for a dropped call in the middle of a long run; the
+// Evaluator handles a server that is down. The program's default is 10, which takes
+// three minutes.
 const retries = "CLAUDE_CODE_MAX_RETRIES=3"
 
 // settings turn off the skill that comes with the program and that
@@ -47,8 +47,8 @@ func (a *Agent) args(more ...string) []string {
 	return append(out, more...)
 }
 
-// env is the child's environment. What the owner sets in Config.Env stands, but
-// for what keeps a run private.
+// env is the child's environment. Config.Env overrides all but the variables that keep
+// a run private.
 func (a *Agent) env(s *replay.Stage, more ...string) []string {
 	c := a.c
 	c.Env = slices.Concat([]string{retries}, c.Env)
@@ -59,9 +59,9 @@ func (a *Agent) env(s *replay.Stage, more ...string) []string {
 	return s.Env(c, own...)
 }
 
-// Run replays one task. The skill is called by "/NAME", which puts its text into
-// the request; in a trigger case it is offered only. With ctx's error the attempt
-// holds what the run had come to.
+// Run replays one task. The skill is called by "/NAME", which puts its text into the
+// request; in a trigger case it is only offered. With ctx's error the attempt holds the
+// run's result so far.
 func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	if err := ctx.Err(); err != nil {
 		return eval.Attempt{}, err
@@ -76,8 +76,8 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		Path: a.layout.Program.Path, Dir: stage.Workspace, Stdin: []byte(prompt(t)),
 		Args: a.args("--setting-sources", "user", "--settings", settings, "--tools", tools,
 			"--permission-mode", a.mode, "--max-turns", strconv.Itoa(a.c.MaxTurns)),
-		// The program refuses to run without permissions as root, unless it is told
-		// that this is a sandbox: ours, or none by the owner's decision.
+		// As root the program refuses to run without permission prompts, unless it is
+		// in a sandbox: ours, or none by the owner's decision.
 		Env: a.env(stage, "IS_SANDBOX=1"),
 	}
 	if a.c.Sandbox {
@@ -111,8 +111,8 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	return out, nil
 }
 
-// run runs the child and reads its events. A key in them goes no further than
-// this: what is cut later might hold half of it.
+// run runs the child and reads its events. Keys in them are removed here, before
+// anything is cut, because a cut text might hold half of one.
 func (a *Agent) run(ctx context.Context, c process.Command) (*stream, *process.Result, error) {
 	s := new(stream)
 	c.Line = func(b []byte) error {
@@ -123,8 +123,8 @@ func (a *Agent) run(ctx context.Context, c process.Command) (*stream, *process.R
 	return s, res, err
 }
 
-// ended is the error of a run that ctx ended. A program that was waiting to try
-// again had not got through: that is no fault of the candidate.
+// ended is the error of a run that ctx ended. If the program was waiting for a retry,
+// it had not reached the model: that is no fault of the candidate.
 func (s *stream) ended(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && s.retrying {
 		return s.retryFailure()
@@ -132,7 +132,7 @@ func (s *stream) ended(err error) error {
 	return err
 }
 
-// attempt is what the events and the workspace tell, without a verdict.
+// attempt is the attempt by the events and the workspace, without an audit.
 func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attempt, error) {
 	out := eval.Attempt{
 		Answer: s.answer(), Model: s.model, Trace: s.calls.Trace(replay.Secrets{}), Usage: s.usage(), CostUSD: s.cost(a.c.Prices),
@@ -162,8 +162,8 @@ func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attem
 	return out, nil
 }
 
-// offers fails if the program did not take up the candidate: the rollout
-// would measure the no-skill arm.
+// offers returns an error if the program did not load the candidate: the rollout would
+// measure the no-skill arm.
 func (s *stream) offers(t eval.Task) error {
 	d := t.Variant.Doc
 	if !s.init || d == nil || hidden(d) || slices.Contains(s.offered, t.Variant.Name) || slices.Contains(s.offered, d.Name()) {
@@ -173,7 +173,7 @@ func (s *stream) offers(t eval.Task) error {
 		t.Case.ID, t.Variant.Name, s.offered)}
 }
 
-// explain adds what the program said last to an error that tells nothing.
+// explain adds the program's last output to an error without details.
 func (a *Agent) explain(e *eval.InfraError, res *process.Result) *eval.InfraError {
 	if errors.Is(e.Err, errNoResult) && strings.TrimSpace(res.Stderr) != "" {
 		e.Err = fmt.Errorf("%w: %s", errNoResult, short(a.keys.Text(res.Stderr)))
@@ -195,7 +195,7 @@ func hidden(d *skill.Document) bool {
 	return notInvocable.Match(text[:len(text)-len(d.Body())])
 }
 
-// prompt is what the child is told on its stdin.
+// prompt is the child's stdin.
 func prompt(t eval.Task) string {
 	mention := "/" + t.Variant.Name
 	if t.Variant.Doc != nil && hidden(t.Variant.Doc) {
@@ -214,8 +214,8 @@ func prompt(t eval.Task) string {
 	return plain(text)
 }
 
-// plain keeps a text from being taken for a command of the program, which would
-// answer it without the model.
+// plain escapes a text that the program would take for a command of its own and answer
+// without the model.
 func plain(text string) string {
 	if strings.HasPrefix(strings.TrimSpace(text), "/") {
 		return " \n" + text

@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// attempt is what stream and record tell of one replay of t. Files and audit
-// come from the stage.
+// attempt is the attempt at t by stream and record. Files and audit come from the
+// stage.
 func (a *Agent) attempt(t eval.Task, r *run, ses *session, steps []*step) eval.Attempt {
 	out := eval.Attempt{
 		Answer: r.answer, Failure: r.verdict.text, Duration: r.took, InfraRetries: r.retries,
@@ -21,7 +21,7 @@ func (a *Agent) attempt(t eval.Task, r *run, ses *session, steps []*step) eval.A
 	if ses != nil {
 		out.Turns, out.Model = ses.turns, ses.model
 		if out.Usage == nil {
-			out.Usage = ses.usage.normal() // the stream tells none of a turn that failed
+			out.Usage = ses.usage.normal() // the stream reports none for a turn that failed
 		}
 	}
 	out.CostUSD = a.c.Prices.USD(out.Usage)
@@ -44,9 +44,9 @@ func (a *Agent) attempt(t eval.Task, r *run, ses *session, steps []*step) eval.A
 // skillFile finds the skills whose text a command reads.
 var skillFile = lazyregexp.New(`skills/([^/\s'"$*?]+)/SKILL\.md`)
 
-// skillsOf names the skills that were loaded, in order of first use. The
-// program has no tool for it: it puts the text of a $NAME before the model
-// itself, and of others the model reads the file.
+// skillsOf names the skills that were loaded, in order of first use. The program has no
+// tool for it: it inserts the text of a $NAME itself, and the model reads the files of
+// others.
 func skillsOf(t eval.Task, ses *session, steps []*step) []string {
 	var names []string
 	switch {
@@ -74,8 +74,8 @@ func offered(t eval.Task, name string) bool {
 		slices.ContainsFunc(t.Others, func(o eval.Offer) bool { return o.Name == name })
 }
 
-// filesOf is what the stage found changed and what the stream says was, sorted.
-// Of the latter a file may be gone again.
+// filesOf are the changed files by the stage and by the stream, sorted. The stream's
+// may have been removed again.
 func filesOf(changed []string, steps []*step, workspace string) []string {
 	out := slices.Clone(changed)
 	for _, s := range steps {
@@ -97,7 +97,7 @@ func filesOf(changed []string, steps []*step, workspace string) []string {
 	return slices.Compact(out)
 }
 
-// accessesOf is everything that a turn reached for.
+// accessesOf are all accesses of a turn.
 func accessesOf(steps []*step) []replay.Access {
 	var out []replay.Access
 	for _, s := range steps {

@@ -11,30 +11,29 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// streamRetries is how often the program may ask again by itself within a turn:
-// enough that a long turn outlives a busy moment. Longer waits belong to the
-// Evaluator, which knows budget and clock.
+// streamRetries is how often the program may retry by itself within a turn: enough that
+// a long turn survives a short overload. The Evaluator, which knows budget and clock,
+// does longer waits.
 const streamRetries = 2
 
-// quiet turns off what would make a replay differ from another or reach for
-// hosts other than the model's.
+// quiet turns off what would make replays differ, or contact hosts other than the
+// model's.
 var quiet = []string{
-	// Without end by default, and then a server that is away hangs the program.
+	// Unlimited by default: then an unreachable server makes the program hang.
 	"features.unbounded_connection_retries=false",
 	"skills.bundled.enabled=false",
 	"features.plugins=false", // github.com, api.github.com, chatgpt.com
 	"features.apps=false",
 	"analytics.enabled=false",
 	"check_for_update_on_startup=false",
-	// Runs at the server, outside of every sandbox, and finds something else
-	// each day.
+	// Runs at the server, outside of every sandbox, and finds something else each day.
 	`web_search="disabled"`,
 	"features.goals=false",
 	`history.persistence="none"`,
 }
 
-// textOnly takes the tools away, and what is said about them. Tested against
-// what a server receives.
+// textOnly removes the tools and all mention of them. Verified by what a server
+// receives.
 var textOnly = []string{
 	"project_doc_max_bytes=0",
 	"features.shell_tool=false",
@@ -48,15 +47,15 @@ var textOnly = []string{
 	"include_collaboration_mode_instructions=false",
 }
 
-// replayArgs are the arguments of a replay in s. No --ephemeral: the record of
-// the session tells what the stream does not, and goes with the stage.
+// replayArgs are the arguments of a replay in s. No --ephemeral: the session's record
+// holds what the stream lacks, and is removed with the stage.
 func (a *Agent) replayArgs(s *replay.Stage) []string {
 	args := []string{"exec", "--json", "--ignore-rules", "--skip-git-repo-check", "-C", s.Workspace}
 	if a.c.Sandbox {
-		// Nested sandboxes are not to be had everywhere, and ours holds it.
+		// Nested sandboxes do not work everywhere, and ours contains it.
 		args = append(args, "--dangerously-bypass-approvals-and-sandbox")
 	} else {
-		// TMPDIR stays writable and is the stage's own; /tmp is everybody's.
+		// TMPDIR stays writable and is the stage's own; /tmp is shared.
 		args = append(args, "-s", "workspace-write", "-c", "sandbox_workspace_write.exclude_slash_tmp=true")
 	}
 	return append(a.configure(args, quiet), "-")
@@ -93,14 +92,14 @@ func (a *Agent) configure(args, settings []string) []string {
 	return append(args, "-c", `model_provider="evolve"`, "-c", "model_providers.evolve="+a.provider())
 }
 
-// provider is the model's server as the program's configuration words it. It is
-// one of our own in every case: the retries of those built in cannot be capped.
+// provider is the model's server in the program's configuration. It is always one of
+// our own, because the retries of the built-in ones cannot be limited.
 func (a *Agent) provider() string {
 	p := `{name="evolve"`
 	switch base := a.base(); {
 	case a.login.file != "":
-		// The name decides that the program speaks as to OpenAI; without a base
-		// address the login decides between api.openai.com and chatgpt.com.
+		// With this name the program uses OpenAI's protocol; without a base address the
+		// login decides between api.openai.com and chatgpt.com.
 		p = `{name="OpenAI",requires_openai_auth=true`
 	case a.login.variable != "":
 		p += ",base_url=" + toml(base) + ",env_key=" + toml(a.login.variable)
@@ -134,7 +133,7 @@ func (a *Agent) hosts() []string {
 	return []string{u.Hostname() + ":" + port}
 }
 
-// params is everything but the model that can change an answer.
+// params is everything except the model that can change an answer.
 func (a *Agent) params() string {
 	base := "login"
 	if a.login.file == "" {
@@ -164,9 +163,9 @@ func toml(s string) string {
 	return string(b)
 }
 
-// catalogueWithoutTools rewrites the program's list of models so that model,
-// or each of them if model is "", comes without tools of its own. It returns
-// nil if the model is not listed: then the program knows no tools for it.
+// catalogueWithoutTools removes the tools from model, or from each model if model is
+// "", in the program's list of models. It returns nil if the model is not listed: then
+// the program knows no tools for it.
 func catalogueWithoutTools(list []byte, model string) ([]byte, error) {
 	var c struct {
 		Models []map[string]json.RawMessage `json:"models"`
@@ -192,5 +191,5 @@ func catalogueWithoutTools(list []byte, model string) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// fileOf is where a text of a call lies in its stage.
+// fileOf is the path of a text of a call in its stage.
 func fileOf(s *replay.Stage, name string) string { return filepath.Join(s.Temp, name) }

@@ -13,11 +13,12 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// A verdict says whose failure a text of the program tells of.
+// A verdict attributes a failure text of the program: to the agent or to the
+// infrastructure.
 type verdict struct {
 	infra eval.FailureKind // "" if it is the agent's own
 	text  string
-	cut   bool // of the agent's own: the answer was cut off at the limit of tokens
+	cut   bool // the agent's own: the answer was cut off at the limit of tokens
 	after time.Duration
 	reset time.Time
 }
@@ -27,16 +28,14 @@ func (v verdict) err() error {
 	return &eval.InfraError{Kind: v.infra, RetryAfter: v.after, ResetAt: v.reset, Err: errors.New(v.text)}
 }
 
-// A phrase of the program, in lower case, and what it stands for. The program
-// drops status codes and the server's own words for many failures and puts
-// these in their place (0.169.0).
+// A phrase of the program, in lower case, and its meaning. For many failures the
+// program prints these in place of status codes and the server's text (0.169.0).
 type phrase struct {
 	part string
 	kind eval.FailureKind
 }
 
-// own are the failures that the request itself caused: its length, what it
-// says.
+// own are the failures that the request itself caused: its length, or its content.
 var own = []struct{ part, why string }{
 	{"ran out of room in the model's context window", "the request is longer than the model's context"},
 	{"exceeds the context window", "the request is longer than the model's context"},
@@ -86,9 +85,8 @@ var (
 	ordinal    = lazyregexp.New(`(\d)(?:st|nd|rd|th),`)
 )
 
-// classify says what a failure's text stands for; now is when it was printed. A
-// text that no version known here prints is taken for the server's failure:
-// it is tried again, and then missing.
+// classify interprets a failure's text; now is when it was printed. An unknown text is
+// taken for the server's failure: the call is tried again, and is then missing.
 func classify(text string, now time.Time) verdict {
 	text = strings.TrimSpace(text)
 	v := verdict{infra: eval.ServerError, text: text}
@@ -144,10 +142,10 @@ func classify(text string, now time.Time) verdict {
 	return v
 }
 
-// resetOf reads when a usage limit ends: "try again at 3:37 AM" on the same
-// day, "try again at Nov 24th, 2026 1:56 PM" on another, both in the time zone
-// of this machine, which the child has too. The program leaves the seconds out:
-// it is the end of that minute. Zero if the text does not say.
+// resetOf reads the end of a usage limit: "try again at 3:37 AM" on the same day, "try
+// again at Nov 24th, 2026 1:56 PM" on another, both in this machine's time zone, which
+// the child has too. Seconds are missing, so the result is the end of that minute. Zero
+// if there is no time in the text.
 func resetOf(text string, now time.Time) time.Time {
 	if wait := replay.WaitIn(text); wait > 0 {
 		return now.Add(wait)

@@ -16,22 +16,22 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// Credentials are the variables that the program takes its key from. If
-// CODEX_AUTH_JSON names the file that `codex login` wrote (~/.codex/auth.json)
-// and no other server is configured, it is used before a key: an owner who names it
-// wants the subscription to pay.
+// Credentials are the variables that the program takes its key from. If CODEX_AUTH_JSON
+// names the file that `codex login` wrote (~/.codex/auth.json) and no other server is
+// configured, it is preferred to a key: an owner who sets it wants the subscription to
+// pay.
 var Credentials = []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_AUTH_JSON"}
 
-// A login is how the program proves who pays.
+// A login is the credential of the account that pays.
 type login struct {
 	variable, key string // an API key, and the variable that brings it
 	file          string // auth.json of the owner
 }
 
-// Install is what a person types who has no program.
+// Install is the command that installs the program.
 const Install = "npm install -g @openai/codex"
 
-// how to get in, for errors.
+// Instructions in errors.
 const (
 	// oldest is the first version whose flags and events are known.
 	oldest      = "0.169.0"
@@ -73,7 +73,7 @@ func (l login) env() []string {
 	return []string{l.variable + "=" + l.key}
 }
 
-// auth is what of an auth.json has to be known.
+// auth is the part of an auth.json that evolve reads.
 type auth struct {
 	Key    *string `json:"OPENAI_API_KEY"`
 	Tokens *struct {
@@ -88,10 +88,10 @@ func authFailure(format string, args ...any) error {
 	return &eval.InfraError{Kind: eval.Auth, Err: fmt.Errorf(format, args...)}
 }
 
-// copy writes the login into a private configuration folder and returns the
-// secrets in it. The copy has no refresh token: a refresh by the copy would
-// make the owner's own worthless, and log them out. So an access token that has
-// run out is an error here that says how to renew it.
+// copy writes the login into a private configuration folder and returns the secrets in
+// it. The copy has no refresh token: a refresh by the copy would invalidate the owner's
+// own, and log them out. So an expired access token is an error here, with the command
+// to renew it.
 func (l login) copy(config string, now time.Time) (secrets []string, err error) {
 	if l.file == "" {
 		return nil, nil
@@ -134,7 +134,7 @@ func (l login) copy(config string, now time.Time) (secrets []string, err error) 
 	return secrets, nil
 }
 
-// expiry is when a JSON web token ends; zero if it does not say.
+// expiry is when a JSON web token ends; zero if it does not contain that.
 func expiry(token string) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -150,7 +150,7 @@ func expiry(token string) time.Time {
 	return time.Unix(claims.Exp, 0)
 }
 
-// scrubber takes secrets out; nothing shorter than 8 bytes is one.
+// scrubber removes secrets; a value shorter than 8 bytes is none.
 func scrubber(values ...string) replay.Secrets {
 	return replay.Secrets{Mark: "[credential]", Values: slices.DeleteFunc(values, func(v string) bool { return len(v) < 8 })}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// Complete asks for the reply to one prompt, without tools and skills, in an
-// empty folder. The program takes neither a limit of tokens nor a seed:
-// p.MaxTokens and p.Seed have no effect.
+// Complete returns the reply to one prompt, without tools and skills, in an empty
+// folder. The program accepts neither a limit of tokens nor a seed: p.MaxTokens and
+// p.Seed have no effect.
 func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (out eval.Completion, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -62,8 +62,8 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (out eval.Completio
 	return out, nil
 }
 
-// catalogue is the program's list of models without tools, nil if it needs
-// none. It is asked for once.
+// catalogue is the program's list of models without tools, nil if it needs none. It is
+// read once.
 func (a *Agent) catalogue(ctx context.Context) ([]byte, error) {
 	m := &a.models
 	m.Lock()
@@ -76,8 +76,8 @@ func (a *Agent) catalogue(ctx context.Context) ([]byte, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		// A version without that command: its tools cannot be taken away, and
-		// the read-only sandbox has to do.
+		// A version without that command: its tools cannot be removed, and the
+		// read-only sandbox has to be enough.
 		m.made = true
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func (a *Agent) catalogue(ctx context.Context) ([]byte, error) {
 	return m.text, nil
 }
 
-// knock asks the server for its models.
+// knock requests the server's list of models.
 func (a *Agent) knock(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 15*time.Second, errors.New("no answer within 15 s"))
 	defer cancel()
@@ -112,5 +112,5 @@ func (a *Agent) knock(ctx context.Context) error {
 	if res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden {
 		return authFailure("codex's model at %s refuses the key (status %d): %s", req.URL.Host, res.StatusCode, loginHint)
 	}
-	return nil // a server that lists no models is there
+	return nil // a server that lists no models is available
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// ask runs the program once. s is where; nil is an empty place. The error is an
-// *eval.InfraError, or ctx's. What code the program exits with does not matter:
-// a whole reply is one, and anything else is none.
+// ask runs the program once, on the stage s; nil is an empty place. The error is an
+// *eval.InfraError, or ctx's. The exit code does not matter: only a complete reply
+// counts as one.
 func (a *Agent) ask(ctx context.Context, request any, s *replay.Stage, reply interface{ valid() error }) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (a *Agent) ask(ctx context.Context, request any, s *replay.Stage, reply int
 	return nil
 }
 
-// complaint is the end of what the program wrote to stderr.
+// complaint is the end of the program's stderr.
 func (a *Agent) complaint(stderr string) string {
 	stderr = strings.TrimSpace(a.scrub(stderr))
 	const most = 2 << 10 // a stack trace's last frames
@@ -64,11 +64,11 @@ func (a *Agent) complaint(stderr string) string {
 	return "\n" + stderr
 }
 
-// scrub takes the credentials out of a text.
+// scrub removes the credentials from a text.
 func (a *Agent) scrub(text string) string {
 	for _, kv := range a.c.Credentials {
 		name, value, _ := strings.Cut(kv, "=")
-		// A value of a few letters is a switch; every text would have it.
+		// A value of a few letters is a switch; many texts would contain it.
 		if len(value) >= 6 {
 			text = strings.ReplaceAll(text, value, "["+name+"]")
 		}

@@ -23,18 +23,18 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// Config says which program is driven, and how. Of replay.Config, Path is
-// required (a path, or a name on PATH), Model counts if the program does not
-// name its model itself, and BaseURL and MaxTurns mean nothing: what the program
-// needs to know stands in its arguments and its variables. Prices are for replies
-// that report their usage and no cost.
+// Config determines which program is driven, and how. Of replay.Config, Path is
+// required (a path, or a name on PATH), Model is used if the program does not report
+// its model itself, and BaseURL and MaxTurns are not used: the program gets its
+// settings by arguments and variables. Prices are for replies that report their usage
+// and no cost.
 type Config struct {
 	replay.Config
-	// Args are part of the identity: no secrets. One that names a file, as seen
-	// from where New is called, is passed on as its absolute path.
+	// Args are part of the identity: no secrets. An argument that names a file, as seen
+	// from the folder in which New is called, is passed on as its absolute path.
 	Args []string
-	// In a sandbox the program reaches the workspace, the system's folders,
-	// itself and the files among its arguments, and what these two name.
+	// In a sandbox the program reaches the workspace, the system's folders, itself and
+	// the files among its arguments, and what these two name.
 	Readable []string // absolute files and folders: its libraries
 	Hosts    []string // host:port: its model's
 	// MaxOutput bounds a reply in bytes; 0 is 16 MiB.
@@ -56,12 +56,12 @@ var (
 	_ eval.Model = (*Agent)(nil)
 )
 
-// pingTime is how long a program has to say that it is there. An interpreter
-// needs a second on a busy machine; a model is not asked.
+// pingTime is how long a program may take to answer a ping. An interpreter needs a
+// second on a busy machine; no model is called.
 const pingTime = 20 * time.Second
 
-// New finds the program and pings it: what it says of itself is part of the
-// identity. An error says that it is not there, or does not follow the contract.
+// New finds the program and pings it: its answer is part of the identity. The error is
+// that it does not exist, or does not follow the contract.
 func New(ctx context.Context, c Config) (*Agent, error) {
 	if c.Path == "" {
 		return nil, errors.New("configure command: no program")
@@ -73,10 +73,10 @@ func New(ctx context.Context, c Config) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure command: %w", err)
 	}
-	c.Path = path // a bare name is looked for on PATH
+	c.Path = path // a bare name is searched on PATH
 	for _, kv := range slices.Concat(c.Credentials, c.Env) {
 		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
-			// Not the text itself: it may be a key.
+			// The text is left out: it may be a key.
 			return nil, errors.New("configure command: a variable is not written as KEY=VALUE")
 		}
 	}
@@ -84,8 +84,8 @@ func New(ctx context.Context, c Config) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure command: %w", err)
 	}
-	// The program is started by the path that was given: an interpreter in a
-	// virtual environment is a link, and knows itself by it.
+	// The program is started by the given path: an interpreter in a virtual environment
+	// is a link, and finds its environment by it.
 	a := &Agent{c: c, path: path, own: []string{path}}
 	version, err := a.fingerprint()
 	if err != nil {
@@ -107,9 +107,9 @@ func New(ctx context.Context, c Config) (*Agent, error) {
 	return a, nil
 }
 
-// fingerprint hashes the program and the files among its arguments: the script
-// is the agent, its interpreter is not. They are what the program may read of
-// itself.
+// fingerprint hashes the program and the files among its arguments: the script is the
+// agent, its interpreter is not. These are also the files that the program may read in
+// a sandbox.
 func (a *Agent) fingerprint() (string, error) {
 	a.c.Args = slices.Clone(a.c.Args)
 	for i, arg := range a.c.Args {
@@ -138,8 +138,8 @@ func (a *Agent) fingerprint() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:6]), nil
 }
 
-// params is all else that can change an answer. The folders of files do not:
-// the same script elsewhere is the same agent.
+// params is everything else that can change an answer. The folders of files do not: the
+// same script elsewhere is the same agent.
 func (a *Agent) params() string {
 	p := struct {
 		Program string   `json:"program"`
@@ -168,8 +168,8 @@ func (a *Agent) params() string {
 // Identity names the program by its content, its arguments and its model.
 func (a *Agent) Identity() eval.Identity { return a.id }
 
-// Ping says why the program cannot work; nil if it says that it can, or does
-// not know what a ping is. The error is an *eval.InfraError, or ctx's.
+// Ping returns why the program cannot work; nil if it reports that it can, or does not
+// know pings. The error is an *eval.InfraError, or ctx's.
 func (a *Agent) Ping(ctx context.Context) error {
 	_, err := a.ping(ctx)
 	return err
@@ -202,7 +202,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	if err != nil {
 		return eval.Attempt{}, err
 	}
-	// What stays behind is no reason to lose the rollout.
+	// What cannot be removed is no reason to lose the rollout.
 	defer func() { _ = s.Close() }()
 	var r taskReply
 	if err := a.ask(ctx, a.request(t, s), s, &r); err != nil {
@@ -231,10 +231,10 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	return out, nil
 }
 
-// request is t as the program is told it.
+// request is t in the form of the contract.
 func (a *Agent) request(t eval.Task, s *replay.Stage) taskRequest {
 	r := taskRequest{Evolve: Version, Kind: kindTask, Prompt: t.Case.Prompt, Workspace: s.Workspace, Seed: t.Seed,
-		// Lists are never null: a program in any language may walk them.
+		// Lists are never null, so that programs in any language can iterate over them.
 		Others: []offered{}, Context: append([]eval.Message{}, t.Case.Context...), Files: t.Case.Files}
 	if r.Files == nil {
 		r.Files = map[string]string{}
@@ -252,8 +252,8 @@ func (a *Agent) request(t eval.Task, s *replay.Stage) taskRequest {
 	return r
 }
 
-// trace writes down the calls and judges what they show. A program that shows
-// none may have read anything, unless a sandbox held it.
+// trace records and audits the calls. A program without any may have read anything,
+// unless it ran in a sandbox.
 func (a *Agent) trace(out *eval.Attempt, calls []call, s *replay.Stage) {
 	var accesses []replay.Access
 	for i := range calls {
@@ -285,7 +285,7 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 	return eval.Completion{Text: a.scrub(r.Text), Finish: r.Finish, Usage: r.Usage, CostUSD: a.cost(r.Usage, r.CostUSD)}, nil
 }
 
-// cost is what the program says, else what the price table makes of its usage.
+// cost is the program's figure, else its usage at the price table's prices.
 func (a *Agent) cost(u *eval.Usage, usd *float64) *float64 {
 	if usd != nil {
 		return usd

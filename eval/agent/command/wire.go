@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// Version is the contract that this package speaks: the member "evolve" of
-// every request. It changes when a program that follows the old one would fail.
+// Version is the contract of this package: the member "evolve" of every request. It
+// changes if a program that follows the old one would fail.
 const Version = 1
 
 // The kinds of a request.
@@ -129,7 +129,7 @@ type failure struct {
 // kinds are what a program may report.
 var kinds = []eval.FailureKind{eval.Unreachable, eval.RateLimited, eval.ServerError, eval.Auth, eval.BadRequest, eval.UsageLimit}
 
-// decode reads a reply of one kind and holds it to the contract.
+// decode reads a reply of one kind and validates it.
 func decode(stdout []byte, reply interface{ valid() error }) error {
 	if err := eval.DecodeStrict(stdout, reply); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (r *pong) valid() error {
 	return wantVersion(r.Evolve)
 }
 
-// valid holds what all replies have in common to the contract.
+// valid validates what all replies have in common.
 func valid(version int, u *eval.Usage, usd *float64, f *failure) error {
 	switch {
 	case u != nil && min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0:
@@ -195,7 +195,7 @@ func (f *failure) valid() error {
 	return nil
 }
 
-// infra is the failure as the Evaluator knows it.
+// infra is the failure as an InfraError.
 func (f *failure) infra(scrub func(string) string) *eval.InfraError {
 	message := f.Message
 	if message == "" {
@@ -209,7 +209,7 @@ func (f *failure) infra(scrub func(string) string) *eval.InfraError {
 	return e
 }
 
-// marshal writes a request. Requests hold nothing that JSON cannot.
+// marshal writes a request; all requests can be marshalled.
 func marshal(request any) []byte {
 	text, err := json.Marshal(request)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// tools are those that a replay may use, over all models: which of them is
-// declared depends on the model (apply_patch or create and edit, rg or grep).
-// Sub-agents are left out, because what they do is not in the trace; so is all
-// that reaches for the network or for the user.
+// tools are those that a replay may use, over all models: which of them is declared
+// depends on the model (apply_patch or create and edit, rg or grep). Sub-agents are
+// left out, because the trace does not show their actions; so is everything that uses
+// the network or asks the user.
 var tools = []string{"bash", "read_bash", "write_bash", "stop_bash", "list_bash",
 	"view", "create", "edit", "apply_patch", "grep", "rg", "glob", "skill"}
 
@@ -38,14 +38,14 @@ var (
 	_ eval.Model = (*Agent)(nil)
 )
 
-// New finds the program (Config.Path, COPILOT_CLI_PATH, PATH), asks it for its
-// version, and lets it unpack itself, once, into a folder of evolve's own. The
-// model is not asked for anything. An error says what to type against it.
+// New finds the program (Config.Path, COPILOT_CLI_PATH, PATH), asks for its version,
+// and lets it unpack itself, once, into a folder of evolve's own. The model is not
+// called. The error gives the command that helps.
 //
-// Behind a BaseURL a Model is required. COPILOT_PROVIDER_TYPE (openai, azure,
-// anthropic) and COPILOT_PROVIDER_WIRE_API (completions, responses) in
-// Config.Env say what the server speaks: OpenAI's chat completions if they
-// are missing. COPILOT_PKG_CACHE_HOME in Config.Env moves the unpacked runtime.
+// With a BaseURL a Model is required. COPILOT_PROVIDER_TYPE (openai, azure, anthropic)
+// and COPILOT_PROVIDER_WIRE_API (completions, responses) in Config.Env select the
+// server's protocol: OpenAI's chat completions if they are missing.
+// COPILOT_PKG_CACHE_HOME in Config.Env moves the unpacked runtime.
 func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	r, err := routeOf(c)
 	if err != nil {
@@ -68,8 +68,8 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	return a, nil
 }
 
-// params is all but the model that can change an answer. The values of
-// variables may be secrets: they are told apart by a hash, not shown.
+// params is everything except the model that can change an answer. The values of
+// variables may be secrets, so they are hashed.
 func (a *Agent) params() string {
 	p := fmt.Sprintf("%s tools=%s turns=%d", a.route.params(), strings.Join(tools, ","), a.conf.MaxTurns)
 	if a.conf.Sandbox {
@@ -77,7 +77,7 @@ func (a *Agent) params() string {
 	}
 	for _, kv := range a.conf.Env {
 		name, value, _ := strings.Cut(kv, "=")
-		if name == cacheVar { // where the runtime lies changes no answer
+		if name == cacheVar { // the place of the runtime changes no answer
 			continue
 		}
 		sum := sha256.Sum256([]byte(value))
@@ -89,9 +89,9 @@ func (a *Agent) params() string {
 // Identity names program, version, model and parameters.
 func (a *Agent) Identity() eval.Identity { return a.id }
 
-// Ping says why the agent cannot work; nil if it can. The program was asked
-// for its version by New, and GitHub is not called; a server of one's own is
-// looked for, because that is what is most often missing.
+// Ping returns why the agent cannot work; nil if it can. New has asked the program for
+// its version, and GitHub is not called; a custom server is contacted, because that is
+// most often unavailable.
 func (a *Agent) Ping(ctx context.Context) error {
 	if a.route.base == nil {
 		return nil
@@ -99,13 +99,13 @@ func (a *Agent) Ping(ctx context.Context) error {
 	return replay.Reach(ctx, a.route.hosts[0])
 }
 
-// Run replays one task. The skill is called as its command, "/NAME", is in the
-// program's own terminal; if the case asks whether it is called, it is offered
-// only. The program's own skills are switched off.
+// Run replays one task. The skill is called by its command, "/NAME", as in the
+// program's own terminal; in a trigger case it is only offered. The program's own
+// skills are switched off.
 //
-// The error is an *eval.InfraError, or ctx's. If ctx's time ran out while the
-// program waited to try again after a failure of the server, it is the former:
-// the candidate had no part in it.
+// The error is an *eval.InfraError, or ctx's. If ctx's time ran out while the program
+// waited to retry after a failure of the server, it is the former: the candidate had no
+// part in it.
 func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	if err := ctx.Err(); err != nil {
 		return eval.Attempt{}, err
@@ -116,7 +116,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	}
 	defer stage.Close()
 	name := t.Variant.Name
-	offered := make(map[string]string) // as the program names it → as we do
+	offered := make(map[string]string) // the program's name for it → ours
 	if t.Variant.Doc != nil {
 		if own := t.Variant.Doc.Name(); own != "" {
 			name = own // the program goes by the frontmatter
@@ -157,7 +157,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	return out, nil
 }
 
-// attempt is what a run came to, but for its failure, files and audit.
+// attempt is the result of a run, without its failure, files and audit.
 func (a *Agent) attempt(r *reader, offered map[string]string, v eval.Variant) eval.Attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,9 +180,9 @@ func (a *Agent) layout() replay.Layout {
 	return replay.Layout{Config: ".copilot", Program: a.prog.Program, Forbidden: a.conf.Forbidden}
 }
 
-// sandbox opens what the program writes in its home, and not the home itself:
-// whoever stands between us and the program has that home too, and rightly
-// refuses to open a whole one.
+// sandbox opens the folders in its home that the program writes, and not the home
+// itself: the guard between us and the program has that home too, and rightly refuses
+// to open a whole one.
 func (a *Agent) sandbox(stage *replay.Stage) *process.Sandbox {
 	s := stage.Sandbox(a.route.hosts...)
 	s.Writable = []string{stage.Config, stage.Temp, stage.Workspace}
@@ -190,9 +190,9 @@ func (a *Agent) sandbox(stage *replay.Stage) *process.Sandbox {
 	return s
 }
 
-// session is how a replay is configured. ModeEmpty is the SDK's word for
-// "nothing but what is asked for": no memory, hooks, plugins or instructions of
-// anybody. It leaves out where the agent is, too, which a user's session says.
+// session is the configuration of a replay. ModeEmpty is the SDK's "nothing but what is
+// requested": no memory, hooks, plugins or instructions. It also leaves out the working
+// folder, which a user's session contains.
 func (a *Agent) session(stage *replay.Stage, skills bool) *sdk.SessionConfig {
 	return &sdk.SessionConfig{
 		ClientName: "evolve", Model: a.conf.Model, Provider: a.route.provider(0),
@@ -205,10 +205,9 @@ func (a *Agent) session(stage *replay.Stage, skills bool) *sdk.SessionConfig {
 	}
 }
 
-// Complete asks for the reply to one prompt. The program has no tools, no
-// skills and nothing but Prompt.System to go by; it writes the time before
-// Prompt.User. MaxTokens reaches a server of one's own only, Seed none: the
-// program takes none.
+// Complete returns the reply to one prompt. The program has no tools, no skills and no
+// instructions but Prompt.System; it writes the time before Prompt.User. MaxTokens
+// reaches only a custom server, Seed none: the program accepts none.
 func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
 	if err := ctx.Err(); err != nil {
 		return eval.Completion{}, err
@@ -238,7 +237,7 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		return eval.Completion{}, a.route.secrets.Error(err)
 	}
 	if r.fault != nil {
-		// The text was refused: no other call of the same text fares better.
+		// The text was refused: every other call with it would fail too.
 		return eval.Completion{}, a.route.secrets.Error(&eval.InfraError{Kind: eval.BadRequest, Err: errors.New(failure)})
 	}
 	c := eval.Completion{Text: a.route.secrets.Text(r.answer), Finish: r.finish, Usage: r.usage()}

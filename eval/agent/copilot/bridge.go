@@ -19,19 +19,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A bridge lies between the SDK and the program: the SDK dials it as a runtime
-// that is already running, and it passes frames on to the program's stdin and
-// from its stdout.
+// A bridge connects the SDK and the program: the SDK dials it as a runtime that is
+// already running, and it passes frames on to the program's stdin and from its stdout.
 //
-// The SDK could start the program itself. Then it would run in our own process
-// group, of which the SDK kills the first process only; a frame that is cut off
-// when that happens is reported on our stdout; and a session whose program is
-// gone is never let go, a goroutine and its events each. Here the SDK sees whole
-// frames of valid JSON only, and every request is answered: by the bridge, once
-// the program cannot.
+// The SDK could start the program itself. But then the program would run in our own
+// process group, of which the SDK kills only the first process; a frame that is cut off
+// by that is reported on our stdout; and the SDK never releases a session whose program
+// is gone, with a goroutine and its events. With the bridge the SDK sees only whole
+// frames of valid JSON, and every request is answered: by the bridge, if the program no
+// longer can.
 type bridge struct {
 	ln    net.Listener
-	token string // what the SDK names itself with: other users reach the address too
+	token string // the SDK's token: other users reach the address too
 	most  int64  // bytes that the program may print
 
 	ended chan struct{} // closed when the program answers no more
@@ -58,8 +57,8 @@ func newBridge(most int64) (*bridge, error) {
 // addr is where the SDK finds it.
 func (b *bridge) addr() string { return b.ln.Addr().String() }
 
-// serve passes frames between the SDK and the program until close. The program
-// is taken as ended when its stdout is, or speaks something else than JSON-RPC.
+// serve passes frames between the SDK and the program until close. The program counts
+// as ended if its stdout is closed, or is not JSON-RPC.
 func (b *bridge) serve(stdin io.Writer, stdout io.Reader) {
 	in, hello, err := b.accept()
 	if err != nil {
@@ -76,8 +75,8 @@ func (b *bridge) serve(stdin io.Writer, stdout io.Reader) {
 	up.Wait()
 }
 
-// accept waits for the SDK and its first frame. Who does not know the token is
-// sent away.
+// accept waits for the SDK and its first frame. A caller without the token is
+// disconnected.
 func (b *bridge) accept() (in *bufio.Reader, hello []byte, err error) {
 	for {
 		conn, err := b.ln.Accept()
@@ -99,11 +98,11 @@ func (b *bridge) accept() (in *bufio.Reader, hello []byte, err error) {
 	}
 }
 
-// greeting is how long a caller has to say who it is.
+// greeting is how long a caller may take to present the token.
 const greeting = 5 * time.Second
 
-// admit returns the first frame as the program gets it, which asks for no token
-// on its stdin; nil if the caller does not know ours.
+// admit returns the first frame for the program, which expects no token on its stdin;
+// nil if the caller's token is wrong.
 func (b *bridge) admit(frame []byte) []byte {
 	var m message
 	var params map[string]any
@@ -139,7 +138,7 @@ func (b *bridge) fromSDK(in *bufio.Reader, frame []byte, stdin io.Writer) {
 	}
 }
 
-// ask notes that m is on its way to the program; false if there is none.
+// ask records that m was sent to the program; false if there is none.
 func (b *bridge) ask(m message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -192,9 +191,9 @@ func (b *bridge) fromProgram(stdout io.Reader) error {
 	}
 }
 
-// chatter reports whether m is an event that is not read here. They are most of
-// what the program prints: the output of a command once more as it comes, the
-// conversation once more at the end of a turn; and the SDK decodes each thrice.
+// chatter reports whether m is an event that is not used here. These are most of the
+// program's output: a command's output again while it runs, the conversation again at
+// the end of a turn; and the SDK decodes each three times.
 func chatter(m *message) bool {
 	if m.Method != "session.event" {
 		return false
@@ -209,10 +208,10 @@ func chatter(m *message) bool {
 	return strings.HasPrefix(kind, "model.")
 }
 
-// errOverflow is a program that printed more than is taken.
+// errOverflow means that the program printed more than its limit.
 var errOverflow = errors.New("the program printed more than is taken")
 
-// end takes the program as ended for a reason and answers what is asked of it.
+// end treats the program as ended for a reason and answers its open requests.
 func (b *bridge) end(why error) {
 	b.mu.Lock()
 	if b.dead {
@@ -229,9 +228,9 @@ func (b *bridge) end(why error) {
 	}
 }
 
-// answer is the bridge's own. The SDK lets a session go only if its creation
-// and its end both succeed, and a connection only if it has been greeted, so they
-// do; everything else is an error.
+// answer is the bridge's own answer. The SDK releases a session only if its creation
+// and its end both succeed, and a connection only after a greeting, so these succeed;
+// everything else is an error.
 func (b *bridge) answer(m message) {
 	if m.Method == "" || len(m.ID) == 0 {
 		return
@@ -242,7 +241,7 @@ func (b *bridge) answer(m message) {
 		var p struct {
 			SessionID string `json:"sessionId"`
 		}
-		// Our own SDK wrote it; without an id it would be told of a mismatch.
+		// Our own SDK wrote it; with a wrong id the SDK would report a mismatch.
 		_ = json.Unmarshal(m.Params, &p)
 		reply["result"] = p
 	case "connect":
@@ -271,15 +270,15 @@ func (b *bridge) send(frame []byte) {
 	}
 }
 
-// outcome is what the program said against session.create, and what ended its
-// stream; nil if nothing did, or it ended between two frames.
+// outcome is the program's refusal of session.create, and what ended its stream; nil if
+// nothing did, or if it ended between two frames.
 func (b *bridge) outcome() (refusal *rpcError, why error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refusal, b.why
 }
 
-// close lets the SDK's connection go. The SDK sees a plain end of the stream.
+// close ends the SDK's connection. The SDK sees a regular end of the stream.
 func (b *bridge) close() {
 	b.ln.Close()
 	b.mu.Lock()

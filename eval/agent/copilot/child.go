@@ -9,12 +9,12 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/process"
 )
 
-// maxOutput bounds what one program may print, in bytes. It repeats the whole
+// maxOutput limits the output of one program, in bytes. It repeats the whole
 // conversation at the end of every turn.
 const maxOutput = 1 << 30
 
-// grace is what the program has between SIGTERM and SIGKILL. It has nothing to
-// put away, and ends at once.
+// grace is the time between SIGTERM and SIGKILL. The program has nothing to save, and
+// ends at once.
 var grace = time.Second // a recorder of tests needs longer
 
 // A child is the program with its bridge.
@@ -70,12 +70,12 @@ func (k *talk) start() (*child, error) {
 	}()
 	go func() {
 		defer close(c.reaped)
-		_ = c.cmd.Wait() // its exit code says nothing; it closes the pipes
+		_ = c.cmd.Wait() // its exit code has no meaning; Wait closes the pipes
 	}()
 	return c, nil
 }
 
-// end ends the program and all that it started, and returns when they are gone.
+// end ends the program and everything that it started, and returns when they are gone.
 func (c *child) end() {
 	_ = c.stop()
 	if c.home != "" {

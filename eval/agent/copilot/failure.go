@@ -15,13 +15,13 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// A fault is why the model's last call failed, from all events that tell of it.
+// A fault is why the model's last call failed, from all events about it.
 type fault struct {
 	status    int    // of HTTP; 0: none came
 	kind      string // the program's word: "authentication", "quota", "rate_limit", "context_limit", …
 	code      string // the server's word
 	message   string
-	transport bool      // no whole answer came
+	transport bool      // no complete answer came
 	reset     time.Time // of a quota that is used up
 }
 
@@ -39,7 +39,7 @@ func faultOf(d *sdk.ModelCallFailureData) *fault {
 	return f
 }
 
-// with adds the program's verdict to what the call told. f may be nil.
+// with adds the program's error to what is known of the call. f may be nil.
 func (f *fault) with(d *sdk.SessionErrorData) *fault {
 	out := fault{}
 	if f != nil {
@@ -75,15 +75,15 @@ func plain(text string) string {
 var (
 	tooLong = []string{"context_length_exceeded", "string_above_max_length", "model_max_prompt_tokens_exceeded"}
 	refused = []string{"content_filter", "content_policy_violation"}
-	// spent are the limits that no waiting of minutes lifts: OpenAI's, and those
+	// spent are the limits that waiting for minutes does not lift: OpenAI's, and those
 	// of Copilot's plans.
 	spent = []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active",
 		"quota_exceeded", "session_quota_exceeded", "billing_not_configured",
 		"user_weekly_rate_limited", "user_global_rate_limited"}
 )
 
-// text is why the failure is the text's: the candidate's or the case's. "" if
-// it is not.
+// text is the reason if the text caused the failure: the candidate's or the case's. ""
+// if it did not.
 func (f *fault) text() string {
 	lower := strings.ToLower(f.message)
 	client := f.status == http.StatusBadRequest || f.status == http.StatusRequestEntityTooLarge || f.status == 0
@@ -131,7 +131,7 @@ func (f *fault) infra(now time.Time) *eval.InfraError {
 	return e
 }
 
-// final reports whether no further try could fare better.
+// final reports whether every other try would fail too.
 func (f *fault) final() bool {
 	if f.text() != "" {
 		return true
@@ -143,8 +143,8 @@ func (f *fault) final() bool {
 	return false
 }
 
-// outcome is what the session came to: why the agent failed, "" if it did
-// not, or why there is no telling.
+// outcome is the session's result: why the agent failed, "" if it did not, or the error
+// that leaves it unknown.
 func (r *reader) outcome() (failure string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// errFrame is a stream that is not made of frames.
+// errFrame means that a stream does not consist of frames.
 var errFrame = errors.New("not a JSON-RPC frame")
 
 // maxHeader bounds the header of a frame, in bytes.
@@ -65,7 +65,7 @@ func writeFrame(w io.Writer, body []byte) error {
 	return err
 }
 
-// A message is what has to be known of a frame to pass it on.
+// A message is the part of a frame that is needed to pass it on.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`

@@ -20,7 +20,7 @@ import (
 // oldest is the first version whose flags and events are known.
 const oldest = "1.0.102"
 
-// Install is what a person types who has no program.
+// Install is the command that installs the program.
 const Install = "npm install -g @github/copilot"
 
 const installHint = "install it with: " + Install
@@ -49,7 +49,7 @@ func find(ctx context.Context, c replay.Config) (*program, error) {
 	}
 	p := &program{Program: found}
 	if native := nativeOf(found.Path); native != "" {
-		// The script beside it only starts it, with a node and in 50 ms.
+		// The script only starts the native program, through node and in 50 ms.
 		if p.Program, err = replay.Find(replay.Config{Path: native}, "copilot"); err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func find(ctx context.Context, c replay.Config) (*program, error) {
 	}
 	if c.Asking {
 		if _, err := os.Stat(p.cache); err != nil {
-			p.cache = "" // it unpacks itself into a folder that goes again
+			p.cache = "" // it unpacks itself into a temporary folder
 		}
 		return p, p.ask(ctx, c)
 	}
@@ -78,8 +78,8 @@ func find(ctx context.Context, c replay.Config) (*program, error) {
 	return p, p.ask(ctx, c)
 }
 
-// nativeOf finds the native program that the npm package's script starts; "" for
-// a program that is none.
+// nativeOf finds the native program that the npm package's script starts; "" if program
+// is no such script.
 func nativeOf(script string) string {
 	if filepath.Base(script) != "npm-loader.js" {
 		return ""
@@ -106,8 +106,8 @@ func isFile(path string) bool {
 // versionText is how the program names itself: "GitHub Copilot CLI 1.0.102.".
 var versionText = lazyregexp.New(`\b(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?)`)
 
-// ask runs the program for its version. A program that is not unpacked does that
-// first, and more than one at a time may.
+// ask runs the program for its version. A program that is not unpacked yet unpacks
+// itself first, and several may do so at once.
 func (p *program) ask(ctx context.Context, c replay.Config) error {
 	stage, err := scratch.Dir("", "evolve-replay-")
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *program) ask(ctx context.Context, c replay.Config) error {
 
 func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
 
-// readable is what a sandbox must let the program read beside itself.
+// readable is what a sandbox must let the program read besides itself.
 func (p *program) readable() []string {
 	if p.runtime == "" {
 		return nil
@@ -149,8 +149,7 @@ func (p *program) readable() []string {
 	return []string{p.cache}
 }
 
-// sweep removes the locks of programs that were killed. In a sandbox they can
-// make none.
+// sweep removes the locks of killed programs. In a sandbox they cannot make any.
 func (p *program) sweep() {
 	if p.runtime == "" {
 		return
