@@ -111,7 +111,7 @@ func pageOfNight(ctx context.Context, rd *status.Reader, name string, otherwise 
 	case err != nil:
 		return p, nil, err
 	case n != nil:
-		return written{"night-" + n.ID, page.Night(status.NightPage(n))}, n, nil
+		return written{"night-" + n.ID, page.Night(n)}, n, nil
 	case otherwise == nil:
 		otherwise = problem.Inputf("`evolve sleep status` shows the last one", "no night is named %q", name)
 	}

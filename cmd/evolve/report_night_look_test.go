@@ -15,7 +15,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report/browsertest"
 	"github.com/skill-evolve/evolve/tournament/report/page"
 	"github.com/skill-evolve/evolve/tournament/sleep"
-	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // restlessNight has a step of every stage, each of another skill.
@@ -53,9 +52,8 @@ func TestRestlessNight(t *testing.T) {
 	w.must(err)
 	n, err := rd.Night(t.Context(), "night")
 	w.must(err)
-	p := status.NightPage(n)
-	if want := "One installed version raises an alarm; one better version is proved and waits for your decision; one trial goes on; one step failed; 2 steps wait for a later night."; p.Sentence() != want {
-		t.Errorf("%s\nwant %s", p.Sentence(), want)
+	if want := "One installed version raises an alarm; one better version is proved and waits for your decision; one trial goes on; one step failed; 2 steps wait for a later night."; n.Sentence() != want {
+		t.Errorf("%s\nwant %s", n.Sentence(), want)
 	}
 	for _, width := range []string{"40", "80"} {
 		out := new(bytes.Buffer)
@@ -71,7 +69,7 @@ func TestRestlessNight(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "night.html")
 	f, err := os.Create(path)
 	w.must(err)
-	w.must(page.Night(p)(f))
+	w.must(page.Night(n)(f))
 	w.must(f.Close())
 	for _, width := range []int64{1280, 390} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -80,7 +78,7 @@ func TestRestlessNight(t *testing.T) {
 			for _, s := range browsertest.Ask[[]string](b, browsertest.Sticking) {
 				t.Errorf("at %d px, %s: %s", width, scheme, s)
 			}
-			says(t, b, plain.Text(p.Sentence()))
+			says(t, b, plain.Text(n.Sentence()))
 		}
 	}
 	shots(b, "night")

@@ -67,7 +67,7 @@ func writeNight(a *global, r *status.Night) string {
 	if r.DryRun || !busy {
 		return ""
 	}
-	path, err := writePage(a, "night-"+r.ID, page.Night(status.NightPage(r)))
+	path, err := writePage(a, "night-"+r.ID, page.Night(r))
 	if err != nil {
 		a.Say("the night's page cannot be written: %v", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/page"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // TestPurgeRemovesPages: whatever page shows a purged case, or a text that
@@ -32,7 +34,9 @@ func TestPurgeRemovesPages(t *testing.T) {
 		c.Compare([]report.CasePair{{Case: &k, A: r("a"), B: r("b")}}, 0)
 		return func(f *os.File) error { return page.Comparison(c)(f) }
 	}
-	night := func(f *os.File) error { return page.Night(&report.Night{ID: "20260301-031700-1"})(f) }
+	night := func(f *os.File) error {
+		return page.Night(&status.Night{Night: &sleep.Night{ID: "20260301-031700-1"}})(f)
+	}
 	learned := strings.Repeat("5e", 32)
 	for name, write := range map[string]func(*os.File) error{
 		"20260301-120000-aaaaaa": night, "20260301-120000-bbbbbb": compared("mined-2"), "20260301-120000-cccccc": compared("mined-9"),

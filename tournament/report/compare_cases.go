@@ -40,11 +40,11 @@ func (c *Comparison) Sentence() string {
 	case len(better)+len(worse) == 0:
 		return fmt.Sprintf("No difference between %s and %s is shown on %s.", a, b, on)
 	case len(worse) == 0:
-		return fmt.Sprintf("%s is better than %s on %s: %s.", capital(b), a, on, strings.Join(better, ", "))
+		return fmt.Sprintf("%s is better than %s on %s: %s.", Capital(b), a, on, strings.Join(better, ", "))
 	case len(better) == 0:
-		return fmt.Sprintf("%s is worse than %s on %s: %s.", capital(b), a, on, strings.Join(worse, ", "))
+		return fmt.Sprintf("%s is worse than %s on %s: %s.", Capital(b), a, on, strings.Join(worse, ", "))
 	}
-	return fmt.Sprintf("%s against %s on %s: better in %s; worse in %s.", capital(b), a, on, strings.Join(better, ", "), strings.Join(worse, ", "))
+	return fmt.Sprintf("%s against %s on %s: better in %s; worse in %s.", Capital(b), a, on, strings.Join(better, ", "), strings.Join(worse, ", "))
 }
 
 // Next is the command to type after a comparison.

@@ -7,8 +7,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// capital begins a sentence with s; the name of a version is unchanged.
-func capital(s string) string {
+// Capital begins a sentence with s; a version keeps its name.
+func Capital(s string) string {
 	r := []rune(s)
 	if len(r) < 2 || !unicode.IsLetter(r[1]) {
 		return s
@@ -17,7 +17,7 @@ func capital(s string) string {
 	return string(r)
 }
 
-// Duration formats milliseconds for people.
+// Duration writes milliseconds for people.
 func Duration(ms int64) string {
 	switch {
 	case ms < 1000:
@@ -28,7 +28,7 @@ func Duration(ms int64) string {
 	return fmt.Sprintf("%d min", ms/60_000)
 }
 
-// USD formats dollars, "unknown" for nil.
+// USD is dollars in words, "unknown" for nil.
 func USD(x *float64) string {
 	if x == nil {
 		return "unknown"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -20,7 +19,7 @@ import (
 type Night struct {
 	*sleep.Night
 	Spent eval.Spent `json:"spent"`
-	// Warnings qualify the result of the night.
+	// Warnings qualify what the night came to.
 	Warnings []string `json:"warnings"`
 	DryRun   bool     `json:"dry_run"`
 	// Forecast of a dry run, null if nothing is to be paid.
@@ -32,12 +31,12 @@ type Night struct {
 	Report string `json:"report,omitempty"`
 }
 
-// NightOf is a night, and what it leaves to its owner.
+// NightOf is a night, and what it leaves for the owner to do.
 func NightOf(n *sleep.Night) *Night {
 	return &Night{Night: n, Spent: n.Spent(), Warnings: n.Warnings(), Waiting: waitingIn(n), Alarms: len(alarmsIn(n))}
 }
 
-// waitingIn lists what a night leaves to its owner, alarms first.
+// waitingIn lists what a night leaves for the owner to do, alarms first.
 func waitingIn(n *sleep.Night) []string {
 	out := alarmsIn(n)
 	for _, k := range n.Steps {
@@ -48,7 +47,7 @@ func waitingIn(n *sleep.Night) []string {
 	return append(out, beyond(n)...)
 }
 
-// leftTo is what a step leaves to its owner, "" for nothing.
+// leftTo is what a step leaves for the owner to do, "" for nothing.
 func leftTo(k *sleep.Step) string {
 	switch {
 	case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
@@ -61,8 +60,8 @@ func leftTo(k *sleep.Step) string {
 	return ""
 }
 
-// asksForLabels reports whether a step was left because only its owner's
-// labels can advance it.
+// asksForLabels reports whether a step was left because nothing but its owner's labels
+// would bring it on.
 func asksForLabels(k *sleep.Step) bool {
 	return k.Stage == sleep.Skipped && strings.Contains(k.Note, "`evolve review ")
 }
@@ -77,12 +76,15 @@ func alarmsIn(n *sleep.Night) []string {
 	return out
 }
 
-// IsAlarm reports whether a step has reported that something got worse.
+// IsAlarm reports whether a step has told of something that got worse.
 func IsAlarm(k *sleep.Step) bool {
 	return (k.Kind == sleep.Watch || k.Kind == sleep.Certify) && strings.HasPrefix(k.Note, "alarm: ")
 }
 
-// AlarmWords describe an alarm and the possible remedies.
+// Alarming reports whether a step is about something that got worse, reported or not.
+func Alarming(k *sleep.Step) bool { return IsAlarm(k) || k.Alarm != nil && k.Alarm.Raised() }
+
+// AlarmWords are an alarm with what can be done about it.
 func AlarmWords(k *sleep.Step) string {
 	if strings.HasSuffix(k.Note, sleep.TakenBack) {
 		return k.Note
@@ -98,7 +100,7 @@ func KindOfStep(k *sleep.Step) string {
 	return string(k.Kind)
 }
 
-// Text sums up a night in a few lines.
+// Text says in a few lines what came of a night.
 func (r *Night) Text() string {
 	var b strings.Builder
 	if r.DryRun {
@@ -154,8 +156,7 @@ func (r *Night) Text() string {
 	return b.String()
 }
 
-// harvestedIn describes what a night has read, or that it has not come so
-// far.
+// harvestedIn says what a night has read, or that it has not come so far.
 func harvestedIn(n *sleep.Night) string {
 	if len(n.Steps) == 0 || n.Steps[0].Note == "" {
 		return "it has read no sessions yet"
@@ -163,39 +164,12 @@ func harvestedIn(n *sleep.Night) string {
 	return n.Steps[0].Note
 }
 
-// NightPage is a night as its page shows it.
-func NightPage(r *Night) *report.Night {
-	n := &report.Night{ID: r.ID, Policy: string(r.Policy), Began: r.Began, Ended: r.Ended, Sessions: r.Sessions, TakenOver: r.TakenOver,
-		Caps: r.Caps.Eval(), Spent: r.Spent, Waiting: r.Next(), Warnings: r.Warnings}
-	for i := range r.Steps {
-		n.Steps = append(n.Steps, nightStep(&r.Steps[i]))
+// TrialOf is what the trial of a step came to, nil for none.
+func TrialOf(k *sleep.Step) *sleep.Result {
+	if k.Kind == sleep.Install || k.Result == nil || k.Result.Decision == "" {
+		return nil
 	}
-	return n
-}
-
-func nightStep(k *sleep.Step) report.NightStep {
-	s := report.NightStep{Kind: KindOfStep(k), Skill: k.Skill, Stage: string(k.Stage), Note: k.Note, Gain: k.Gain,
-		Attempts: k.Attempts, Errors: k.Errors, Alarm: IsAlarm(k)}
-	switch k.Kind {
-	case sleep.Continue, sleep.Search, sleep.Compare, sleep.Certify:
-		if k.Spent != (eval.Spent{}) { // what never began has spent nothing
-			s.Spent = &k.Spent
-		}
-	case sleep.Install:
-		s.Installed = k.Stage == sleep.Done
-	}
-	if res := k.Result; res != nil {
-		s.Simulated = res.Simulated
-		if res.Report != "" {
-			s.Report = filepath.Base(res.Report)
-		}
-		s.Proved = k.Kind == sleep.Install && k.Stage == sleep.Skipped
-		if res.Decision != "" && k.Kind != sleep.Install {
-			s.Trial = &report.NightTrial{Decision: string(res.Decision), Challenger: res.Challenger, EValue: res.EValue, Alpha: res.Alpha, Flagged: res.Flagged}
-		}
-	}
-	s.Alarm = s.Alarm || k.Alarm != nil && k.Alarm.Raised()
-	return s
+	return k.Result
 }
 
 // Night finds a night by its name or the beginning of it; "night" is the newest.
@@ -223,7 +197,7 @@ func (rd *Reader) Night(ctx context.Context, name string) (*Night, error) {
 	return r, err
 }
 
-// BoundsOf describe the policy of a continued night and what its caps leave.
+// BoundsOf are the policy of a night that goes on and what its caps leave, in words.
 func BoundsOf(n *sleep.Night) string {
 	left, _ := n.Left()
 	out := []string{string(cmp.Or(n.Policy, sleep.Staging))}
@@ -245,8 +219,7 @@ func BoundsOf(n *sleep.Night) string {
 // shownWarnings is how many warnings of a night are shown.
 const shownWarnings = 3
 
-// Warned are the warnings of a night, a line each after head, cut short if
-// there are many.
+// Warned is what a night warns of, a line each after head, cut short if there is much.
 func (r *Night) Warned(head string) string { return Listed(head, head, r.Warnings, shownWarnings) }
 
 // Listed is at most n lines, the first after head and the others after next.
@@ -263,18 +236,17 @@ func Listed(head, next string, lines []string, n int) string {
 	return b.String()
 }
 
-// Next is everything that is left to the owner, in words: alarms, and
-// decisions.
+// Next is all that is left for the owner to do, in words: alarms, and what waits.
 func (r *Night) Next() []string {
 	out := append([]string{}, r.Waiting[:r.Alarms]...)
 	return append(out, grouped(r.Waiting[r.Alarms:])...)
 }
 
-// shownFailing is the number of failing skills that are named.
+// shownFailing is how many skills that fail are named.
 const shownFailing = 2
 
-// Failing names the skills whose turn failed in a night, or that it skipped
-// because of earlier failures, with the reason; "" for none.
+// Failing names the skills whose turn failed in a night, or that it passed by because
+// of earlier ones, with the reason; "" for none.
 func Failing(n *sleep.Night) string {
 	var lines []string
 	for i := range n.Steps {

@@ -3,16 +3,19 @@ package page
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // nightView is what a night's page shows.
 type nightView struct {
-	*report.Night
-	Sentence  string
+	*status.Night
 	Warnings  []string
 	Facts     []fact
 	Rows      []nightRow
@@ -25,28 +28,30 @@ type nightRow struct {
 
 // Night writes a night as one self-contained page: no script, no network. Its
 // only links lead to the pages of its runs beside it.
-func Night(n *report.Night) func(io.Writer) error {
-	v := &nightView{Night: n, Sentence: n.Sentence(), Warnings: warnings(n)}
+func Night(n *status.Night) func(io.Writer) error {
+	v := &nightView{Night: n, Warnings: warnings(n)}
 	v.Facts = []fact{{"cost", spentText(n.Spent) + capped(n)}, {"sessions", plain.Counted(n.Sessions, "new or changed session")}}
-	for _, x := range n.Waiting {
+	next := n.Next()
+	for _, x := range next {
 		v.Facts = append(v.Facts, fact{"next", x})
 	}
-	if len(n.Waiting) == 0 {
+	if len(next) == 0 {
 		v.Facts = append(v.Facts, fact{"next", "nothing waits for you"})
 	}
-	for _, k := range n.Steps {
-		v.Simulated = v.Simulated || k.Simulated
-		r := nightRow{Kind: plain.Text(k.Kind), Skill: plain.Text(k.Skill), Stage: plain.Text(k.Stage), Note: k.Note}
-		if k.Spent != nil && nightLink.MatchString(k.Report) {
-			r.Report = k.Report
-		}
-		if k.Spent != nil {
+	for i := range n.Steps {
+		k := &n.Steps[i]
+		v.Simulated = v.Simulated || simulated(k)
+		r := nightRow{Kind: plain.Text(status.KindOfStep(k)), Skill: plain.Text(k.Skill), Stage: plain.Text(string(k.Stage)), Note: k.Note}
+		if k.Spent != (eval.Spent{}) { // what never began has spent nothing
 			r.Rollouts, r.Cost = thousands(k.Spent.Rollouts), k.Spent.Dollars()
+			if k.Result != nil && nightLink.MatchString(filepath.Base(k.Result.Report)) {
+				r.Report = filepath.Base(k.Result.Report)
+			}
 		}
 		if k.Gain > 0 {
 			r.Gain = fmt.Sprintf("%.1f", k.Gain)
 		}
-		if t := k.Trial; t != nil && t.Alpha > 0 {
+		if t := status.TrialOf(k); t != nil && t.Alpha > 0 {
 			r.Evidence = fmt.Sprintf("%.3g of %.0f", t.EValue, 1/t.Alpha)
 		}
 		v.Rows = append(v.Rows, r)
@@ -54,23 +59,25 @@ func Night(n *report.Night) func(io.Writer) error {
 	return render("night.html", v)
 }
 
-func warnings(n *report.Night) (out []string) {
-	for _, k := range n.Steps {
-		if k.Simulated {
+func simulated(k *sleep.Step) bool { return k.Result != nil && k.Result.Simulated }
+
+func warnings(n *status.Night) (out []string) {
+	for i := range n.Steps {
+		if simulated(&n.Steps[i]) {
 			out = append(out, "SIMULATED: nothing here was measured on a real model; it says nothing about one")
 			break
 		}
 	}
-	for _, k := range n.Steps {
-		who := strings.TrimSpace(k.Skill + " " + k.Kind)
+	for i := range n.Steps {
+		k := &n.Steps[i]
 		switch {
-		case k.Stage == "failed":
-			out = append(out, fmt.Sprintf("%s failed: %s", who, k.Note))
-		case k.Alarm:
+		case k.Stage == sleep.Failed:
+			out = append(out, fmt.Sprintf("%s failed: %s", strings.TrimSpace(k.Skill+" "+status.KindOfStep(k)), k.Note))
+		case status.Alarming(k):
 			out = append(out, fmt.Sprintf("%s: %s", k.Skill, k.Note))
 		}
-		if k.Trial != nil && len(k.Trial.Flagged) > 0 {
-			out = append(out, fmt.Sprintf("%s: the firewall flags the challenger %s: %s", k.Skill, plain.Short(k.Trial.Challenger), strings.Join(k.Trial.Flagged, ", ")))
+		if t := status.TrialOf(k); t != nil && len(t.Flagged) > 0 {
+			out = append(out, fmt.Sprintf("%s: the firewall flags the challenger %s: %s", k.Skill, plain.Short(t.Challenger), strings.Join(t.Flagged, ", ")))
 		}
 	}
 	out = append(out, n.Warnings...)
@@ -90,8 +97,8 @@ func warnings(n *report.Night) (out []string) {
 	return out
 }
 
-// capped describes the caps of the night.
-func capped(n *report.Night) string {
+// capped says what the night might have taken.
+func capped(n *status.Night) string {
 	var of []string
 	c := n.Caps
 	if c.Rollouts > 0 {

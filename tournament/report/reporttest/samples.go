@@ -279,27 +279,6 @@ func HostileComparison(t testing.TB) *report.Comparison {
 	return c
 }
 
-// Night is a night with every kind of step, and Hostile words.
-func Night() *report.Night {
-	spent := func(n int64) *eval.Spent {
-		return &eval.Spent{Rollouts: n, CostUSD: float64(n) * 0.01, CostKnown: true}
-	}
-	return &report.Night{ID: "20260302-031700", Policy: "stage", Began: Begin, Ended: Begin.Add(2e12), Sessions: 41, TakenOver: 1,
-		Caps: eval.Caps{Rollouts: 240, CostUSD: 2}, Spent: eval.Spent{Rollouts: 200, CostUSD: 1.9, TokensIn: 4e6, TokensOut: 1e5, CostKnown: true, WallMS: 7e5},
-		Steps: []report.NightStep{
-			{Kind: "harvest", Stage: "done", Note: "41 sessions new or changed"},
-			{Kind: "watch", Skill: "tagger", Stage: "done", Note: "alarm: failures in 60% of 20 sessions",
-				Alarm: true},
-			{Kind: "watch", Skill: "a-skill-with-a-very-long-name-that-hardly-fits-anywhere", Stage: "done", Note: "fine"},
-			{Kind: "continue", Skill: "dataviz", Stage: "done", Note: "undecided", Attempts: 1, Spent: spent(60), Gain: 3.2, Report: "20260302-031702-0b51e5.html",
-				Trial: &report.NightTrial{Decision: "undecided", Challenger: "ab", EValue: 5.9, Alpha: 0.04}},
-			{Kind: "search", Skill: "tagger", Stage: "done", Note: "proven", Attempts: 1, Spent: spent(140), Gain: 1.4, Report: "javascript:alert(1)", Simulated: true,
-				Trial: &report.NightTrial{Decision: "promote", Challenger: "cd", EValue: 40, Alpha: 0.04, Flagged: []string{"new-host"}}},
-			{Kind: "install", Skill: "tagger", Stage: "skipped", Note: "proven, and waits for your word (policy stage)", Proved: true},
-			{Kind: "search", Skill: Hostile, Stage: "failed", Note: Hostile, Attempts: 3, Errors: 3, Spent: spent(0)},
-		}, Waiting: []string{"tagger@cd: proven; `evolve promote tagger`", Hostile}}
-}
-
 // Comparison has 41 cases in 40 clusters: B solves 28 more, loses one, and is
 // twice as expensive. A 42nd is missing.
 func Comparison(t testing.TB) *report.Comparison {

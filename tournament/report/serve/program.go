@@ -45,8 +45,8 @@ type Runs interface {
 
 // Nights are read like `evolve sleep status`.
 type Nights interface {
-	Nights(ctx context.Context) ([]*report.Night, error) // the newest first
-	Night(ctx context.Context, id string) (*report.Night, error)
+	Nights(ctx context.Context) ([]*status.Night, error) // the newest first
+	Night(ctx context.Context, id string) (*status.Night, error)
 }
 
 // Cases are read and changed like `evolve cases`.

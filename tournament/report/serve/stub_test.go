@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
@@ -84,12 +85,12 @@ func (s *stub) Progress(context.Context, string) (*Progress, error) {
 	return &Progress{Run: Run{Run: hostileRun, Working: true}, Steps: []report.Step{{Text: hostile}}}, nil
 }
 
-func (s *stub) Nights(context.Context) ([]*report.Night, error) {
-	return []*report.Night{{ID: hostile, Began: time.Unix(0, 0), Waiting: []string{hostile}}}, nil
+func (s *stub) Nights(context.Context) ([]*status.Night, error) {
+	return []*status.Night{{Night: &sleep.Night{ID: hostile, Began: time.Unix(0, 0)}, Waiting: []string{hostile}}}, nil
 }
 
-func (s *stub) Night(context.Context, string) (*report.Night, error) {
-	return &report.Night{ID: hostile, Policy: hostile, Waiting: []string{hostile}, Steps: []report.NightStep{{Kind: hostile, Skill: hostile, Stage: "failed", Note: hostile, Report: hostile}}}, nil
+func (s *stub) Night(context.Context, string) (*status.Night, error) {
+	return &status.Night{Night: &sleep.Night{ID: hostile, Policy: hostile, Steps: []sleep.Step{{Kind: hostile, Skill: hostile, Stage: sleep.Failed, Note: hostile, Result: &sleep.Result{Report: hostile}}}}, Waiting: []string{hostile}}, nil
 }
 
 var hostileCase = eval.Case{ID: hostile, Skill: hostile, Prompt: hostile, Reference: hostile, Files: map[string]string{hostile: hostile}, Context: []eval.Message{{Role: hostile, Text: hostile}},

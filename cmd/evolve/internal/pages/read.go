@@ -128,26 +128,23 @@ func (p *Program) Progress(ctx context.Context, run string) (*serve.Progress, er
 }
 
 // Nights are all nights, the newest first.
-func (p *Program) Nights(ctx context.Context) ([]*report.Night, error) {
-	return look(ctx, p, func(r *request) (out []*report.Night, err error) {
+func (p *Program) Nights(ctx context.Context) ([]*status.Night, error) {
+	return look(ctx, p, func(r *request) (out []*status.Night, err error) {
 		all, err := sleep.Nights(ctx, r.Store, 0)
 		for i := range all {
-			out = append(out, status.NightPage(status.NightOf(&all[i])))
+			out = append(out, status.NightOf(&all[i]))
 		}
 		return out, err
 	})
 }
 
 // Night is the report of a night.
-func (p *Program) Night(ctx context.Context, id string) (*report.Night, error) {
-	return look(ctx, p, func(r *request) (*report.Night, error) {
+func (p *Program) Night(ctx context.Context, id string) (*status.Night, error) {
+	return look(ctx, p, func(r *request) (*status.Night, error) {
 		n, err := r.Reader.Night(ctx, id)
 		if err == nil && n == nil {
 			err = problem.Inputf("`evolve sleep status` shows the last one", "no night is named %q", id)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return status.NightPage(n), nil
+		return n, err
 	})
 }
