@@ -23,10 +23,22 @@ const (
 // Caps are hard limits on one run; zero means no cap. Rollouts counts agent
 // attempts only, the others count every call.
 type Caps struct {
-	Rollouts int64
-	CostUSD  float64
-	Tokens   int64
-	Duration time.Duration
+	Rollouts int64         `json:"max_rollouts,omitempty"`
+	CostUSD  float64       `json:"max_cost_usd,omitempty"`
+	Tokens   int64         `json:"max_tokens,omitempty"`
+	Duration time.Duration `json:"max_duration,omitempty"`
+}
+
+// Within is, cap by cap, the smaller one of two; if one has no cap the other one holds.
+func (c Caps) Within(o Caps) Caps {
+	return Caps{smaller(c.Rollouts, o.Rollouts), smaller(c.CostUSD, o.CostUSD), smaller(c.Tokens, o.Tokens), smaller(c.Duration, o.Duration)}
+}
+
+func smaller[T int64 | float64 | time.Duration](a, b T) T {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // Spent is what has been settled so far. If any call reported no cost, CostKnown is

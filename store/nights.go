@@ -24,7 +24,7 @@ type SleepLease struct {
 type LeaseHeldError struct{ Lease SleepLease }
 
 func (e *LeaseHeldError) Error() string {
-	return fmt.Sprintf("%s has the lease until %s", e.Lease.Owner, e.Lease.Expires.Format(time.DateTime))
+	return fmt.Sprintf("a cycle is running (%s)", e.Lease.Owner)
 }
 
 // ErrLeaseLost says that a write came from an owner whose lease was taken over.

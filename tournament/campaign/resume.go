@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -76,7 +75,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if err := c.sameCases(ctx); err != nil {
 		return c, err
 	}
-	c.budget = f.budget(within(f.Caps(), o.AtMost), r.Now)
+	c.budget = f.budget(f.Caps().Within(o.AtMost), r.Now)
 	if err := c.begin(ctx); err != nil {
 		return c, err
 	}
@@ -138,22 +137,8 @@ func (c *Config) startNew() string {
 	return fmt.Sprintf("start a new run with `evolve --skill %s`", c.Skill)
 }
 
-// within is each cap, but at most the other one; 0 is no cap.
-func within(caps, most eval.Caps) eval.Caps {
-	return eval.Caps{Rollouts: smaller(caps.Rollouts, most.Rollouts), CostUSD: smaller(caps.CostUSD, most.CostUSD),
-		Tokens: smaller(caps.Tokens, most.Tokens), Duration: smaller(caps.Duration, most.Duration)}
-}
-
-func smaller[T int64 | float64 | time.Duration](a, b T) T {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
-}
-
-// Continued is the run that waits for answers to the requests of the same
-// command, "" for none, so that an agent need not know of runs. db may be
-// nil.
+// Continued is the run that waits for answers to the requests of a command that was
+// typed like this one, "" for none: who answers need not know of runs. db may be nil.
 func Continued(ctx context.Context, db *store.Store, f *Config) (run string, err error) {
 	if db == nil {
 		return "", nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/skill-evolve/evolve/store"
 )
 
 // Journal stores nights, and the common state of a skill's nights. Every
@@ -25,18 +27,10 @@ type Journal interface {
 }
 
 // A Lease is the right to run a cycle. Generation grows with every owner.
-type Lease struct {
-	Owner      string    `json:"owner"`
-	Generation int64     `json:"generation"`
-	Expires    time.Time `json:"expires"`
-}
+type Lease = store.SleepLease
 
-// A HeldError means that a cycle is running.
-type HeldError struct{ Lease Lease }
-
-func (e *HeldError) Error() string {
-	return fmt.Sprintf("a cycle is running (%s)", e.Lease.Owner)
-}
+// A HeldError says that a cycle is running.
+type HeldError = store.LeaseHeldError
 
 func (c *Cycle) state(ctx context.Context, skill string) (*State, error) {
 	st, err := c.Journal.State(ctx, skill)

@@ -164,11 +164,11 @@ func (m *month) look(ctx context.Context, name string) (Outlook, error) {
 }
 
 func (m *month) try(ctx context.Context, k Task) (Result, error) {
-	budget := eval.NewBudget(k.Caps.Eval(), m.nights.Now)
+	budget := eval.NewBudget(k.Caps, m.nights.Now)
 	m.runs[k.Run] = budget
 	inc := eval.Variant{Name: k.Skill, Doc: m.parse(m.installed().text)}
 	p := search.Plan{Run: &record.Run{ID: k.Run, Skill: k.Skill, Seed: int64(len(m.runs))}, Incumbent: inc, Cases: slices.Clone(m.cases),
-		Agent: m.world.Agent(), Grader: &eval.Checks{}, Mutator: m.mutator, Journal: m.journal, Budget: budget, Caps: k.Caps.Eval(),
+		Agent: m.world.Agent(), Grader: &eval.Checks{}, Mutator: m.mutator, Journal: m.journal, Budget: budget, Caps: k.Caps,
 		Gate: pareto.DefaultConfig().Within(k.Level), MaxRetries: 1, Concurrency: 8, Now: m.nights.Now,
 		Objectives: []string{"quality", "cost", "retries"}}
 	spent, err := m.journal.SpentCases(ctx, k.Skill, inc.SHA())

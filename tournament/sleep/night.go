@@ -12,17 +12,7 @@ import (
 )
 
 // Caps bound one night, all skills together; zero means no cap.
-type Caps struct {
-	Rollouts int64         `json:"max_rollouts,omitempty"`
-	CostUSD  float64       `json:"max_cost_usd,omitempty"`
-	Tokens   int64         `json:"max_tokens,omitempty"`
-	Duration time.Duration `json:"max_duration,omitempty"`
-}
-
-// Eval returns c as an eval.Budget takes it.
-func (c Caps) Eval() eval.Caps {
-	return eval.Caps{Rollouts: c.Rollouts, CostUSD: c.CostUSD, Tokens: c.Tokens, Duration: c.Duration}
-}
+type Caps = eval.Caps
 
 // A Kind is the kind of a step.
 type Kind string

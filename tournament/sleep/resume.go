@@ -9,25 +9,11 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Within is, cap by cap, the smaller of two; if one has no cap, the other one
-// holds.
-func (c Caps) Within(o Caps) Caps {
-	return Caps{Rollouts: smaller(c.Rollouts, o.Rollouts), CostUSD: smaller(c.CostUSD, o.CostUSD),
-		Tokens: smaller(c.Tokens, o.Tokens), Duration: smaller(c.Duration, o.Duration)}
-}
-
-func smaller[T int64 | float64 | time.Duration](a, b T) T {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
-}
-
-// Left is what the caps leave of the night, at least zero; used reports that
+// Left is what the caps leave of the night, never below nothing; used reports that
 // one of them is used up. A cap of zero is none.
 func (n *Night) Left() (left Caps, used bool) {
 	left, ok := n.left()
-	return Caps{max(0, left.Rollouts), max(0, left.CostUSD), max(0, left.Tokens), max(0, left.Duration)}, !ok
+	return minus(left, Caps{}), !ok
 }
 
 // Paid are the open steps that take from the night's budget, in order.

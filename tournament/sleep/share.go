@@ -60,15 +60,13 @@ func needOf[T int64 | float64 | time.Duration](need, whole T, of float64) T {
 	return min(need, whole)
 }
 
-// carries reports whether c, the rest of a whole night, has room for need.
-func (c Caps) carries(need, whole Caps) bool { return c.lacks(need, whole) == "" }
+// Beyond reports whether even a whole night of these caps is too little for s to be
+// begun.
+func (s *Step) Beyond(whole Caps) bool { return lacks(whole, s.least(whole), whole) != "" }
 
-// Beyond reports whether even a whole night with these caps is too little to
-// begin s.
-func (s *Step) Beyond(whole Caps) bool { return !whole.carries(s.least(whole), whole) }
-
-// lacks names the cap of which too little is left, "" for none.
-func (c Caps) lacks(need, whole Caps) string {
+// lacks says of which cap c, which is left of a whole night, has too little for need, ""
+// of none.
+func lacks(c, need, whole Caps) string {
 	switch {
 	case whole.Rollouts > 0 && c.Rollouts < max(1, need.Rollouts):
 		return fmt.Sprintf("%d rollouts, %d are left", need.Rollouts, max(0, c.Rollouts))
@@ -82,9 +80,9 @@ func (c Caps) lacks(need, whole Caps) string {
 	return ""
 }
 
-// minus is what c leaves, at least zero.
-func (c Caps) minus(o Caps) Caps {
-	return Caps{max(0, c.Rollouts-o.Rollouts), max(0, c.CostUSD-o.CostUSD), max(0, c.Tokens-o.Tokens), max(0, c.Duration-o.Duration)}
+// minus is what o leaves of c, never below nothing.
+func minus(c, o Caps) Caps {
+	return Caps{Rollouts: max(0, c.Rollouts-o.Rollouts), CostUSD: max(0, c.CostUSD-o.CostUSD), Tokens: max(0, c.Tokens-o.Tokens), Duration: max(0, c.Duration-o.Duration)}
 }
 
 // serve reports which of the steps, in their order, the rest of a whole night
@@ -92,8 +90,8 @@ func (c Caps) minus(o Caps) Caps {
 func serve(left, whole Caps, steps []Step) (served []bool, over Caps) {
 	served = make([]bool, len(steps))
 	for i := range steps {
-		if need := steps[i].least(whole); left.carries(need, whole) {
-			served[i], left = true, left.minus(need)
+		if need := steps[i].least(whole); lacks(left, need, whole) == "" {
+			served[i], left = true, minus(left, need)
 		}
 	}
 	return served, left
@@ -127,9 +125,7 @@ func Portion(left, whole Caps, steps []Step) (c Caps, ok bool) {
 		Tokens:   portion(need.Tokens, over.Tokens, left.Tokens, whole.Tokens, share),
 		Duration: portion(need.Duration, over.Duration, left.Duration, whole.Duration, share),
 	}
-	if use := steps[0].Rollouts; use > 0 {
-		c.Rollouts = smaller(c.Rollouts, use)
-	}
+	c = c.Within(Caps{Rollouts: steps[0].Rollouts})
 	return c, !(whole.CostUSD > 0 && c.CostUSD == 0) // too little for a number, and zero would be no cap
 }
 
@@ -158,8 +154,8 @@ func openPaid(steps []Step) (out []Step) {
 // wait leaves a step to a later night, and notes what it lacks tonight.
 func (s *Step) wait(left, whole Caps) {
 	s.Stage = Waits
-	if lacks := left.lacks(s.least(whole), whole); lacks != "" {
-		s.Note = fmt.Sprintf("takes about %s; %s", lacks, s.Note)
+	if short := lacks(left, s.least(whole), whole); short != "" {
+		s.Note = fmt.Sprintf("takes about %s; %s", short, s.Note)
 	}
 }
 
@@ -169,7 +165,7 @@ func (n *Night) foresee() {
 	left, ok := n.left()
 	for i := range n.Steps { // what has begun has its share
 		if s := &n.Steps[i]; s.Stage == Begun && s.paid() {
-			left = left.minus(s.Caps.minus(Caps{s.Spent.Rollouts, s.Spent.CostUSD, s.Spent.TokensIn + s.Spent.TokensOut, time.Duration(s.Spent.WallMS) * time.Millisecond}))
+			left = minus(left, minus(s.Caps, Caps{Rollouts: s.Spent.Rollouts, CostUSD: s.Spent.CostUSD, Tokens: s.Spent.TokensIn + s.Spent.TokensOut, Duration: time.Duration(s.Spent.WallMS) * time.Millisecond}))
 		}
 	}
 	_, over := serve(left, n.Caps, planned(n.Steps))
@@ -179,7 +175,7 @@ func (n *Night) foresee() {
 			continue
 		}
 		if c, served := Portion(left, n.Caps, planned(n.Steps[i:])); ok && served {
-			s.Caps, left = c, left.minus(c)
+			s.Caps, left = c, minus(left, c)
 		} else {
 			s.wait(over, n.Caps)
 		}

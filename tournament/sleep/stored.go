@@ -23,19 +23,18 @@ const schema = 1
 
 func (j stored) Acquire(ctx context.Context, owner string, now, until time.Time, dead func(string) bool) (Lease, error) {
 	l, err := j.db.TakeSleepLease(ctx, owner, now, until, dead)
-	var held *store.LeaseHeldError
-	if errors.As(err, &held) {
-		err = &HeldError{Lease(held.Lease)}
+	if held, ok := errors.AsType[*HeldError](err); ok {
+		err = held
 	}
-	return Lease(l), err
+	return l, err
 }
 
 func (j stored) Renew(ctx context.Context, l Lease, until time.Time) error {
-	return lost(j.db.RenewSleepLease(ctx, store.SleepLease(l), until))
+	return lost(j.db.RenewSleepLease(ctx, l, until))
 }
 
 func (j stored) Release(ctx context.Context, l Lease) error {
-	return lost(j.db.ReleaseSleepLease(ctx, store.SleepLease(l)))
+	return lost(j.db.ReleaseSleepLease(ctx, l))
 }
 
 func lost(err error) error {

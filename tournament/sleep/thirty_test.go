@@ -274,7 +274,7 @@ func TestPortionsOfANight(t *testing.T) {
 				if i == 0 && !(steps[i].Kind == Search && cmp.Or(steps[i].Needs.Rollouts, minSearch) > 2*whole.Rollouts) {
 					t.Fatalf("the first of %+v gets nothing of a whole night %+v", steps, whole)
 				}
-				if need := steps[i].least(whole); left.carries(need, whole) {
+				if need := steps[i].least(whole); lacks(left, need, whole) == "" {
 					t.Fatalf("%+v waits, with %+v left of %+v", steps[i], left, whole)
 				}
 				continue
@@ -288,8 +288,8 @@ func TestPortionsOfANight(t *testing.T) {
 				short(float64(c.Duration), float64(need.Duration), float64(whole.Duration)) {
 				t.Fatalf("%+v gets %+v, needs %+v", steps[i], c, need)
 			}
-			left = left.minus(c)
-			sum = Caps{sum.Rollouts + c.Rollouts, sum.CostUSD + c.CostUSD, sum.Tokens + c.Tokens, sum.Duration + c.Duration}
+			left = minus(left, c)
+			sum = Caps{Rollouts: sum.Rollouts + c.Rollouts, CostUSD: sum.CostUSD + c.CostUSD, Tokens: sum.Tokens + c.Tokens, Duration: sum.Duration + c.Duration}
 		}
 		for _, over := range []bool{whole.Rollouts > 0 && sum.Rollouts > whole.Rollouts, whole.CostUSD > 0 && sum.CostUSD > whole.CostUSD*(1+1e-9),
 			whole.Tokens > 0 && sum.Tokens > whole.Tokens, whole.Duration > 0 && sum.Duration > whole.Duration} {

@@ -207,7 +207,7 @@ func (s *Worker) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	f.MaxRollouts, f.MaxCostUSD, f.MaxTokens, f.MaxDuration, f.Level = t.Caps.Rollouts, t.Caps.CostUSD, t.Caps.Tokens, t.Caps.Duration, t.Level
 	var r sleep.Result
 	if run, err := s.Store.Run(ctx, t.Run); err == nil {
-		resume, o.AtMost, r.Spent = true, t.Caps.Eval(), run.Spent
+		resume, o.AtMost, r.Spent = true, t.Caps, run.Spent
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return r, err
 	} else if live, err := s.Runner.Layout.Live(t.Skill); err != nil {
