@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
@@ -33,48 +34,33 @@ func PeekAt(ctx context.Context, path string) (*Peek, error) {
 // Close closes the database.
 func (p *Peek) Close() error { return p.done() }
 
-// Skills are those that anything is known of.
-func (p *Peek) Skills(ctx context.Context) ([]Name, error) {
-	return p.names(ctx, `SELECT skill, '' FROM versions UNION SELECT skill, '' FROM cases UNION SELECT skill, '' FROM runs ORDER BY 1`)
-}
+// A Known is what a Peek knows names of: the query for them. What is about skills is that
+// of one.
+type Known string
 
-// Versions are those of a skill, the newest first, as vN.
-func (p *Peek) Versions(ctx context.Context, skill string) ([]Name, error) {
-	return p.names(ctx, `SELECT 'v' || n, CASE json_extract(body, '$.author') WHEN 'you' THEN 'yours' ELSE 'by evolve' END || ', ' || substr(json_extract(body, '$.created'), 1, 10)
-		FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 50`, skill)
-}
-
-// Candidates are those of a skill's newest runs that came as far as the pool, by
-// twelve digits of their SHA-256, the newest first.
-func (p *Peek) Candidates(ctx context.Context, skill string) ([]Name, error) {
-	return p.names(ctx, `SELECT substr(c.sha, 1, 12), json_extract(c.body, '$.operator') || ', ' || json_extract(c.body, '$.state')
+// What a Peek knows, the newest first, but for skills and cases, which are in order.
+const (
+	KnownSkills   Known = `SELECT skill, '' FROM versions UNION SELECT skill, '' FROM cases UNION SELECT skill, '' FROM runs ORDER BY 1`
+	KnownVersions Known = `SELECT 'v' || n, CASE json_extract(body, '$.author') WHEN 'you' THEN 'yours' ELSE 'by evolve' END || ', ' || substr(json_extract(body, '$.created'), 1, 10)
+		FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 50`
+	// KnownCandidates came as far as the pool; their names are twelve digits of their SHA-256.
+	KnownCandidates Known = `SELECT substr(c.sha, 1, 12), json_extract(c.body, '$.operator') || ', ' || json_extract(c.body, '$.state')
 		FROM candidates c JOIN runs r ON r.id = c.run
 		WHERE r.skill = ? AND c.seq > 0 AND json_extract(c.body, '$.state') IN ('pooled', 'quarantined')
-		GROUP BY c.sha ORDER BY max(r.started) DESC, c.seq DESC LIMIT 50`, skill)
-}
+		GROUP BY c.sha ORDER BY max(r.started) DESC, c.seq DESC LIMIT 50`
+	KnownRuns     Known = `SELECT id, skill || ', ' || status FROM runs ORDER BY id DESC LIMIT 50`
+	KnownNights   Known = `SELECT id, 'night' FROM nights ORDER BY id DESC LIMIT 50`
+	KnownCases    Known = `SELECT id, split FROM cases WHERE skill = ? AND dropped IS NULL ORDER BY id LIMIT 500`
+	KnownSessions Known = `SELECT id, agent FROM sessions GROUP BY id ORDER BY max(started) DESC LIMIT 200`
+)
 
-// Runs are those of a skill, or of all for "", the newest first.
-func (p *Peek) Runs(ctx context.Context, skill string) ([]Name, error) {
-	return p.names(ctx, `SELECT id, skill || ', ' || status FROM runs WHERE ?1 = '' OR skill = ?1 ORDER BY id DESC LIMIT 50`, skill)
-}
-
-// Nights are the newest first.
-func (p *Peek) Nights(ctx context.Context) ([]Name, error) {
-	return p.names(ctx, `SELECT id, 'night' FROM nights ORDER BY id DESC LIMIT 50`)
-}
-
-// Cases are those of a skill that were not dropped.
-func (p *Peek) Cases(ctx context.Context, skill string) ([]Name, error) {
-	return p.names(ctx, `SELECT id, split FROM cases WHERE skill = ? AND dropped IS NULL ORDER BY id LIMIT 500`, skill)
-}
-
-// Sessions are the newest first.
-func (p *Peek) Sessions(ctx context.Context) ([]Name, error) {
-	return p.names(ctx, `SELECT id, agent FROM sessions GROUP BY id ORDER BY max(started) DESC LIMIT 200`)
-}
-
-func (p *Peek) names(ctx context.Context, query string, args ...any) ([]Name, error) {
-	rows, err := p.db.QueryContext(ctx, query, args...)
+// Names are those of a skill, or of all if skill is "".
+func (p *Peek) Names(ctx context.Context, of Known, skill string) ([]Name, error) {
+	var args []any
+	if strings.Contains(string(of), "?") {
+		args = []any{skill}
+	}
+	rows, err := p.db.QueryContext(ctx, string(of), args...)
 	if err != nil {
 		return nil, fmt.Errorf("peek at store: %w", err)
 	}

@@ -36,17 +36,8 @@ func peekAll(t *testing.T, path string) (all []Name) {
 	must(t, err)
 	defer p.Close()
 	ctx := context.Background()
-	for _, ask := range []func() ([]Name, error){
-		func() ([]Name, error) { return p.Skills(ctx) },
-		func() ([]Name, error) { return p.Versions(ctx, "dataviz") },
-		func() ([]Name, error) { return p.Candidates(ctx, "dataviz") },
-		func() ([]Name, error) { return p.Runs(ctx, "") },
-		func() ([]Name, error) { return p.Runs(ctx, "dataviz") },
-		func() ([]Name, error) { return p.Cases(ctx, "dataviz") },
-		func() ([]Name, error) { return p.Sessions(ctx) },
-		func() ([]Name, error) { return p.Nights(ctx) },
-	} {
-		names, err := ask()
+	for _, of := range []Known{KnownSkills, KnownVersions, KnownCandidates, KnownRuns, KnownCases, KnownSessions, KnownNights} {
+		names, err := p.Names(ctx, of, "dataviz")
 		must(t, err)
 		all = append(all, names...)
 	}
@@ -99,7 +90,7 @@ func TestPeekOdd(t *testing.T) {
 	before := bytesOf(t, dir)
 	if p, err := PeekAt(t.Context(), path); err == nil {
 		defer p.Close()
-		if names, err := p.Skills(context.Background()); err == nil {
+		if names, err := p.Names(t.Context(), KnownSkills, ""); err == nil {
 			t.Errorf("read %q out of a text file", names)
 		}
 	}

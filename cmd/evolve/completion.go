@@ -118,17 +118,17 @@ var arguments = map[string][]completer{
 	"rollback":       {texts},
 	"pin":            {texts},
 	"review":         {skills},
-	"report":         {reports},
+	"report":         {all(lastRun, known(store.KnownRuns), known(store.KnownNights))},
 	"cases list":     {skills},
 	"cases show":     {skills, cases, none},
 	"cases edit":     {skills, cases, none},
 	"cases drop":     {skills, cases},
 	"cases export":   {skills},
 	"cases import":   {someFile},
-	"sessions show":  {sessions, none},
-	"sessions purge": {sessions},
+	"sessions show":  {known(store.KnownSessions), none},
+	"sessions purge": {known(store.KnownSessions)},
 	"kernel show":    {skills, none},
-	"kernel check":   {skillsOrFiles, none},
+	"kernel check":   {all(skills, someFile), none},
 	"kernel confirm": {skills, none},
 }
 
@@ -136,11 +136,11 @@ var arguments = map[string][]completer{
 // flag that is not listed completes nothing, or files if it is one of paths.
 var values = map[string]completer{
 	"skill":            skills,
-	"run":              namedRuns,
-	"resume":           runs,
-	"agent":            agents,
-	"reflect-agent":    agents,
-	"judge-agent":      agents,
+	"run":              all(lastRun, known(store.KnownRuns)),
+	"resume":           known(store.KnownRuns),
+	"agent":            words(agent.Names()...),
+	"reflect-agent":    words(agent.Names()...),
+	"judge-agent":      words(agent.Names()...),
 	"source":           words(backend.SourceNames()...),
 	"sandbox":          words(agent.SandboxOn, agent.SandboxNone),
 	"evolve":           words(skill.Harness, skill.Description, skill.Shorten),
@@ -251,15 +251,26 @@ var (
 	someFile = words(anyFile)
 )
 
-// agents are the backends, which are registered by the time this is called.
-func agents(k *completing) []store.Name { return words(agent.Names()...)(k) }
+// all lists what several completers do.
+func all(of ...completer) completer {
+	return func(k *completing) (out []store.Name) {
+		for _, c := range of {
+			out = append(out, c(k)...)
+		}
+		return out
+	}
+}
 
-// ask queries the store; without an answer there is nothing to complete.
-func (k *completing) ask(question func(*store.Peek) ([]store.Name, error)) []store.Name {
+// known lists what the store knows; without an answer there is nothing to complete.
+func known(of store.Known) completer {
+	return func(k *completing) []store.Name { return k.known(of, "") }
+}
+
+func (k *completing) known(of store.Known, skill string) []store.Name {
 	if k.peek == nil {
 		return nil
 	}
-	names, err := question(k.peek)
+	names, err := k.peek.Names(k.ctx, of, skill)
 	if err != nil {
 		return nil
 	}
@@ -276,7 +287,7 @@ func skills(k *completing) (out []store.Name) {
 			out = append(out, store.Name{Name: e.Name, Note: "cannot be read"})
 		}
 	}
-	for _, n := range k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Skills(k.ctx) }) {
+	for _, n := range k.known(store.KnownSkills, "") {
 		if !slices.ContainsFunc(out, func(o store.Name) bool { return o.Name == n.Name }) {
 			out = append(out, n)
 		}
@@ -284,9 +295,7 @@ func skills(k *completing) (out []store.Name) {
 	return out
 }
 
-func skillsOrFiles(k *completing) []store.Name { return append(skills(k), store.Name{Name: anyFile}) }
-
-// texts completes skills and, after an @, the texts of one.
+// texts are skills; behind an @ the texts of one.
 func texts(k *completing) []store.Name {
 	name, _, behind := strings.Cut(k.begun, "@")
 	if !behind {
@@ -310,31 +319,16 @@ func otherTexts(k *completing) []store.Name {
 }
 
 func (k *completing) textsOf(name string) []store.Name {
-	return append(k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Versions(k.ctx, name) }),
-		k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Candidates(k.ctx, name) })...)
+	return append(k.known(store.KnownVersions, name), k.known(store.KnownCandidates, name)...)
 }
 
-func runs(k *completing) []store.Name {
-	return k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Runs(k.ctx, "") })
-}
-
-// namedRuns are the runs, and "last".
-func namedRuns(k *completing) []store.Name {
-	return append([]store.Name{{Name: "last", Note: "the newest run"}}, runs(k)...)
-}
-
-// reports are runs, and nights.
-func reports(k *completing) []store.Name {
-	return append(namedRuns(k), k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Nights(k.ctx) })...)
+func lastRun(*completing) []store.Name {
+	return []store.Name{{Name: "last", Note: "the newest run"}}
 }
 
 func cases(k *completing) []store.Name {
 	if len(k.before) == 0 {
 		return nil
 	}
-	return k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Cases(k.ctx, k.before[0]) })
-}
-
-func sessions(k *completing) []store.Name {
-	return k.ask(func(p *store.Peek) ([]store.Name, error) { return p.Sessions(k.ctx) })
+	return k.known(store.KnownCases, k.before[0])
 }
