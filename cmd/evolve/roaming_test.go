@@ -143,7 +143,7 @@ func (r *roaming) place(v record.Version, to ...string) (*release.Result, error)
 // skill lives.
 func putInPlace(ctx context.Context, a *global, db *store.Store, live *skill.Live, v record.Version, to []skill.Target) (*release.Result, error) {
 	in := installerOf(a, db)
-	plan, err := in.PlanProved(ctx, live, &v, skill.Harness, to)
+	plan, err := in.PlanProved(ctx, live, &v, to)
 	if err != nil {
 		return nil, err
 	}

@@ -262,7 +262,7 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := installerOf(r.a, r.db)
-	plan, err := in.PlanProved(t.Context(), live, &v, skill.Harness, to)
+	plan, err := in.PlanProved(t.Context(), live, &v, to)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/candidate"
-	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
@@ -241,26 +240,15 @@ func diffStat(old, new *skill.Document) string {
 // Install installs the challenger of a result that the run's own gate proved,
 // in the named targets, nil for those configured.
 func (c *Campaign) Install(ctx context.Context, res *Result, to []skill.Target) (*release.Result, error) {
-	v, err := c.proved(ctx, res)
+	v, err := candidate.Proved(ctx, c.db, c.run, c.plan.Incumbent.SHA(), res.Challenger.SHA)
 	if err != nil {
 		return nil, err
 	}
+	v.Created = c.runner.Now().UTC()
 	in := c.runner.Installer(c.db)
-	plan, err := in.PlanProved(ctx, c.Live, v, c.Config.Evolve, to)
+	plan, err := in.PlanProved(ctx, c.Live, v, to)
 	if err != nil {
 		return nil, err
 	}
 	return in.Apply(ctx, plan)
-}
-
-// proved is the version that the challenger of a result becomes.
-func (c *Campaign) proved(ctx context.Context, res *Result) (*record.Version, error) {
-	made, err := candidate.MadeBy(ctx, c.db, c.run.Skill, res.Challenger.SHA)
-	if err != nil {
-		return nil, err
-	}
-	v := candidate.NewVersion(made, c.run, c.plan.Incumbent.SHA())
-	v.Created = c.runner.Now().UTC()
-	v.Evidence, err = candidate.EvidenceOf(res.Outcome.Verdict)
-	return v, err
 }

@@ -107,16 +107,6 @@ func (s *Texts) Pair(ctx context.Context, names []string) (old, new *Text, err e
 	return old, new, nil
 }
 
-// EvidenceOf is the evidence stored with a version that was installed on a
-// verdict.
-func EvidenceOf(v *gate.Verdict) (json.RawMessage, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("encode evidence: %w", err)
-	}
-	return raw, nil
-}
-
 // VersionIn is the newest version with a text, nil for none.
 func VersionIn(versions []record.Version, sha string) *record.Version {
 	for i := len(versions) - 1; i >= 0; i-- {
@@ -134,7 +124,16 @@ func NewVersion(c *record.Candidate, run *record.Run, parent string) *record.Ver
 		Evidence: run.Verdict, Proven: true, Simulated: run.Simulated, Text: c.Text}
 }
 
-// VerdictOf reads the gate's verdict from a stored run.
+// Proved is the version that the challenger of a run becomes in the place of incumbent.
+func Proved(ctx context.Context, db *store.Store, run *record.Run, incumbent, challenger string) (*record.Version, error) {
+	made, err := MadeBy(ctx, db, run.Skill, challenger)
+	if err != nil {
+		return nil, err
+	}
+	return NewVersion(made, run, incumbent), nil
+}
+
+// VerdictOf reads the gate's verdict back from a run.
 func VerdictOf(raw json.RawMessage) (*gate.Verdict, error) {
 	if len(raw) == 0 {
 		return nil, nil

@@ -137,11 +137,12 @@ func (in *Installer) mayReplace(ctx context.Context, name string, p *Place, v *r
 	return nil
 }
 
-// PlanProved plans to replace the live text by v, which was proved against
-// the text whose SHA-256 is v.Parent. evolves is the part of the skill that v
-// changes. It refuses a text that only its owner may install. to are the
-// targets; nil means the skill's home and the targets of the configuration.
-func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record.Version, evolves string, to []skill.Target) (*Plan, error) {
+// PlanProved plans to put v, which was proved against the text whose SHA-256 is
+// v.Parent, in the place of the live text. A text that only its owner may install is
+// refused. to are the targets; nil is where the skill lives, and the targets of the
+// configuration.
+func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record.Version, to []skill.Target) (*Plan, error) {
+	evolves := candidate.PartOf(v.Operator)
 	next, err := skill.Stored(v.Text)
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func (in *Installer) put(ctx context.Context, p *Plan) ([]Placed, error) {
 	if err := ownersWord(ctx, in.Store, p); err != nil {
 		return nil, err
 	}
-	if err := giveUp(ctx, in.Store, p.Live.Name); err != nil {
+	if err := in.giveUp(ctx, p.Live.Name); err != nil {
 		return nil, err
 	}
 	out := make([]Placed, len(p.Places))
@@ -322,7 +322,7 @@ func (in *Installer) lockInstalls(ctx context.Context, wait time.Duration) (unlo
 // stay recorded as begun and are returned as open: the same command again
 // finishes them. A command that only reads records nothing.
 func (in *Installer) settle(ctx context.Context, name string) (done, open []store.Install, err error) {
-	if open, err = pendingOf(ctx, in.Store, name); err != nil || len(open) == 0 {
+	if open, err = in.Pending(ctx, name); err != nil || len(open) == 0 {
 		return nil, nil, err
 	}
 	unlock, err := in.lockInstalls(ctx, time.Millisecond)
@@ -330,7 +330,7 @@ func (in *Installer) settle(ctx context.Context, name string) (done, open []stor
 		return nil, nil, nil //nolint:nilerr // what it does is not cut short
 	}
 	defer unlock()
-	if open, err = pendingOf(ctx, in.Store, name); err != nil {
+	if open, err = in.Pending(ctx, name); err != nil {
 		return nil, nil, err
 	}
 	left := open[:0]
@@ -375,42 +375,37 @@ func (in *Installer) settle(ctx context.Context, name string) (done, open []stor
 	return done, left, nil
 }
 
-// Pending are the installations of a skill that a crash interrupted and that
-// were neither finished nor taken back since.
-func (in *Installer) Pending(ctx context.Context, name string) ([]store.Install, error) {
-	return pendingOf(ctx, in.Store, name)
-}
-
-// pendingOf are the installs of a skill that have begun and not ended.
-func pendingOf(ctx context.Context, db *store.Store, name string) (out []store.Install, err error) {
-	all, err := db.PendingInstalls(ctx)
+// Pending are the installations of a skill that a crash has cut short and that nothing
+// has finished or taken back yet.
+func (in *Installer) Pending(ctx context.Context, name string) (out []store.Install, err error) {
+	all, err := in.Store.PendingInstalls(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, in := range all {
-		if in.Skill == name {
-			out = append(out, in)
+	for _, k := range all {
+		if k.Skill == name {
+			out = append(out, k)
 		}
 	}
 	return out, nil
 }
 
-// giveUp ends the open installs of an interrupted command, because another
-// one replaces it. The caller holds the lock.
-func giveUp(ctx context.Context, db *store.Store, name string) error {
-	open, err := pendingOf(ctx, db, name)
+// giveUp ends what is still written down of an interrupted command: another one
+// takes its place. The caller holds the lock.
+func (in *Installer) giveUp(ctx context.Context, name string) error {
+	open, err := in.Pending(ctx, name)
 	if err != nil {
 		return err
 	}
-	for _, in := range open {
-		now, err := HashAt(in.Path)
+	for _, k := range open {
+		now, err := HashAt(k.Path)
 		if err != nil {
 			return err
 		}
-		if in.From == "" {
-			install.SweepPlants(filepath.Dir(filepath.Dir(in.Path)))
+		if k.From == "" {
+			install.SweepPlants(filepath.Dir(filepath.Dir(k.Path)))
 		}
-		if _, err := db.SettleInstall(ctx, in, now); err != nil {
+		if _, err := in.Store.SettleInstall(ctx, k, now); err != nil {
 			return err
 		}
 	}

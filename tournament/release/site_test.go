@@ -131,7 +131,7 @@ func (s *site) apply(p *Plan, err error) error {
 // install puts the offered version in the place of the live text.
 func (s *site) install() {
 	s.t.Helper()
-	if err := s.apply(s.in.PlanProved(s.t.Context(), s.live(), &s.offer, skill.Harness, nil)); err != nil {
+	if err := s.apply(s.in.PlanProved(s.t.Context(), s.live(), &s.offer, nil)); err != nil {
 		s.t.Fatal(err)
 	}
 }

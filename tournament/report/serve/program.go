@@ -16,68 +16,45 @@ import (
 // one server calls those that write one at a time, and other processes may
 // work on the same data.
 type Program interface {
-	Skills
-	Runs
-	Nights
-	Cases
-	Reviews
-	Decisions
-}
-
-// Skills are read like `evolve status` and `evolve log`.
-type Skills interface {
+	// Read like `evolve status` and `evolve log`.
 	Status(ctx context.Context) (*status.Report, error)
 	Log(ctx context.Context, skill string) (*status.Log, error)
 	// Diff compares two texts, named as `evolve diff` names them; from may be "",
 	// which is the live one.
 	Diff(ctx context.Context, skill, from, to string) (*report.Diff, error)
-}
 
-// Runs are read like `evolve report` and `evolve log --run`. A run is named by its
-// whole id.
-type Runs interface {
-	Runs(ctx context.Context) ([]Run, error) // the newest first
+	// Read like `evolve report`, `evolve log --run` and `evolve sleep status`. A run is
+	// named by its whole id; the newest run and night come first.
+	Runs(ctx context.Context) ([]Run, error)
 	Report(ctx context.Context, run string) (*report.Model, error)
 	// Progress is the progress of a run. It is called once a second while
 	// somebody looks.
 	Progress(ctx context.Context, run string) (*Progress, error)
-}
-
-// Nights are read like `evolve sleep status`.
-type Nights interface {
-	Nights(ctx context.Context) ([]*status.Night, error) // the newest first
+	Nights(ctx context.Context) ([]*status.Night, error)
 	Night(ctx context.Context, id string) (*status.Night, error)
-}
 
-// Cases are read and changed like `evolve cases`.
-type Cases interface {
+	// Read and changed like `evolve cases`.
 	Cases(ctx context.Context, skill string) ([]eval.Case, error)
 	Case(ctx context.Context, skill, id string) (*CaseNow, error)
 	// EditCase replaces the case by text, a case as JSON; if the case has
 	// changed since the state seen, the error is ErrChanged.
 	EditCase(ctx context.Context, skill, id, seen string, text []byte) (*Done, error)
 	DropCase(ctx context.Context, skill, id, seen string) (*Done, error)
-}
 
-// Reviews are blind, like `evolve review`.
-type Reviews interface {
-	// Pair is the next pair without a label that is not in skipped, nil for
-	// none.
+	// Pair is the next pair of a blind review without a label that skipped does not
+	// hold, nil for none.
 	Pair(ctx context.Context, skill string, skipped func(PairName) bool) (*Pair, *Review, error)
 	// Answer stores the owner's choice between the two shown answers: "1",
 	// "2" or "=".
 	Answer(ctx context.Context, skill string, pair PairName, choice string) error
-}
 
-// Decisions are the owner's open decisions, and the commands that settle
-// them.
-type Decisions interface {
+	// Queue is what waits for its owner's decision.
 	Queue(ctx context.Context) ([]Waiting, error)
 	// Plan describes what an act would do, and does nothing. at is a
 	// candidate's SHA-256, a version ("v1"), or "".
 	Plan(ctx context.Context, act Act, skill, at string) (*Plan, error)
-	// Do carries out a plan. If the state has changed since the plan seen was
-	// made, the error is ErrChanged.
+	// Do carries out a plan. If what is there now is not what seen was made of,
+	// it refuses with ErrChanged.
 	Do(ctx context.Context, act Act, skill, at, seen string, unproven bool) (*Done, error)
 }
 

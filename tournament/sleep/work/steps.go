@@ -394,17 +394,16 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 	} else if why != "" {
 		return "", &sleep.Hopeless{Err: errors.New(why)}
 	}
-	cand, err := candidate.MadeBy(ctx, s.Store, t.Skill, r.Challenger)
-	if err != nil {
-		return "", err
-	}
 	run, err := s.Store.Run(ctx, t.Run)
 	if err != nil {
 		return "", err
 	}
-	v := candidate.NewVersion(cand, run, r.Incumbent)
+	v, err := candidate.Proved(ctx, s.Store, run, r.Incumbent, r.Challenger)
+	if err != nil {
+		return "", err
+	}
 	v.Simulated, v.Note, v.Created = r.Simulated, "installed by a night", s.Runner.Now().UTC()
-	plan, err := in.PlanProved(ctx, live, v, candidate.PartOf(cand.Operator), nil)
+	plan, err := in.PlanProved(ctx, live, v, nil)
 	if err != nil {
 		return "", aboutFolder(t.Skill, err)
 	}
