@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"tournament/release":            {"eval/plain", "eval/problem", "harvest/hook", "mutate/skill", "mutate/skill/check", "mutate/skill/install", "pareto", "store", "store/datadir", "store/lock", "tournament/candidate", "tournament/record"},
 	"tournament/rebase":             {"eval", "eval/plain", "harvest/hook", "harvest/hook/settings", "mutate", "mutate/skill", "mutate/skill/check", "pareto", "store", "store/datadir", "store/lock", "tournament/candidate", "tournament/record", "tournament/release"},
 	"tournament/report":             {"eval", "eval/plain", "mutate/skill", "pareto", "tournament/gate", "tournament/record", "tournament/search"},
-	"tournament/report/serve":       {"eval", "eval/check", "eval/plain", "tournament/approval", "tournament/candidate", "tournament/record", "tournament/report", "tournament/report/page", "tournament/status"},
+	"tournament/report/serve":       {"eval", "eval/check", "eval/plain", "eval/problem", "tournament/approval", "tournament/candidate", "tournament/record", "tournament/report", "tournament/report/page", "tournament/status"},
 	"tournament/report/browsertest": {},
 	"tournament/sleep":              {"eval", "eval/plain", "pareto", "store", "store/lock", "tournament/record"},
 	"cmd/evolve":                    {"*"},

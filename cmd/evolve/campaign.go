@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
@@ -14,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // runner prepares runs with these flags.
@@ -29,9 +29,7 @@ func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
 		Harvest: func(ctx context.Context, db *store.Store) (*ingest.Report, error) {
 			return harvestSessions(ctx, a, db, f.harvest)
 		},
-		WatchMining: func(calls func() int64, budget *eval.Budget, caps eval.Caps) func() {
-			return a.Watch(term.Task{Phase: "mining", Unit: "calls", Count: calls, Budget: budget, Caps: caps}).Done
-		}}, nil
+		Watch: func(of report.Task) report.View { return a.Watch(of) }}, nil
 }
 
 // prepareRun prepares a run, or the continuation of one. The caller must close it, with an
@@ -69,18 +67,4 @@ func approveSpending(a *global, yes bool, over float64, usd *float64, question, 
 		err = &problem.Error{Kind: problem.Stopped, Err: errors.New(spent), Hint: hint}
 	}
 	return err
-}
-
-// searchOf describes a search for the progress view.
-func searchOf(c *campaign.Campaign, fc *campaign.Forecast) term.Task {
-	budget := c.Budget()
-	t := term.Task{Phase: "search", Unit: "rollouts", Total: fc.Rollouts, Count: func() int64 { return budget.Spent().Rollouts },
-		Budget: budget, Caps: c.Config.Caps(), Expect: time.Duration(fc.Minutes * float64(time.Minute)), Bound: true}
-	if c.Config.Carried != "" {
-		t.Phase = "gate"
-	}
-	if c.Resumed {
-		t.Since = c.Stored().Started
-	}
-	return t
 }

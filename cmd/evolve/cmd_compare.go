@@ -159,10 +159,7 @@ func measureComparison(ctx context.Context, a *global, f *compareFlags, c *campa
 	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or use --yes"); err != nil {
 		return err
 	}
-	err = c.Measure(ctx, func(rollouts int, budget *eval.Budget, caps eval.Caps) (func(*eval.Rollout), func()) {
-		bar := a.Watch(term.Task{Phase: "compare", Unit: "rollouts", Total: int64(rollouts), Budget: budget, Caps: caps})
-		return bar.Rollout, bar.Done
-	})
+	err = c.Measure(ctx)
 	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
 		return comparisonInterrupted(ctx, a, ended.Err)
 	}

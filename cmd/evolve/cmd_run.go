@@ -214,9 +214,7 @@ func runSkill(ctx context.Context, a *global, f *runFlags) error {
 			return err
 		}
 	}
-	bar := a.Watch(searchOf(c, fc))
-	res, err := c.Run(ctx, bar)
-	bar.Done()
+	res, err := c.Run(ctx)
 	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
 		return sayStopped(ctx, a, ended)
 	}

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // ingester writes sessions and cases to the store.
@@ -33,7 +33,7 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 	if err != nil {
 		return nil, err
 	}
-	bar := a.Watch(term.Task{Phase: "harvest", Unit: "sessions"})
+	bar := a.Watch(report.Task{Phase: "harvest", Unit: "sessions"})
 	defer bar.Done()
 	return g.Harvest(ctx, sources, f.headless, bar.Count)
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep/work"
 )
 
@@ -28,13 +27,7 @@ func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) 
 		return nil, err
 	}
 	return &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Redactor: a.redactor(), Demo: a.isDemo(), UsesTools: agent.UsesTools,
-		Page: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) },
-		Watch: func(c *campaign.Campaign, fc *campaign.Forecast) (campaign.Observer, func()) {
-			view := searchOf(c, fc)
-			view.Of = c.Config.Skill
-			bar := a.Watch(view)
-			return bar, bar.Done
-		}}, nil
+		Page: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) }}, nil
 }
 
 // foreseeTimer forecasts the cost of each night of a timer from its flags and

@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
@@ -38,9 +39,8 @@ type Runner struct {
 	Headless bool // sessions that a program drove count, too
 	// Installer installs texts.
 	Installer func(*store.Store) *release.Installer
-	// WatchMining shows the progress of reading corrections until done is called; calls
-	// counts the model's calls so far.
-	WatchMining func(calls func() int64, budget *eval.Budget, caps eval.Caps) (done func())
+	// Watch shows the progress of what takes a while.
+	Watch func(report.Task) report.View
 }
 
 // Options concern the process of a run, and are not stored with it.
@@ -124,14 +124,8 @@ func (c *Campaign) Close() {
 	c.locked.Unlock()
 }
 
-// An Observer sees the progress of a search.
-type Observer interface {
-	Event(record.Event)
-	Rollout(*eval.Rollout)
-}
-
-// A StoppedError is the cause that ended a run, or a comparison, early.
-// Everything measured is saved.
+// A StoppedError is what ended a run, or a comparison, early. Everything measured is
+// saved.
 type StoppedError struct {
 	Run string
 	Err error
@@ -142,15 +136,35 @@ func (e *StoppedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *StoppedError) Unwrap() error { return e.Err }
 
-// Run searches, tries the result before the gate, and writes the challenger's
-// text to the data folder. Errors: *StoppedError, and those of the result.
-func (c *Campaign) Run(ctx context.Context, o Observer) (*Result, error) {
-	audit := &auditCounts{}
-	c.plan.OnEvent, c.plan.OnRollout = o.Event, func(r *eval.Rollout) { audit.count(r); o.Rollout(r) }
+// Run searches, puts what it found before the gate, and writes the challenger's text
+// to the data folder. Errors: *StoppedError, and those of the result.
+func (c *Campaign) Run(ctx context.Context) (*Result, error) {
+	audit, view := &auditCounts{}, c.runner.Watch(c.task())
+	c.plan.OnEvent, c.plan.OnRollout = view.Event, func(r *eval.Rollout) { audit.count(r); view.Rollout(r) }
 	out, err := search.Improve(ctx, c.plan)
+	view.Done()
 	if err != nil {
 		return nil, &StoppedError{c.run.ID, err}
 	}
 	out.Warnings = append(out.Warnings, audit.warnings()...)
 	return c.result(ctx, out)
+}
+
+// task is the search, as its progress is shown.
+func (c *Campaign) task() report.Task {
+	t := report.Task{Phase: "search", Unit: "rollouts", Count: func() int64 { return c.budget.Spent().Rollouts },
+		Budget: c.budget, Caps: c.Config.Caps(), Bound: true}
+	if fc := c.forecast; fc != nil {
+		t.Total, t.Expect = fc.Rollouts, time.Duration(fc.Minutes*float64(time.Minute))
+	}
+	if c.Config.Carried != "" {
+		t.Phase = "gate"
+	}
+	if c.Resumed {
+		t.Since = c.run.Started
+	}
+	if c.options.Night {
+		t.Of = c.Config.Skill
+	}
+	return t
 }

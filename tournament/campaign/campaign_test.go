@@ -24,10 +24,12 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // A lab has a skill of a simulated world, and a store.
 type lab struct {
+	silent silent
 	*Runner
 	t     *testing.T
 	world simulated.World
@@ -52,8 +54,8 @@ func newLab(t *testing.T) *lab {
 		Backends: func(context.Context, *agent.Spec) (*agent.Backends, error) {
 			return &agent.Backends{Agent: l.world.Agent(), Mutator: l.world.Model(), Judge: l.world.Model(), Redactor: redact.Known(), AtATime: 4}, nil
 		},
-		Harvest:     func(context.Context, *store.Store) (*ingest.Report, error) { return &ingest.Report{}, nil },
-		WatchMining: func(func() int64, *eval.Budget, eval.Caps) func() { return func() {} },
+		Harvest: func(context.Context, *store.Store) (*ingest.Report, error) { return &ingest.Report{}, nil },
+		Watch:   func(report.Task) report.View { return &l.silent },
 	}
 	l.Installer = func(db *store.Store) *release.Installer {
 		return &release.Installer{Store: db, Dir: home, Access: datadir.Writes, Layout: l.Layout, Now: time.Now, Say: l.Say,
@@ -74,10 +76,11 @@ func (l *lab) config() Config {
 		Spec: agent.Spec{Agent: "simulated", ReflectAgent: "simulated", JudgeAgent: "simulated"}}
 }
 
-// A silent observer is told of a search and shows nothing.
+// A silent view counts rollouts and shows nothing.
 type silent struct{ rollouts int }
 
 func (*silent) Event(record.Event)      {}
+func (*silent) Done()                   {}
 func (s *silent) Rollout(*eval.Rollout) { s.rollouts++ }
 
 // TestRun: a run without a command line is prepared, forecast, run, and resumed from its
@@ -107,12 +110,11 @@ func TestRun(t *testing.T) {
 	} else {
 		other.Close()
 	}
-	seen := &silent{}
-	res, err := c.Run(ctx, seen)
+	res, err := c.Run(ctx)
 	l.check(err)
 	c.Close()
-	if res.Challenger == nil || res.Spent.Rollouts == 0 || seen.rollouts == 0 {
-		t.Fatalf("result %+v, %d rollouts seen", res, seen.rollouts)
+	if res.Challenger == nil || res.Spent.Rollouts == 0 || l.silent.rollouts == 0 {
+		t.Fatalf("result %+v, %d rollouts seen", res, l.silent.rollouts)
 	}
 	if text, err := os.ReadFile(res.Challenger.Path); err != nil || skill.HashText(text) != res.Challenger.SHA {
 		t.Errorf("the challenger is not written to %q: %v", res.Challenger.Path, err)
@@ -120,7 +122,7 @@ func TestRun(t *testing.T) {
 	c, err = l.Resume(ctx, res.Run, "", Options{})
 	l.check(err)
 	defer c.Close()
-	if again, err := c.Run(ctx, &silent{}); err != nil || again.Challenger.SHA != res.Challenger.SHA || again.Spent.Rollouts != res.Spent.Rollouts {
+	if again, err := c.Run(ctx); err != nil || again.Challenger.SHA != res.Challenger.SHA || again.Spent.Rollouts != res.Spent.Rollouts {
 		t.Errorf("walked again: %+v, %v, want %+v", again, err, res)
 	}
 }
@@ -136,7 +138,7 @@ func TestStoppedRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stopped *StoppedError
-	if _, err := c.Run(ctx, &silent{}); !errors.As(err, &stopped) || stopped.Run != c.Stored().ID || !errors.Is(err, context.Canceled) {
+	if _, err := c.Run(ctx); !errors.As(err, &stopped) || stopped.Run != c.Stored().ID || !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -157,9 +159,7 @@ func TestCompareTwoTexts(t *testing.T) {
 			t.Fatalf("forecast %+v, %v", fc, err)
 		}
 		before := len(l.said)
-		l.check(c.Measure(ctx, func(int, *eval.Budget, eval.Caps) (func(*eval.Rollout), func()) {
-			return func(*eval.Rollout) {}, func() {}
-		}))
+		l.check(c.Measure(ctx))
 		c.Close()
 		if got := int(c.Report.Spent.Rollouts); got != asked || asked == 0 && !strings.Contains(strings.Join(l.said[before:], "\n"), "16 of 16 rollouts are from an earlier comparison") {
 			t.Errorf("%d rollouts were paid for, want %d; it said %q", got, asked, l.said[before:])

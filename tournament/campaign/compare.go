@@ -133,11 +133,9 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 // Close releases what Plan opened.
 func (c *Comparison) Close() { _ = c.back.Close() } // what stays behind does no harm
 
-// Measure runs both arms. watch gets the number of rollouts, and returns a
-// function to call after each and one that ends the view. Errors:
-// *eval.BudgetError, with which the Report holds what was measured so far;
-// *StoppedError.
-func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budget *eval.Budget, caps eval.Caps) (each func(*eval.Rollout), done func())) error {
+// Measure runs both arms. Errors: *eval.BudgetError, with which the Report holds what was
+// measured; *StoppedError.
+func (c *Comparison) Measure(ctx context.Context) error {
 	base, err := VariantOf(c.texts.Live)
 	if err != nil {
 		return err
@@ -167,11 +165,13 @@ func (c *Comparison) Measure(ctx context.Context, watch func(rollouts int, budge
 	if budget == nil {
 		budget = c.config.Budget(now)
 	}
-	each, done := watch(len(jobs), budget, c.config.Caps())
 	ev := c.config.Evaluator(c.back, c.cases, budget, now)
-	ev.Recorder, ev.Others, ev.OnRollout = c.options.Recorder, c.others, each
+	ev.Recorder, ev.Others = c.options.Recorder, c.others
+	done := func() {}
 	if ev.Recorder == nil {
 		ev.Recorder = c.texts.Store.Journal(id)
+		view := c.runner.Watch(report.Task{Phase: "compare", Unit: "rollouts", Total: int64(len(jobs)), Budget: budget, Caps: c.config.Caps()})
+		ev.OnRollout, done = view.Rollout, view.Done
 	}
 	rollouts, err := ev.Run(ctx, jobs)
 	done()

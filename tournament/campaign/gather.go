@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/report"
 )
 
 // gather harvests and mines, unless the options forbid it, and reads the cases.
@@ -74,9 +75,9 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 		miner = limit
 		defer func() { c.Notes = append(append(c.Notes, reader.warnings()...), limit.warnings()...) }()
 	}
-	done := c.runner.WatchMining(func() int64 { return c.budget.Spent().MinerCalls }, c.budget, f.Caps())
+	view := c.runner.Watch(report.Task{Phase: "mining", Unit: "calls", Count: func() int64 { return c.budget.Spent().MinerCalls }, Budget: c.budget, Caps: f.Caps()})
 	_, stats, err := c.runner.ingester(c.db, c.back).Mine(ctx, f.Skill, ingest.Mining{Model: miner, Headless: c.runner.Headless, OnTrial: onTrial})
-	done()
+	view.Done()
 	if err == nil {
 		err = limit.unanswered() // their cases were made without a model meanwhile, and are made again
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
+	"github.com/skill-evolve/evolve/eval/problem"
 )
 
 // A caseForm has the fields of a case that can be typed: the request, the
@@ -118,14 +119,14 @@ func (f *caseForm) apply(c *eval.Case) (string, error) {
 		}
 		is, err := k.apply(was)
 		if err != nil {
-			return "", &Error{Message: fmt.Sprintf("check %d: %v", i+1, err), Kind: Unknown}
+			return "", &Error{Message: fmt.Sprintf("check %d: %v", i+1, err), Kind: problem.Input}
 		}
 		next.Checks = append(next.Checks, is)
 	}
 	if f.New.Type != "" {
 		is, err := f.New.apply(eval.Check{Type: f.New.Type})
 		if err != nil {
-			return "", &Error{Message: fmt.Sprintf("the new check: %v", err), Kind: Unknown}
+			return "", &Error{Message: fmt.Sprintf("the new check: %v", err), Kind: problem.Input}
 		}
 		next.Checks = append(next.Checks, is)
 	}

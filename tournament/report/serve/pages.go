@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/report/page"
 )
 
@@ -162,9 +163,9 @@ func (s *Server) asError(err error) (*Error, int) {
 		e = s.Explain(err)
 	}
 	switch e.Kind {
-	case Refused:
+	case problem.Refused:
 		return e, http.StatusConflict
-	case Unknown:
+	case problem.Input:
 		return e, http.StatusUnprocessableEntity
 	}
 	return e, http.StatusInternalServerError

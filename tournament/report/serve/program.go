@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/approval"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -73,24 +74,16 @@ const (
 type Error struct {
 	Message string
 	Hint    string // with commands in backticks, "" for none
-	Kind    ErrorKind
+	// Kind is problem.Input for what is not there, or wrong; problem.Refused for what safety
+	// or another process forbids; else problem.Failed.
+	Kind problem.Kind
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// An ErrorKind is the cause of an error.
-type ErrorKind int
-
-// The kinds, by the commands' exit codes.
-const (
-	Failed  ErrorKind = iota
-	Unknown           // there is no such thing, or the input is wrong
-	Refused           // for safety, or because something else is going on
-)
-
-// ErrChanged is the error of a decision on a state that has changed since it
-// was shown.
-var ErrChanged = &Error{Message: "this has changed since the page was made: nothing was done", Hint: "look at it again, and decide then", Kind: Refused}
+// ErrChanged is the refusal of what was decided on something that is not there any
+// more.
+var ErrChanged = &Error{Message: "this has changed since the page was made: nothing was done", Hint: "look at it again, and decide then", Kind: problem.Refused}
 
 // A Done is the result of an act.
 type Done struct {

@@ -3,6 +3,8 @@ package serve
 import (
 	"net/http"
 	"sync"
+
+	"github.com/skill-evolve/evolve/eval/problem"
 )
 
 // skips are the pairs that were skipped since the server began, by skill.
@@ -78,7 +80,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	case "again":
 		s.skips.forget(name)
 	default:
-		s.failed(w, r, &Error{Message: "say 1, 2, = or skip: nothing was kept", Kind: Unknown})
+		s.failed(w, r, &Error{Message: "say 1, 2, = or skip: nothing was kept", Kind: problem.Input})
 		return
 	}
 	http.Redirect(w, r, skillPath(name)+"/review", http.StatusSeeOther)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/approval"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -103,7 +104,7 @@ func (s *stub) Cases(context.Context, string) ([]eval.Case, error) {
 
 func (s *stub) Case(_ context.Context, _, id string) (*CaseNow, error) {
 	if id == "gone" {
-		return nil, &Error{Message: hostile, Hint: hostile, Kind: Unknown}
+		return nil, &Error{Message: hostile, Hint: hostile, Kind: problem.Input}
 	}
 	c := hostileCase
 	return &CaseNow{Case: &c, Seen: "now", Spent: hostile}, nil
@@ -140,7 +141,7 @@ func (s *stub) Queue(context.Context) ([]Waiting, error) {
 func (s *stub) Plan(_ context.Context, act Act, skill, at string) (*Plan, error) {
 	switch at {
 	case "refused":
-		return &Plan{Act: act, Skill: skill, Refusal: &Error{Message: hostile, Hint: hostile, Kind: Refused}}, nil
+		return &Plan{Act: act, Skill: skill, Refusal: &Error{Message: hostile, Hint: hostile, Kind: problem.Refused}}, nil
 	case "broken":
 		return nil, errors.New(hostile)
 	}

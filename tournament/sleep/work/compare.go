@@ -138,7 +138,7 @@ func (s *Worker) against(ctx context.Context, texts *candidate.Texts, text strin
 	if _, err := c.Plan(ctx); err != nil {
 		return nil, err
 	}
-	err = c.Measure(ctx, func(int, *eval.Budget, eval.Caps) (func(*eval.Rollout), func()) { return nil, func() {} })
+	err = c.Measure(ctx)
 	k := &sleep.Compared{Version: d.Version, Against: text, Model: d.To, Tried: len(o.Cases)}
 	if err != nil {
 		k.Tried = c.Report.Cases

@@ -253,13 +253,10 @@ func (s *Worker) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 	case err != nil:
 		return r, aboutSkill(err)
 	}
-	fc, err := c.Forecast(ctx)
-	if err != nil {
+	if _, err := c.Forecast(ctx); err != nil {
 		return r, err
 	}
-	bar, done := s.Watch(c, fc)
-	res, err := c.Run(ctx, bar)
-	done()
+	res, err := c.Run(ctx)
 	count(&r, c)
 	if err != nil {
 		return r, aboutSkill(err)

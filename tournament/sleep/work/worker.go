@@ -26,8 +26,6 @@ type Worker struct {
 	UsesTools func(agent string) bool
 	// Page writes the page of a run, and returns its path.
 	Page func(ctx context.Context, run string) (string, error)
-	// Watch shows the progress of a run, until done is called.
-	Watch func(c *campaign.Campaign, fc *campaign.Forecast) (o campaign.Observer, done func())
 
 	// now is tonight's model, once it was determined.
 	now *nightModel

@@ -103,9 +103,9 @@ func (p *Program) Explain(err error) *serve.Error {
 	e := &serve.Error{Message: plain.Line(p.Clean(err.Error())), Hint: p.Clean(hint)}
 	switch {
 	case kind == problem.Input || kind == problem.NotFound:
-		e.Kind = serve.Unknown
+		e.Kind = problem.Input
 	case kind == problem.Refused || hint != "":
-		e.Kind = serve.Refused
+		e.Kind = problem.Refused
 	}
 	return e
 }

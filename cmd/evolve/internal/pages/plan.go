@@ -140,7 +140,7 @@ func (r *request) plan(ctx context.Context, act serve.Act, name, at string) (_ *
 		p.Command += "@" + plain.Short(p.At)
 	}
 	if err != nil {
-		if p.Refusal = r.Explain(err); p.Refusal.Kind == serve.Failed {
+		if p.Refusal = r.Explain(err); p.Refusal.Kind == problem.Failed {
 			return nil, nil, err
 		}
 		p.Will = nil

@@ -12,26 +12,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// A Task describes the work that a progress view shows.
-type Task struct {
-	Of    string // the skill's name if there are several, else ""
-	Phase string // the first
-	Unit  string // what is counted: "rollouts", "sessions"
-	Total int64  // of them; 0: unknown
-	// Count returns how many there are; nil counts the calls of Count and Rollout.
-	Count  func() int64
-	Budget *eval.Budget // nil: nothing is spent
-	Caps   eval.Caps    // of Budget
-	// Since is when a resumed run began: what was recorded since counts as done
-	// before. Zero: nothing was.
-	Since time.Time
-	// Expect is the forecast time of Total; 0: unknown.
-	Expect time.Duration
-	// Bound: Total is an upper bound, because the evidence or the patience
-	// can end the task early.
-	Bound bool
-}
-
 const (
 	drawEvery  = 200 * time.Millisecond
 	plainEvery = 10 * time.Second
@@ -46,7 +26,7 @@ const (
 // --quiet. Its methods may be called concurrently.
 type progress struct {
 	t       *Terminal
-	task    Task
+	task    report.Task
 	console *console // nil: plain lines
 	colour  bool
 	began   time.Time
@@ -79,7 +59,7 @@ type tick struct {
 }
 
 // Watch begins a view. It ends with done.
-func (t *Terminal) Watch(of Task) *progress {
+func (t *Terminal) Watch(of report.Task) *progress {
 	now := t.Now()
 	p := &progress{t: t, task: of, began: now, line: now, phase: of.Phase, stop: make(chan struct{})}
 	if t.Quiet {

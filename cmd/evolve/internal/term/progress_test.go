@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/report"
 	"pgregory.net/rapid"
 )
 
@@ -21,7 +22,7 @@ type stage struct {
 	budget *eval.Budget
 }
 
-func newStage(t Task, caps eval.Caps) *stage {
+func newStage(t report.Task, caps eval.Caps) *stage {
 	s := &stage{clock: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)}
 	now := func() time.Time { return s.clock }
 	s.budget = eval.NewBudget(caps, now)
@@ -56,7 +57,7 @@ func (s *stage) happens(kind string, best *float64, data any) {
 }
 
 func TestProgressPlain(t *testing.T) {
-	s := newStage(Task{Phase: "search", Unit: "rollouts", Total: 300, Bound: true}, eval.Caps{Rollouts: 300, CostUSD: 6})
+	s := newStage(report.Task{Phase: "search", Unit: "rollouts", Total: 300, Bound: true}, eval.Caps{Rollouts: 300, CostUSD: 6})
 	s.tried(4, time.Second, 0.01)
 	s.happens("seed", new(0.5), map[string]any{"quality": 0.5, "cases": 4})
 	s.tried(16, time.Second, 0.01)
@@ -87,7 +88,7 @@ no-skill arm: 31/300 rollouts, validation 0.50 → 0.75 (4 cases), $0.31 of $6.0
 
 // TestProgressResumed: what was recorded counts as done, and for no pace.
 func TestProgressResumed(t *testing.T) {
-	s := newStage(Task{Phase: "search", Unit: "rollouts", Total: 100}, eval.Caps{Rollouts: 100})
+	s := newStage(report.Task{Phase: "search", Unit: "rollouts", Total: 100}, eval.Caps{Rollouts: 100})
 	s.task.Since = s.clock.Add(-time.Hour)
 	for range 40 {
 		s.budget.Charge(eval.ByAgent, eval.Cost{})
@@ -106,7 +107,7 @@ func TestProgressResumed(t *testing.T) {
 // TestTimeLeft: the estimate comes from the forecast first, then from what was
 // seen, and the tightest cap counts.
 func TestTimeLeft(t *testing.T) {
-	base := Task{Phase: "search", Unit: "rollouts", Total: 100, Expect: 100 * time.Minute}
+	base := report.Task{Phase: "search", Unit: "rollouts", Total: 100, Expect: 100 * time.Minute}
 	left := func(s *stage) time.Duration {
 		d, ok := s.timeLeft(s.clock)
 		if !ok {
@@ -143,7 +144,7 @@ func TestTimeLeft(t *testing.T) {
 	if d := left(s); d != 2*time.Minute {
 		t.Errorf("%v, want 2m: the cap on time", d)
 	}
-	s = newStage(Task{Phase: "search", Unit: "rollouts"}, eval.Caps{})
+	s = newStage(report.Task{Phase: "search", Unit: "rollouts"}, eval.Caps{})
 	s.tried(20, time.Second, 0)
 	if d, ok := s.timeLeft(s.clock); ok {
 		t.Errorf("without any cap: %v", d)
@@ -167,7 +168,7 @@ func TestProgressFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.Int64Range(0, 100_000).Draw(t, "total")
 		caps := eval.Caps{Rollouts: total, CostUSD: rapid.SampledFrom([]float64{0, 0.5, 12345.67}).Draw(t, "usd"), Tokens: rapid.SampledFrom([]int64{0, 2_000_000}).Draw(t, "tokens")}
-		s := newStage(Task{Of: rapid.SampledFrom([]string{"", "dataviz", "週次の売上をグラフにする"}).Draw(t, "of"), Phase: "search", Unit: "rollouts", Total: total,
+		s := newStage(report.Task{Of: rapid.SampledFrom([]string{"", "dataviz", "週次の売上をグラフにする"}).Draw(t, "of"), Phase: "search", Unit: "rollouts", Total: total,
 			Expect: time.Hour, Bound: rapid.Bool().Draw(t, "bound")}, caps)
 		s.task.Since = s.clock.Add(-time.Hour)
 		s.Rollout(&eval.Rollout{Attempts: 9999, Started: s.clock.Add(-time.Minute)})
