@@ -8,31 +8,30 @@ import (
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
-// A Kind is what a backend declares of itself.
+// A Kind describes a backend.
 type Kind struct {
 	Name string
-	// Program is what has to be on PATH; "" for a backend that drives none.
+	// Program is the program that has to be on PATH; "" for a backend that drives none.
 	Program string
 	Install string // what to type if it is missing
-	// Credentials are the variables that it takes its key from; the first is
-	// named in hints.
+	// Credentials are the variables that it takes its key from; hints name the first.
 	Credentials []string
 	Login       string // what to type if none is set
-	// BaseEnv is the variable that names another server than the vendor's.
+	// BaseEnv is the variable for another server than the vendor's.
 	BaseEnv string
 
 	UsesTools  bool // it works in a folder
-	ByHand     bool // somebody outside of evolve's control answers
-	Simulated  bool // no model is asked
+	ByHand     bool // a person or a program outside of evolve's control answers
+	Simulated  bool // no model is called
 	NeedsModel bool // it has no model of its own
-	AnyServer  bool // it asks the server of --base-url, with the key of --api-key-env
+	AnyServer  bool // it uses the server of --base-url, with the key of --api-key-env
 	Dollars    Dollars
 
 	// Make opens it for one of the roles of a run.
 	Make func(ctx context.Context, o *Opening) (Answerer, error)
 }
 
-// Dollars says how the cost of a backend's calls is known.
+// Dollars is how the cost of a backend's calls is known.
 type Dollars uint8
 
 // The zero value is a backend that reports what a call costs.
@@ -59,7 +58,7 @@ func Both[T interface {
 	return Answerer{x, x}, nil
 }
 
-// An Opening is what a backend is opened with.
+// An Opening holds what a backend needs to be opened.
 type Opening struct {
 	Spec           *Spec
 	Model, BaseURL string // of the role
@@ -71,11 +70,11 @@ type Opening struct {
 	Forbidden func() ([]string, error)
 	// HandoffDir is the folder for requests if Spec names none.
 	HandoffDir func() (string, error)
-	Asking     bool // the backend tells what it is, and makes no folder
-	NoWait     bool // requests are put there, and not waited for
+	Asking     bool // the backend only reports its identity, and makes no folder
+	NoWait     bool // requests are put into the folder, but not waited for
 }
 
-// Sandbox reports whether what runs tools is to run in a sandbox.
+// Sandbox reports whether tools must run in a sandbox.
 func (o *Opening) Sandbox() bool { return o.Spec.Sandbox != SandboxNone }
 
 var kinds []*Kind
@@ -96,8 +95,7 @@ func Names() []string {
 	return names
 }
 
-// KindOf finds a backend by its name. One that is not registered can do nothing: its
-// Make is nil.
+// KindOf finds a backend by its name. An unknown one has a nil Make.
 func KindOf(name string) *Kind {
 	if i := slices.IndexFunc(kinds, func(k *Kind) bool { return k.Name == name }); i >= 0 {
 		return kinds[i]

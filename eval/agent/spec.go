@@ -10,9 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// A Spec chooses who answers, who mutates and who judges. The JSON form is part of a
-// run's configuration; what the environment and config.yaml said when it began is in
-// it.
+// A Spec chooses the agent, the mutator and the judge. Its JSON is part of a run's
+// configuration, with the values that the environment and config.yaml had when the run
+// began.
 type Spec struct {
 	Agent        string  `json:"agent"`
 	Model        string  `json:"model,omitempty"`
@@ -57,7 +57,7 @@ func (s *Spec) Simulated() bool {
 	return !slices.ContainsFunc(s.Roles(), func(r Role) bool { return !KindOf(r.Agent).Simulated })
 }
 
-// ByHand reports whether somebody answers requests by hand in this run.
+// ByHand reports whether a person answers requests by hand in this run.
 func (s *Spec) ByHand() bool {
 	return slices.ContainsFunc(s.Roles(), func(r Role) bool { return KindOf(r.Agent).ByHand })
 }
@@ -74,7 +74,7 @@ func (s *Spec) Price(model string) *eval.Price {
 }
 
 // USD estimates what tokens of a model cost together: an answer is about a third of a
-// call's tokens, and has a price of its own. nil if that is not known.
+// call's tokens, and has a price of its own. nil if the price is not known.
 func (s *Spec) USD(model string, tokens float64) *float64 {
 	p := s.Price(model)
 	if p == nil {
@@ -84,7 +84,7 @@ func (s *Spec) USD(model string, tokens float64) *float64 {
 	return &usd
 }
 
-// SetPrices tells a budget what tokens cost, by the role of who answers.
+// SetPrices sets a budget's prices of tokens, by role.
 func (s *Spec) SetPrices(budget *eval.Budget) {
 	budget.SetPrice(eval.ByAgent, s.Price(s.Model))
 	budget.SetPrice(eval.ByMutator, s.Price(s.ReflectModel))
@@ -94,8 +94,8 @@ func (s *Spec) SetPrices(budget *eval.Budget) {
 
 var errNoPrice = errors.New("nobody tells what a call costs")
 
-// Priced says why dollars cannot be counted; nil if every role has a price, or an agent
-// that reports dollars.
+// Priced returns why dollars cannot be counted; nil if every role has a price, or an
+// agent that reports dollars.
 func (s *Spec) Priced() error {
 	for _, r := range s.Roles() {
 		switch KindOf(r.Agent).Dollars {
@@ -110,7 +110,7 @@ func (s *Spec) Priced() error {
 	return nil
 }
 
-// Describe names who works, in words: the default is named as well.
+// Describe names agent, mutator and judge, defaults included.
 func (s *Spec) Describe() string {
 	name := func(agent, model string) string {
 		switch {

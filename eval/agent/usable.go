@@ -20,8 +20,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// Usable returns the cases that a run with this choice can try, and notes in words why it
-// leaves others out. Nothing is spent.
+// Usable returns the cases that a run with this choice can try, and notes that explain
+// why it leaves others out. Nothing is spent.
 func (b *Backends) Usable(ctx context.Context, s *Spec, cases []eval.Case) (kept []eval.Case, notes []string, err error) {
 	kept = cases
 	drop := func(why string, hopeless func(*eval.Case) bool) {
@@ -67,22 +67,23 @@ func runsPrograms(c *eval.Case) bool {
 	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Executing() })
 }
 
-// needsFolder reports whether a check of c reads what an agent left behind.
+// needsFolder reports whether a check of c reads files in the workspace.
 func needsFolder(c *eval.Case) bool {
 	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool {
 		return k.Spec().Files
 	})
 }
 
-// programs runs what checks run: in a sandbox, unless the owner wants none. What
-// the owner's own files say, a script that grades, is part of what is measured.
+// programs runs the programs of checks: in a sandbox, unless the owner wants none. The
+// content of the owner's own files, such as a script that grades, is part of its
+// identity.
 func (s *Spec) programs(cases []eval.Case) process.Programs {
 	files := map[string]string{}
 	for i := range cases {
 		for _, k := range cases[i].Checks {
 			for _, word := range k.Command {
 				if !filepath.IsAbs(word) {
-					continue // PATH's, or of the workspace, which the case names
+					continue // on PATH, or in the workspace, which is part of the case
 				}
 				if sum, err := hashProgram(word); err == nil {
 					files[word] = sum
@@ -101,8 +102,8 @@ func (s *Spec) programs(cases []eval.Case) process.Programs {
 	return p
 }
 
-// hashProgram is the SHA-256 of a file that a check names, in hex; large ones are
-// known by their first GiB.
+// hashProgram is the SHA-256 of a file that a check names, in hex; of large files only
+// the first GiB is hashed.
 func hashProgram(name string) (string, error) {
 	f, err := bounded.Open(name)
 	if err != nil {

@@ -134,7 +134,7 @@ func (p *part) change(dir string, files map[string]string, removed []string) err
 	return nil
 }
 
-// asked is how a child was called, comparable between machines.
+// asked is how a child was called, in a form that is the same on all machines.
 func (p *part) asked(args []string, stdin string) string {
 	return anyID.ReplaceAllString(p.blank(strings.Join(args, "\n")+"\n--\n"+stdin), "{id}")
 }

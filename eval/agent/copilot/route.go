@@ -27,8 +27,8 @@ var vendorHosts = []string{"github.com:443", "api.github.com:443", "api.githubco
 type route struct {
 	base    *url.URL // nil: GitHub's own
 	text    string   // base as it was given
-	hosts   []string // host:port of all servers that are called
-	kind    string   // of a server of one's own
+	hosts   []string // host:port of all servers that are used
+	kind    string   // of a custom server
 	wire    string
 	key     string
 	bearer  string
@@ -36,7 +36,7 @@ type route struct {
 	secrets replay.Secrets
 }
 
-// tokenVar hands a GitHub token to the program: the SDK's own name for it.
+// tokenVar passes a GitHub token to the program: the SDK's own name for it.
 const tokenVar = "COPILOT_SDK_AUTH_TOKEN"
 
 func routeOf(c replay.Config) (*route, error) {
@@ -93,9 +93,8 @@ func (r *route) params() string {
 	return "base=" + r.base.Host + r.base.Path + " type=" + r.kind + " wire=" + r.wire
 }
 
-// provider is the server of one's own as the SDK names it. The key goes this
-// way, over the program's stdin, and not by its environment, which the agent's
-// shell could print.
+// provider is the custom server in the SDK's terms. The key is passed on the program's
+// stdin, and not in its environment, which the agent's shell could print.
 func (r *route) provider(maxTokens int) *sdk.ProviderConfig {
 	if r.base == nil {
 		return nil
@@ -104,13 +103,13 @@ func (r *route) provider(maxTokens int) *sdk.ProviderConfig {
 		MaxOutputTokens: maxTokens}
 }
 
-// env are the variables that lead the program to its model, and nowhere else.
+// env are the variables that direct the program to its model, and nowhere else.
 func (r *route) env(model string) []string {
 	env := []string{"COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_KEYTAR=1"}
 	if r.base == nil {
 		return append(env, tokenVar+"="+r.token)
 	}
-	// It asks for a model before it is told one.
+	// The program requires a model before the SDK can name one.
 	return append(env, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL="+r.text, "COPILOT_MODEL="+model)
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// environ is the beginning of a process' environment; nothing of another user's,
-// or of one that has ended. A process can say that more memory is its environment.
+// environ is the beginning of a process' environment; nil for another user's process,
+// or one that has ended. A process can claim any amount of memory as its environment.
 func environ(dir string) []byte {
 	f, err := bounded.Open(filepath.Join(dir, "environ"))
 	if err != nil {
@@ -23,12 +23,12 @@ func environ(dir string) []byte {
 	return env
 }
 
-// killStrays kills what the program started in sessions of their own: its shells,
-// which no kill of a group reaches, and which may have set their mind on staying.
-// A process that has the home of the stage belongs to it, no other does.
+// killStrays kills what the program started in sessions of their own: its shells, which
+// killing the group does not reach, and which may ignore SIGTERM. A process with the
+// stage's home in its environment belongs to the stage, no other does.
 func killStrays(home string) {
 	want := []byte("HOME=" + home)
-	for range 10 { // one may start another while we look
+	for range 10 { // one may start another meanwhile
 		found := false
 		dirs, _ := filepath.Glob("/proc/[0-9]*")
 		for _, dir := range dirs {

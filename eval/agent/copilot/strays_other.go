@@ -2,7 +2,7 @@
 
 package copilot
 
-// killStrays would kill what the program started in sessions of their own. Here
-// nothing tells which processes those are: a shell that ignores SIGTERM outlives
-// a replay without a sandbox.
+// killStrays would kill what the program started in sessions of their own. Here those
+// processes cannot be identified: a shell that ignores SIGTERM outlives a replay
+// without a sandbox.
 func killStrays(home string) {}

@@ -15,8 +15,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// patience is how long the SDK has to come to its end once the program is gone.
-// Every request of it is answered then, so that it needs none.
+// patience is how long the SDK has to finish once the program is gone. Every request of
+// it is answered then, so it needs no time.
 const patience = 15 * time.Second
 
 // A talk is one session with a program of its own.
@@ -31,9 +31,9 @@ type talk struct {
 	prompt  string
 }
 
-// hold starts the program, says the prompt, and returns when the session is
-// idle, or cannot become so. The error is ctx's or an *eval.InfraError; what the
-// model said is in read. Nothing is left running.
+// hold starts the program, sends the prompt, and returns when the session is idle, or
+// cannot become so. The error is ctx's or an *eval.InfraError; the model's reply is in
+// read. Nothing is left running.
 func (k *talk) hold(ctx context.Context) error {
 	c, err := k.start()
 	if err != nil {
@@ -41,8 +41,8 @@ func (k *talk) hold(ctx context.Context) error {
 	}
 	defer k.agent.prog.sweep()
 	defer c.close()
-	// The SDK is not told when ctx ends: what it drops halfway it does not let
-	// go. Instead the program ends, and the bridge answers in its place.
+	// The SDK is not told when ctx ends, because it never releases interrupted
+	// requests. Instead the program ends, and the bridge answers in its place.
 	stop := context.AfterFunc(ctx, c.end)
 	defer stop()
 	done := make(chan error, 1)
@@ -62,8 +62,8 @@ func (k *talk) hold(ctx context.Context) error {
 	return err
 }
 
-// expired is ctx's error, or the failure of the server that the program was
-// waiting to get over when the time ran out.
+// expired is ctx's error, or the failure of the server because of which the program was
+// waiting when the time ran out.
 func (k *talk) expired(ctx context.Context) error {
 	k.read.mu.Lock()
 	defer k.read.mu.Unlock()
@@ -75,7 +75,7 @@ func (k *talk) expired(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// speak is all that the SDK does. Its own context never ends.
+// speak makes all calls of the SDK. Its own context never ends.
 func (k *talk) speak(ctx context.Context, c *child) error {
 	bg := context.WithoutCancel(ctx)
 	client := sdk.NewClient(&sdk.ClientOptions{Mode: sdk.ModeEmpty, Env: []string{},
@@ -101,10 +101,10 @@ func (k *talk) speak(ctx context.Context, c *child) error {
 		over = true
 	default:
 	}
-	// There is nothing that the program would have to put away.
+	// The program has nothing to save.
 	c.end()
 	if session != nil {
-		_ = session.Disconnect() // the bridge's answer: it is let go
+		_ = session.Disconnect() // the bridge answers, so the session is released
 	}
 	leave(client, c.bridge)
 	if over {
@@ -113,7 +113,7 @@ func (k *talk) speak(ctx context.Context, c *child) error {
 	return c.died(err)
 }
 
-// ask prepares the session and says the prompt.
+// ask prepares the session and sends the prompt.
 func (k *talk) ask(ctx context.Context, s *sdk.Session, c *child) error {
 	if refusal, _ := c.bridge.outcome(); refusal != nil {
 		return errors.New(refusal.Message)
@@ -125,7 +125,7 @@ func (k *talk) ask(ctx context.Context, s *sdk.Session, c *child) error {
 	}
 	prompt := k.prompt
 	if k.call != "" {
-		// The program expands a command for its own terminal only.
+		// The program expands a command only in its own terminal.
 		result, err := s.RPC.Commands.Invoke(ctx, &rpc.CommandsInvokeRequest{Name: k.call, Input: &k.prompt})
 		if err != nil {
 			return fmt.Errorf("call /%s: %w", k.call, err)
@@ -140,8 +140,8 @@ func (k *talk) ask(ctx context.Context, s *sdk.Session, c *child) error {
 	return err
 }
 
-// offer leaves the skills that are offered, and no others. One that the program
-// does not load would make every rollout one of the no-skill arm.
+// offer keeps only the offered skills. If the program did not load one, every rollout
+// would measure the no-skill arm.
 func (k *talk) offer(ctx context.Context, s *sdk.Session) error {
 	list, err := s.RPC.Skills.List(ctx)
 	if err != nil {
@@ -170,10 +170,9 @@ func refuse(format string, args ...any) error {
 	return &eval.InfraError{Kind: eval.BadRequest, Err: fmt.Errorf(format, args...)}
 }
 
-// leave lets the SDK's connection go. The SDK reports on our stdout that it
-// closed the connection while it was reading from it, so it has to see the end of
-// the stream before. When it has, it would connect again: Start says so, with a
-// context that forbids it.
+// leave closes the SDK's connection. If the SDK closes a connection that it is reading
+// from, it prints that on our stdout, so it has to see the end of the stream before.
+// Then it would connect again: Start notices that, with a context that forbids it.
 func leave(client *sdk.Client, b *bridge) {
 	b.close()
 	over, cancel := context.WithCancel(context.Background())

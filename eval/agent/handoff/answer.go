@@ -16,9 +16,9 @@ import (
 // maxAnswer is how long an answer may be, in bytes.
 const maxAnswer = 16 << 20
 
-// An answer is answer.json, or what answer.md says.
+// An answer is the content of answer.json, or of answer.md.
 type answer struct {
-	ID      string      `json:"id"` // of the request; one that belongs to another is refused
+	ID      string      `json:"id"` // of the request; the answer to another request is refused
 	Answer  string      `json:"answer"`
 	Failure string      `json:"failure"`
 	Skills  *[]string   `json:"skills"`
@@ -28,7 +28,7 @@ type answer struct {
 	CostUSD *float64    `json:"cost_usd"`
 
 	id, dir string
-	taken   bool // put away already
+	taken   bool // already put away
 }
 
 // A call is an eval.ToolCall.
@@ -38,25 +38,25 @@ type call struct {
 	Failed bool   `json:"failed"`
 }
 
-// unusable says what is wrong with an answer. It is not taken, and its author
-// may mend it.
+// unusable is a fault of an answer. The answer is not taken, and its author may correct
+// it.
 type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
 
-// A stamp is what changes when the files of an answer do.
+// A stamp changes when the files of an answer do.
 type stamp struct {
 	sizes [2]int64 // -1 if there is none
 	times [2]int64 // Unix nanoseconds
 }
 
-// age is how long the files have not changed, by their own times.
+// age is the time since the files changed, by their own times.
 func (s stamp) age() time.Duration {
 	return time.Since(time.Unix(0, max(s.times[0], s.times[1])))
 }
 
-// read reads the answer in the folder of a request; nil if none
-// does. The error is unusable if it is the author's.
+// read reads the answer in the folder of a request; nil if there is none. The error is
+// unusable if it is the author's fault.
 func read(dir, id string) (*answer, stamp, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

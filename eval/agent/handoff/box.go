@@ -26,9 +26,9 @@ const (
 	newPrefix = ".new-"
 )
 
-// A box is the folder of all requests. Requests appear and move by renames, so
-// that nobody meets half of one; what moves them or writes the index holds the
-// lock.
+// A box is the folder of all requests. Requests appear and move by renames, so that
+// they are never seen half written; a process that moves them or writes the index holds
+// the lock.
 type box struct{ dir string }
 
 func (b box) open(id string) string { return filepath.Join(b.dir, id) }
@@ -44,8 +44,8 @@ func (b box) missing(id string) bool {
 	return true
 }
 
-// add makes a prepared folder the open request id, unless somebody else was
-// faster: then it may even be answered.
+// add makes a prepared folder the open request id, unless another process was faster:
+// then the request may even be answered already.
 func (b box) add(id, prepared string) error {
 	unlock, err := b.lock()
 	if err != nil {
@@ -62,10 +62,9 @@ func (b box) add(id, prepared string) error {
 }
 
 // look returns the answer to a request, nil if there is none yet. The error is
-// fs.ErrNotExist if there is no such request, unusable if the answer is no
-// good.
+// fs.ErrNotExist if there is no such request, unusable if the answer is faulty.
 func (b box) look(id string) (*answer, stamp, error) {
-	// Open first: what moves between the two looks is then still found.
+	// Open first: a request that moves between the two looks is then still found.
 	got, at, err := read(b.open(id), id)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return got, at, err
@@ -74,7 +73,7 @@ func (b box) look(id string) (*answer, stamp, error) {
 		got.taken = true
 	}
 	if err == nil && got == nil {
-		// Its answer was taken out by hand: ask again.
+		// Its answer was removed by hand: ask again.
 		if err := os.RemoveAll(b.away(id)); err != nil {
 			return nil, at, err
 		}
@@ -92,21 +91,21 @@ func (b box) putAway(got *answer) error {
 	defer unlock()
 	err = os.Rename(got.dir, b.away(got.id))
 	if _, none := os.Lstat(b.away(got.id)); err != nil && none != nil {
-		return err // else somebody else was faster
+		return err // else another process was faster
 	}
 	got.dir, got.taken = b.away(got.id), true
 	return b.writeIndex()
 }
 
-// A Request is one that waits for its answer.
+// A Request waits for its answer.
 type Request struct {
 	ID      string
 	Kind    string // "task" or "complete"
-	Run     string // Config.Run of who asked
+	Run     string // Config.Run of the run that asked
 	Asked   time.Time
 	Path    string // of its request.md, absolute
 	Title   string // the beginning of what it asks, one line
-	Problem string // what is wrong with the answer that is there; "" if none does
+	Problem string // what is wrong with the answer; "" if nothing is
 	// Answered: the answer is there, and was not taken yet.
 	Answered bool
 }
@@ -221,8 +220,8 @@ func (b box) writeIndex() error {
 	return nil
 }
 
-// Clean removes the requests, answered or not, of the runs that are over, and
-// what a crash left half made. It returns how many requests it removed.
+// Clean removes the requests, answered or not, of finished runs, and what a crash left
+// incomplete. It returns how many requests it removed.
 func Clean(dir string, over func(run string) bool) (int, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

@@ -1,6 +1,6 @@
-// Package handoff lets somebody answer who is no program: a person, or a coding
-// agent in a session of its own. Every request becomes a folder with a file that
-// says what is wanted, and the answer is taken from a file beside it.
+// Package handoff takes its answers from a person, or from a coding agent in a session
+// of its own. Every request becomes a folder with a file that describes the task, and
+// the answer is taken from a file beside it.
 package handoff
 
 import (
@@ -17,23 +17,21 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// Config says where requests are put, and whether to wait for their answers.
+// Config determines the folder of requests, and whether to wait for their answers.
 type Config struct {
 	Dir string // of all requests; made if it is missing, 0700
-	// Asking: nothing will be put into Dir, which then is not made.
+	// Asking: no request will be put into Dir, so it is not made.
 	Asking bool
-	// By is who answers, in the owner's words. It is part of the identity,
-	// because another one's answers are another measurement.
+	// By names who answers, in the owner's words. It is part of the identity, because
+	// another person's answers are another measurement.
 	By string
-	// Run names the run that asks, so that what it leaves is known for its own:
-	// see Clean.
+	// Run names the run, so that its requests can be removed: see Clean.
 	Run string
-	// Wait blocks every call until it is answered. Else a call that has no
-	// answer yet puts its request there and returns an *eval.InfraError of kind
-	// Pending.
+	// Wait blocks every call until it is answered. Otherwise a call without an answer
+	// puts its request into Dir and returns an *eval.InfraError of kind Pending.
 	Wait bool
-	// Quiet is how long an answer's files must lie unchanged before they are
-	// taken, and how often a waiting call looks; 0 is 2 s.
+	// Quiet is how long an answer's files must be unchanged before they are taken, and
+	// how often a waiting call looks; 0 is 2 s.
 	Quiet    time.Duration
 	Redactor eval.Redactor // applied to every text of a request; nil changes nothing
 }
@@ -41,9 +39,9 @@ type Config struct {
 // An Agent is an eval.Agent and an eval.Model. It is safe for concurrent use, and
 // several processes may share a folder.
 //
-// People have no wall clock: give the Evaluator and the Metered around a waiting
-// Agent none, and as much concurrency as requests are to stand open at once. A
-// wall clock that ends a wait makes the request pending, never a bad answer.
+// People need more time than a wall clock: give the Evaluator and the Metered around a
+// waiting Agent none, and as much concurrency as requests should be open at once. If a
+// wall clock ends a wait, the request is pending, and never a bad answer.
 type Agent struct {
 	c   Config
 	box box
@@ -54,7 +52,7 @@ var (
 	_ eval.Model = (*Agent)(nil)
 )
 
-// New makes the folder, unless nothing will be put into it.
+// New makes the folder, unless Config.Asking is set.
 func New(c Config) (*Agent, error) {
 	if c.Dir == "" {
 		return nil, errors.New("configure handoff: no folder for the requests")
@@ -76,7 +74,7 @@ func New(c Config) (*Agent, error) {
 // Identity names who answers.
 func (a *Agent) Identity() eval.Identity { return eval.Identity{Backend: "handoff", Model: a.c.By} }
 
-// Ping says why no request can be put into the folder; nil if one can.
+// Ping returns why no request can be put into the folder; nil if one can.
 func (a *Agent) Ping(context.Context) error {
 	f, err := os.CreateTemp(a.c.Dir, newPrefix)
 	if err != nil {
@@ -86,9 +84,9 @@ func (a *Agent) Ping(context.Context) error {
 	return os.Remove(f.Name())
 }
 
-// Run has one task answered. What the answerer leaves in the request's workspace
-// is then in the task's. The latency is unknown: how fast a person answers says
-// nothing of a skill.
+// Run puts one task as a request. The answerer's changes to the request's workspace are
+// copied to the task's. The latency is unknown: a person's speed says nothing about a
+// skill.
 func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	if err := ctx.Err(); err != nil {
 		return eval.Attempt{}, err
@@ -101,14 +99,14 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	if err != nil {
 		return eval.Attempt{}, err
 	}
-	defer func() { _ = s.Close() }() // what stays behind is no reason to lose the answer
+	defer func() { _ = s.Close() }() // what cannot be removed is no reason to lose the answer
 	if err := mirror(s.Workspace, filepath.Join(got.dir, workspace)); err != nil {
 		return eval.Attempt{}, fmt.Errorf("take over the workspace of request %s: %w", got.id, err)
 	}
 	out := eval.Attempt{
 		Answer: got.Answer, Failure: got.Failure, Usage: got.Usage, CostUSD: got.CostUSD, Turns: got.Turns,
 		Untimed: true,
-		Audit:   eval.Inconclusive, // nothing held the answerer
+		Audit:   eval.Inconclusive, // the answerer was not in a sandbox
 	}
 	for _, c := range got.Trace {
 		out.Trace = append(out.Trace, eval.ToolCall(c))
@@ -124,7 +122,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	return out, nil
 }
 
-// Complete has one prompt answered.
+// Complete puts one prompt as a request.
 func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
 	if err := ctx.Err(); err != nil {
 		return eval.Completion{}, err
@@ -135,14 +133,14 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 	}
 	c := eval.Completion{Text: got.Answer, Finish: "stop", Usage: got.Usage, CostUSD: got.CostUSD}
 	if got.Failure != "" {
-		// A model that gives up has said nothing that could be used.
+		// A model that failed has no usable text.
 		c.Text, c.Finish = "", got.Failure
 	}
 	return c, nil
 }
 
-// await puts r there, unless it was asked before, and looks for its answer until
-// there is one, or once, if it is not to be waited for. t is nil for a prompt.
+// await puts r into the folder, unless it is there already, and looks for its answer:
+// once, or until there is one, if Config.Wait is set. t is nil for a prompt.
 func (a *Agent) await(ctx context.Context, r *request, t *eval.Task) (*answer, error) {
 	var last stamp
 	told := ""
@@ -150,7 +148,7 @@ func (a *Agent) await(ctx context.Context, r *request, t *eval.Task) (*answer, e
 		got, at, err := a.box.look(r.ID)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			// New, or cleaned away while we wait: it is still wanted.
+			// New, or cleaned away meanwhile: it is still needed.
 			if err := a.put(r, t); err != nil {
 				return nil, err
 			}
@@ -166,7 +164,7 @@ func (a *Agent) await(ctx context.Context, r *request, t *eval.Task) (*answer, e
 				return nil, err
 			}
 		}
-		// An answer that is there, but may still grow, is worth a second look.
+		// An answer that may still grow is looked at a second time.
 		if !a.c.Wait && (got == nil || again) {
 			return nil, a.pending(r, told)
 		}

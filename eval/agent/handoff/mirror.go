@@ -16,9 +16,9 @@ const maxMirror = 2 << 30
 
 var errTooMuch = fmt.Errorf("its files hold more than %d GiB: remove what is no part of the answer", maxMirror>>30)
 
-// mirror makes the folder to hold what from holds, and nothing else: files with
-// their permissions and times, links as links. Pipes and devices are left out. A
-// from that does not exist is empty. Neither is ever left through a link.
+// mirror makes the folder to a copy of from: files with their permissions and times,
+// links as links. Pipes and devices are left out. A from that does not exist is empty.
+// No link is followed out of either folder.
 func mirror(to, from string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err

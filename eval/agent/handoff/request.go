@@ -45,8 +45,8 @@ type request struct {
 	Title  string    `json:"title"` // the beginning of what is asked, one line
 
 	Case string `json:"case,omitempty"`
-	// Skill is to be used. If that is left to the answerer it is "", and
-	// Skills are on offer: which of them is under test does not show.
+	// Skill is to be used. If that is left to the answerer, it is "" and Skills are
+	// offered, without showing which of them is under test.
 	Skill  string   `json:"skill,omitempty"`
 	Skills []string `json:"skills,omitempty"`
 
@@ -64,8 +64,8 @@ var requestMD = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New(requestText).Funcs(template.FuncMap{"fence": fence}).Parse(requestTemplate))
 })
 
-// identify names a request by all that can change its answer, so that a resumed
-// run finds what it asked before.
+// identify names a request by everything that can change its answer, so that a resumed
+// run finds its earlier requests.
 func (a *Agent) identify(content ...any) string {
 	text, err := json.Marshal([]any{"handoff/1", a.Identity(), content})
 	if err != nil {
@@ -113,8 +113,8 @@ func (a *Agent) clean(text string) string {
 	return text
 }
 
-// put makes the folder of a request, whole or not at all; that of the same
-// request, made meanwhile, stands. t is nil for a prompt.
+// put makes the folder of a request, whole or not at all; if another process has made
+// the same request meanwhile, that is kept. t is nil for a prompt.
 func (a *Agent) put(r *request, t *eval.Task) (err error) {
 	defer func() {
 		if err != nil && !isInfra(err) {
@@ -167,7 +167,7 @@ func (a *Agent) put(r *request, t *eval.Task) (err error) {
 	return a.box.add(r.ID, dir)
 }
 
-// An offer is what an agent is told of a skill before it loads it.
+// An offer is what an agent sees of a skill before it loads it.
 type offer struct{ Name, Description string }
 
 func (a *Agent) offers(names []string, dir string) ([]offer, error) {

@@ -1,6 +1,6 @@
-// Package openai speaks to any OpenAI-compatible chat API: OpenAI, Azure, vLLM,
-// Ollama, llama.cpp. It is an agent without tools: the skill's body is the
-// system message, the case the conversation.
+// Package openai calls any OpenAI-compatible chat API: OpenAI, Azure, vLLM, Ollama,
+// llama.cpp. It is an agent without tools: the skill's body is the system message, the
+// case the conversation.
 package openai
 
 import (
@@ -22,19 +22,19 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Config says which model is spoken to, and how.
+// Config selects the server and the model.
 type Config struct {
 	BaseURL string // up to and without "/chat/completions"; "" is OpenAI's own
-	APIKey  string // "" sends none, as local servers want it
+	APIKey  string // "" sends none, for local servers
 	Model   string // required
 	// Temperature is passed on if it is not nil; 0 is a temperature.
 	Temperature *float32
 	MaxTokens   int         // for one answer; 0 leaves it to the server
 	Prices      *eval.Price // nil: costs are unknown
-	// NoSeed keeps the seed back from servers that refuse a request with one.
+	// NoSeed leaves out the seed, for servers that refuse a request with one.
 	NoSeed bool
-	// HTTPClient is used as it is; nil is one that waits 30 s for a connection
-	// and, because a model may think for long, without end for an answer.
+	// HTTPClient is used unchanged; nil is one that waits 30 s for a connection and,
+	// because a model may think for long, without limit for an answer.
 	HTTPClient *http.Client
 	Version    string // of the server's program, if known; part of the identity
 }
@@ -105,10 +105,10 @@ func params(c Config, base *url.URL) string {
 // Identity names model, server and parameters.
 func (c *Client) Identity() eval.Identity { return c.id }
 
-// Ping asks the server for its models: it costs nothing, and tells a wrong
-// address or a wrong key before a run begins. The error is an *eval.InfraError
-// of kind Unreachable or Auth, or ctx's; a server that does not list models, or
-// refuses to right now, is there.
+// Ping requests the server's list of models: it costs nothing, and detects a wrong
+// address or a wrong key before a run begins. The error is an *eval.InfraError of kind
+// Unreachable or Auth, or ctx's; a server that does not list models, or refuses to at
+// the moment, counts as available.
 func (c *Client) Ping(ctx context.Context) error {
 	_, err := c.api.ListModels(ctx)
 	if err == nil {
@@ -122,12 +122,12 @@ func (c *Client) Ping(ctx context.Context) error {
 	return err
 }
 
-// Run asks for the answer to one task.
+// Run answers one task.
 func (c *Client) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	reply, err := c.ask(ctx, taskMessages(t), c.conf.MaxTokens, t.Seed)
 	if err != nil {
-		// Some requests are refused for what the candidate or the case says;
-		// that is not the infrastructure's failure.
+		// Some requests are refused because of the candidate's or the case's text; that
+		// is not the infrastructure's failure.
 		if why := refusedText(err); why != "" {
 			return eval.Attempt{Failure: why}, nil
 		}
@@ -148,7 +148,7 @@ func (c *Client) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	return a, nil
 }
 
-// Complete asks for the reply to one prompt.
+// Complete returns the reply to one prompt.
 func (c *Client) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
 	var messages []api.ChatCompletionMessage
 	if p.System != "" {
@@ -167,16 +167,16 @@ func (c *Client) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, 
 	return eval.Completion{Text: reply.text, Finish: reply.finish, Usage: usage, CostUSD: usd}, nil
 }
 
-// A reply is what came back, with or without an error.
+// A reply is the server's response, with or without an error.
 type reply struct {
 	text, finish, refusal string
-	model                 string // that the server names
+	model                 string // as the server names it
 	api.Usage
 	header http.Header
 	sent   bool // the request was written: the server has it
 }
 
-// errNoChoice is a reply of status 200 that answers nothing.
+// errNoChoice is a reply of status 200 without an answer.
 var errNoChoice = errors.New("the reply has no choices")
 
 func (c *Client) ask(ctx context.Context, messages []api.ChatCompletionMessage, limit int, seed int64) (*reply, error) {
@@ -211,7 +211,7 @@ func (c *Client) ask(ctx context.Context, messages []api.ChatCompletionMessage, 
 	first := res.Choices[0]
 	r.text, r.refusal, r.finish = first.Message.Content, first.Message.Refusal, string(first.FinishReason)
 	if r.finish == "" || r.finish == string(api.FinishReasonNull) {
-		r.finish = "stop" // some servers do not say
+		r.finish = "stop" // some servers do not report it
 	}
 	return r, nil
 }
@@ -233,7 +233,7 @@ func (c *Client) took(u api.Usage) (*eval.Usage, *float64) {
 	return out, c.conf.Prices.USD(out)
 }
 
-// scrub takes the key out of a text that a server may have echoed it in.
+// scrub removes the key from a text in which a server may have echoed it.
 func (c *Client) scrub(text string) string {
 	if c.conf.APIKey == "" {
 		return text
@@ -242,6 +242,6 @@ func (c *Client) scrub(text string) string {
 }
 
 func (c *Client) infra(kind eval.FailureKind, after time.Duration, format string, args ...any) *eval.InfraError {
-	// The text only: what it was made from may hold the key.
+	// Only the text is kept: the original error may hold the key.
 	return &eval.InfraError{Kind: kind, RetryAfter: after, Err: errors.New(c.scrub(fmt.Sprintf(format, args...)))}
 }

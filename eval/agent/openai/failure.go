@@ -17,8 +17,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// classify turns what went wrong into ctx's error or an *eval.InfraError whose
-// text never holds the API key.
+// classify turns an error into ctx's error or an *eval.InfraError whose text never
+// holds the API key.
 func (c *Client) classify(ctx context.Context, r *reply, err error) error {
 	status, code, text := refusal(err)
 	if status == 0 && ctx.Err() != nil {
@@ -61,8 +61,8 @@ func (c *Client) classify(ctx context.Context, r *reply, err error) error {
 	return c.infra(eval.BadRequest, 0, "%v", err)
 }
 
-// refusal takes an answer of the server that is an error apart; status is 0 for
-// all other errors.
+// refusal splits a server's error response into its parts; status is 0 for all other
+// errors.
 func refusal(err error) (status int, code, text string) {
 	var e *api.APIError
 	if errors.As(err, &e) {
@@ -86,7 +86,7 @@ func refusal(err error) (status int, code, text string) {
 	return 0, "", ""
 }
 
-// outOfQuota tells a limit that waiting does not lift from a rate limit.
+// outOfQuota distinguishes a limit that waiting does not lift from a rate limit.
 func outOfQuota(code string) bool {
 	switch code {
 	case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active":
@@ -95,9 +95,8 @@ func outOfQuota(code string) bool {
 	return false
 }
 
-// refusedText says why the server refused the text itself, "" if it did not.
-// A candidate that grew beyond the model's context has failed, and must not
-// stop the run.
+// refusedText is why the server refused the text itself, "" if it did not. A candidate
+// that grew beyond the model's context has failed, and must not stop the run.
 func refusedText(err error) string {
 	status, code, text := refusal(err)
 	if status != http.StatusBadRequest && status != http.StatusRequestEntityTooLarge {
@@ -115,8 +114,8 @@ func refusedText(err error) string {
 	return ""
 }
 
-// retryAfter is how long the server asks us to wait, 0 if it does not say:
-// seconds, whole or not, or an HTTP date; milliseconds if they are given too.
+// retryAfter is how long the server asks to wait, 0 if it does not: seconds, whole or
+// not, or an HTTP date; milliseconds if they are given too.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return seconds(ms / 1000)
@@ -131,7 +130,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// seconds converts without overflow; what is no waiting time is none.
+// seconds converts without overflow; an invalid time is 0.
 func seconds(s float64) time.Duration {
 	const longest = 365 * 24 * 3600
 	if !(s > 0) {

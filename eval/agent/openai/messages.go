@@ -10,9 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// taskMessages is the conversation that a task stands for: the skill, if
-// there is one, the turns before, the request with its files and, on a work
-// retry, the answer that failed and why.
+// taskMessages is the conversation of a task: the skill, if there is one, the turns
+// before, the request with its files and, on a work retry, the failed answer and why it
+// failed.
 func taskMessages(t eval.Task) []api.ChatCompletionMessage {
 	var ms []api.ChatCompletionMessage
 	add := func(role, text string) {
@@ -34,7 +34,7 @@ func taskMessages(t eval.Task) []api.ChatCompletionMessage {
 	return ms
 }
 
-// orNothing stands in for an empty text: the API refuses an empty message.
+// orNothing replaces an empty text: the API refuses an empty message.
 func orNothing(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "(nothing)"
@@ -57,7 +57,7 @@ func inlined(files map[string]string) string {
 	return b.String()
 }
 
-// correction is what a user would say to an answer that failed.
+// correction is a user's reaction to a failed answer.
 func correction(feedback []string) string {
 	if len(feedback) == 0 {
 		return "That is not right yet. Please do it again and give the whole answer."

@@ -15,12 +15,12 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// tools are those that a replay may use: the program's default, which depends
-// on no setting.
+// tools are those that a replay may use: the program's default, which is independent of
+// all settings.
 const tools = "read,bash,edit,write"
 
-// maxOutput bounds the event stream of one run, in bytes. The program repeats
-// the last 50 kB of a command's output while that runs.
+// maxOutput limits the event stream of one run, in bytes. While a command runs, the
+// program repeats the last 50 kB of its output.
 const maxOutput = 1 << 30
 
 // An Agent drives the program: one child per call, with a home of its own. It is
@@ -39,10 +39,10 @@ var (
 	_ eval.Model = (*Agent)(nil)
 )
 
-// New finds the program and asks it for its version; the model is not asked for
-// anything. Config.Model is "provider/model", with the program's own names of
-// providers, or a model of the provider whose key is there; behind a BaseURL it
-// is the server's own name. An error says what to type against it.
+// New finds the program and asks for its version; the model is not called. Config.Model
+// is "provider/model", with the program's own names of providers, or a model of the
+// provider whose key is set; with a BaseURL it is the server's own name. The error
+// gives the command that helps.
 func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	r, err := routeOf(c)
 	if err != nil {
@@ -60,15 +60,15 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	if c.MaxTurns == 0 {
 		c.MaxTurns = 30
 	}
-	// No other provider's key is the child's business.
+	// The child does not get other providers' keys.
 	c.Credentials = r.env
 	a := &Agent{conf: c, prog: p, route: r, now: time.Now, keys: secrets(c.Credentials)}
 	a.id = eval.Identity{Backend: "pi", Version: p.version, Model: r.model, Params: a.params()}
 	return a, nil
 }
 
-// params is all but the model that can change an answer. The values of
-// variables may be secrets: they are told apart by a hash, not shown.
+// params is everything except the model that can change an answer. The values of
+// variables may be secrets, so they are hashed.
 func (a *Agent) params() string {
 	p := a.route.params() + fmt.Sprintf(" tools=%s turns=%d", tools, a.conf.MaxTurns)
 	if a.conf.Sandbox {
@@ -84,9 +84,9 @@ func (a *Agent) params() string {
 // Identity names program, version, model and parameters.
 func (a *Agent) Identity() eval.Identity { return a.id }
 
-// Ping says why the agent cannot work; nil if it can. The program was asked
-// for its version by New, and a vendor's server is not called; a server of one's
-// own is looked for, because that is what is most often missing.
+// Ping returns why the agent cannot work; nil if it can. New has asked the program for
+// its version, and a vendor's server is not called; a custom server is contacted,
+// because that is most often unavailable.
 func (a *Agent) Ping(ctx context.Context) error {
 	if a.route.base == nil {
 		return nil
@@ -94,12 +94,12 @@ func (a *Agent) Ping(ctx context.Context) error {
 	return replay.Reach(ctx, a.route.hosts[0])
 }
 
-// Run replays one task. The skill is called by its command, "/skill:NAME";
-// if the case asks whether it is called, it is offered only.
+// Run replays one task. The skill is called by its command, "/skill:NAME"; in a trigger
+// case it is only offered.
 //
-// The error is an *eval.InfraError, or ctx's. If ctx's time ran out while the
-// program waited to try again after a failure of the server, it is the former:
-// the candidate had no part in it.
+// The error is an *eval.InfraError, or ctx's. If ctx's time ran out while the program
+// waited to retry after a failure of the server, it is the former: the candidate had no
+// part in it.
 func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	stage, err := replay.Open(t, a.layout())
 	if err != nil {
@@ -132,7 +132,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	late := errors.Is(err, context.DeadlineExceeded)
 	switch {
 	case late:
-		out.Duration = 0 // the stream tells only up to the model's last word
+		out.Duration = 0 // the stream ends with the model's last text
 	case errors.Is(err, errTurns):
 		out.Failure = fmt.Sprintf("no end of the work within %d turns", a.conf.MaxTurns)
 	case err != nil:
@@ -149,7 +149,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	out.Audit, out.Tainted = stage.Audit(a.conf.Sandbox, s.calls.Accesses()...)
 	out.Tainted = a.keys.Text(out.Tainted)
 	if late {
-		return out, err // an attempt all the same: it took too long
+		return out, err // an attempt nevertheless: it took too long
 	}
 	return out, cerr
 }

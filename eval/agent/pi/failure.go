@@ -12,16 +12,16 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// The program passes on what the server said as one text, worded by the
-// library that spoke to it: "429: {…}", "401 {…}", "Mistral API error (500): …",
-// "503 status code (no body)", or Google's body alone.
+// The program passes on the server's error as one text, in the words of the library
+// that called it: "429: {…}", "401 {…}", "Mistral API error (500): …", "503 status code
+// (no body)", or only Google's body.
 var statusForms = []*lazyregexp.Regexp{
 	lazyregexp.New(`^([45]\d\d)\b`),
 	lazyregexp.New(`^[\w ]{1,60} \(([45]\d\d)\):`),
 	lazyregexp.New(`"code"\s*:\s*"?([45]\d\d)\b`),
 }
 
-// overflow is how servers say that a request is longer than the model's
+// overflow matches servers' errors for a request that is longer than the model's
 // context. The list is the program's own (packages/ai/src/utils/overflow.ts),
 // shortened.
 var overflow = lazyregexp.New(`(?i)prompt (is )?too long|request_too_large|input is too long|` +
@@ -31,10 +31,10 @@ var overflow = lazyregexp.New(`(?i)prompt (is )?too long|request_too_large|input
 	`context window exceeds limit|exceeded model token limit|context[_ ]length[_ ]exceeded|` +
 	`configured context size|model_context_window_exceeded|range of input length should be|string_above_max_length`)
 
-// filtered is how servers say that they refuse the text itself.
+// filtered matches servers' refusals of the text itself.
 var filtered = lazyregexp.New(`(?i)content[_ ]filter|content_policy_violation|content management policy`)
 
-// quota is a limit that waiting a minute does not lift.
+// quota matches a limit that waiting a minute does not lift.
 var quota = lazyregexp.New(`(?i)insufficient_quota|current quota|quota exceeded|usage[ _]?limit|out of budget|` +
 	`billing|credit balance|insufficient (credits|balance|funds)|available balance|hit your limit|plan limit`)
 
@@ -46,13 +46,12 @@ var (
 	refusedEnd = lazyregexp.New(`^(refusal|content_filter|sensitive|SAFETY|PROHIBITED_CONTENT|BLOCKLIST|RECITATION)$`)
 )
 
-// soon is up to when a wait that a server names is one for a rate, not for a
-// plan: some word both the same way.
+// soon is the longest wait for a rate limit; a longer one is a plan's limit. Some
+// servers use the same words for both.
 const soon = 10 * time.Minute
 
-// refused says why a run that ended in an error is the agent's failure, "" if
-// it is not: a candidate that outgrew the model's context has failed, and must
-// not stop the run.
+// refused is why a run that ended in an error is the agent's failure, "" if it is not:
+// a candidate that outgrew the model's context has failed, and must not stop the run.
 func refused(m *message) string {
 	if m.StopReason != "error" {
 		return ""
@@ -71,8 +70,8 @@ func refused(m *message) string {
 	return ""
 }
 
-// infra sorts what the program says of a failed call, or on stderr. Nothing in
-// text may be secret.
+// infra classifies the program's text about a failed call, or its stderr. text must
+// hold no secret.
 func infra(text string, now time.Time) *eval.InfraError {
 	e := &eval.InfraError{Kind: eval.ServerError, Err: errors.New(shorten(text))}
 	wait, reset := waitIn(text, now)
@@ -112,8 +111,8 @@ var (
 	resetAt   = lazyregexp.New(`(?i)"?resets?[_ ]?at"?\s*:?\s*"?(\d{10}\b|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
 )
 
-// waitIn is how long the server asks to wait and until when, both zero if
-// the text does not say.
+// waitIn is how long the server asks to wait and until when, both zero if the text does
+// not contain it.
 func waitIn(text string, now time.Time) (time.Duration, time.Time) {
 	const longest = 366 * 24 * time.Hour
 	told := func(d time.Duration) (time.Duration, time.Time) {
@@ -149,7 +148,7 @@ func seconds(number string, unit time.Duration) time.Duration {
 	return time.Duration(min(n*float64(unit), float64(1<<62)))
 }
 
-// shorten keeps an error readable: servers send whole pages.
+// shorten shortens an error, because servers send whole pages.
 func shorten(text string) string {
 	const enough = 500
 	text = strings.TrimSpace(text)
@@ -162,10 +161,10 @@ func shorten(text string) string {
 	return text
 }
 
-// outcome is what became of a run that ended by itself.
+// outcome is the result of a run that ended by itself.
 //
-// A stream without its end, or one that cannot be read, tells nothing of the
-// candidate: the program failed. stderr is why, if it says.
+// A stream that is incomplete or unreadable is no evidence about the candidate: the
+// program failed. stderr may contain the reason.
 func (s *stream) outcome(stderr string) (failure string, err error) {
 	switch {
 	case s.broken != nil:

@@ -22,7 +22,7 @@ import (
 // oldest is the first version whose flags and events are known.
 const oldest = "0.87.0"
 
-// Install is what a person types who has no program.
+// Install is the command that installs the program.
 const Install = "npm install -g @earendil-works/pi-coding-agent"
 
 // minNode is the first Node that the program runs on.
@@ -31,18 +31,17 @@ const minNode = 22
 // wantNode is what to do if there is none.
 var wantNode = fmt.Sprintf("pi needs Node %d or later: https://nodejs.org", minNode)
 
-// A program is a pi that was found, and what it is run with.
+// A program is the pi that was found, and how to run it.
 type program struct {
 	replay.Program
 	exec    string   // what is executed, absolute
-	prefix  []string // arguments before the program's own: the script, where node is executed
+	prefix  []string // arguments before the program's own: the script, if node is executed
 	env     []string // Config.Env
 	version string
 }
 
-// find looks for the program, and for the node that its first line asks for.
-// The node is executed itself: `env node` takes whatever comes first on PATH,
-// which may be too old.
+// find finds the program, and the node that its first line names. Node is executed
+// directly: `env node` uses the first one on PATH, which may be too old.
 func find(ctx context.Context, c replay.Config) (*program, error) {
 	if path := cmp.Or(c.Path, "pi"); !executable(path) {
 		return nil, fmt.Errorf("find pi: no program %s; install it with: %s", path, Install)
@@ -83,7 +82,7 @@ func (p *program) args(own ...string) []string {
 	return append(p.prefix[:len(p.prefix):len(p.prefix)], own...)
 }
 
-// ask runs the program for one short answer, in an empty home of its own: it
+// ask runs the program for one short answer, in an empty home of its own, because it
 // would write into the person's.
 func (p *program) ask(ctx context.Context, args ...string) (string, error) {
 	home, err := scratch.Dir("", "evolve-replay-")
@@ -105,14 +104,14 @@ func (p *program) ask(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(res.Stdout)), nil
 }
 
-// quiet are the variables of every child: a configuration of its own, and no
-// traffic but the model's.
+// quiet are the variables of every child: a configuration of its own, and no traffic
+// except the model's.
 func quiet(config string) []string {
 	return []string{
 		"PI_CODING_AGENT_DIR=" + config,
 		"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1",
-		// Its folder would be made anew for every run: filling it takes longer
-		// than it saves.
+		// Its folder would be made anew for every run: filling it takes longer than it
+		// saves.
 		"NODE_DISABLE_COMPILE_CACHE=1",
 	}
 }
@@ -131,8 +130,7 @@ func scriptOfNode(file string) bool {
 	return strings.HasPrefix(first, "#!") && strings.HasSuffix(strings.TrimSpace(first), "node")
 }
 
-// findNode takes the node of dirs, where the program's own was found, else that
-// of PATH.
+// findNode finds node in dirs, where the program's own was found, else on PATH.
 func findNode(ctx context.Context, dirs []string) (string, error) {
 	var node string
 	for _, dir := range dirs {

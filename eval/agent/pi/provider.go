@@ -14,16 +14,16 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// A provider is a vendor as the program names it.
+// A provider is a vendor under the program's name for it.
 type provider struct {
 	name string
 	keys []string // variables that hold its key; any one is enough
 	host string   // where its models are, host:port
 }
 
-// providers are the vendors with one key and one address, the well-known first:
-// if no provider is named, the first one whose key is there is taken
-// (docs/providers.md of the program).
+// providers are the vendors with one key and one address, the well-known first: if no
+// provider is named, the first one whose key is set is used (docs/providers.md of the
+// program).
 var providers = []provider{
 	{"anthropic", []string{"ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"}, "api.anthropic.com:443"},
 	{"openai", []string{"OPENAI_API_KEY"}, "api.openai.com:443"},
@@ -66,11 +66,10 @@ type route struct {
 	env      []string // the credential, KEY=VALUE, and no other provider's
 	hosts    []string // host:port
 	base     *url.URL // nil: the vendor's own server
-	api      string   // of a custom server: what it speaks
+	api      string   // of a custom server: its protocol
 }
 
-// routeOf works out the provider, the model and the credential that a Config
-// means.
+// routeOf determines the provider, the model and the credential of a Config.
 func routeOf(c replay.Config) (*route, error) {
 	if c.BaseURL != "" {
 		return customRoute(c)
@@ -98,8 +97,8 @@ func routeOf(c replay.Config) (*route, error) {
 	return nil, locked("configure pi: no key; set one, for example: export ANTHROPIC_API_KEY=…")
 }
 
-// locked is the error of a program that is there and has no key: it needs
-// another word than one that is missing.
+// locked is the error of a program that is installed and has no key: it needs another
+// hint than a missing program.
 func locked(format string, args ...any) error {
 	return &eval.InfraError{Kind: eval.Auth, Err: fmt.Errorf(format, args...)}
 }
@@ -108,7 +107,7 @@ func (p *provider) route(model string, env []string) *route {
 	return &route{provider: p.name, model: model, env: env, hosts: []string{p.host}}
 }
 
-// credentials takes the provider's own out of all.
+// credentials selects the provider's own from all.
 func (p *provider) credentials(all []string) (own []string) {
 	for _, kv := range all {
 		key, value, _ := strings.Cut(kv, "=")
@@ -128,9 +127,8 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-// customRoute is the way to the server at BaseURL. It speaks Anthropic's
-// protocol if the key is Anthropic's, else OpenAI's chat protocol, as most
-// do.
+// customRoute is the route to the server at BaseURL. Its protocol is Anthropic's if the
+// key is Anthropic's, else OpenAI's chat protocol, which most servers have.
 func customRoute(c replay.Config) (*route, error) {
 	base, host, err := replay.Server("pi", c.BaseURL)
 	switch {
@@ -157,7 +155,7 @@ func customRoute(c replay.Config) (*route, error) {
 	return r, nil
 }
 
-// params is what of the way can change an answer.
+// params is the part of the route that can change an answer.
 func (r *route) params() string {
 	p := "provider=" + r.provider
 	if r.base != nil {
@@ -166,23 +164,22 @@ func (r *route) params() string {
 	return p
 }
 
-// Infrastructure retries within the program ride out a hiccup without losing
-// the conversation so far. Longer trouble is waited for outside, where it is
-// known as such.
+// The program's own retries survive a short disturbance without losing the conversation
+// so far. The Evaluator waits for longer ones, and counts them as such.
 const (
 	maxRetries  = 2
 	baseDelayMS = 500 // doubled with each
 )
 
-// writeConfig writes the program's own configuration into dir: all that a run
+// writeConfig writes the program's own configuration into dir: everything that a run
 // needs, and nothing of the person's. maxTokens limits one answer; 0 does not.
 func (r *route) writeConfig(dir string, maxTokens int) error {
 	type object map[string]any
 	settings := object{
 		"retry": object{"enabled": true, "maxRetries": maxRetries, "baseDelayMs": baseDelayMS,
 			"provider": object{"maxRetries": 0}},
-		// A case that outgrows the model's context has failed; summing it up
-		// would hide that, and be another conversation.
+		// A case that outgrows the model's context has failed; a summary would hide
+		// that, and be another conversation.
 		"compaction":             object{"enabled": false},
 		"cacheWarming":           "off",
 		"enableInstallTelemetry": false,
@@ -194,10 +191,10 @@ func (r *route) writeConfig(dir string, maxTokens int) error {
 		if maxTokens > 0 {
 			model["maxTokens"] = maxTokens
 		}
-		key := "none" // the program insists on one; a local server does not look
+		key := "none" // the program requires one; a local server ignores it
 		if len(r.env) > 0 {
 			name, _, _ := strings.Cut(r.env[0], "=")
-			key = "$" + name // filled in from the environment: it is on no disk
+			key = "$" + name // expanded from the environment, so it is never written to disk
 		}
 		files["models.json"] = object{"providers": object{custom: object{
 			"baseUrl": strings.TrimRight(r.base.String(), "/"), "api": r.api, "apiKey": key, "models": []object{model},

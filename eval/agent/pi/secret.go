@@ -19,7 +19,7 @@ func secrets(credentials []string) replay.Secrets {
 	return s
 }
 
-// digest tells values apart without showing them.
+// digest distinguishes values without showing them.
 func digest(value string) string {
 	h := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(h[:4])

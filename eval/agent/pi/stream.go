@@ -19,15 +19,14 @@ import (
 // itself knows no limit.
 var errTurns = errors.New("all turns are used up")
 
-// An offer is a skill as the program was told of it.
+// An offer is a skill as it was offered to the program.
 type offer struct {
 	name string
 	file string // its SKILL.md, absolute
 }
 
-// A stream reads the program's events (its docs/json.md), one line at a time.
-// What is wrong with a run stands only there: the exit code is 0 on a wrong key,
-// too.
+// A stream reads the program's events (its docs/json.md), one line at a time. Failures
+// of a run appear only there: the exit code is 0 even with a wrong key.
 type stream struct {
 	offers   []offer
 	dir      string // the child's working folder: paths in tool calls are relative to it
@@ -39,17 +38,17 @@ type stream struct {
 	calls   replay.Calls
 	skills  []string
 	usage   eval.Usage
-	told    bool // some usage was reported
+	told    bool // usage was reported
 	usd     float64
 	retries int
 	settled bool
 	broken  error // the first event that could not be read
 
 	begun, ended time.Time     // of the model's work, by the clock
-	turn         time.Time     // when the turn under way began
+	turn         time.Time     // start of the current turn
 	lost         time.Duration // in turns that were retried, and the waits before them
 	retrying     bool
-	failing      string // what a retry under way is for
+	failing      string // the failure that is being retried
 }
 
 // An event has the fields of all kinds of events that are read.
@@ -83,12 +82,12 @@ type usage struct {
 	CacheWrite int64 `json:"cacheWrite"`
 	Reasoning  int64 `json:"reasoning"`
 	Cost       struct {
-		Total float64 `json:"total"` // USD; 0 for models that the program has no price of
+		Total float64 `json:"total"` // USD; 0 for models whose price the program does not know
 	} `json:"cost"`
 }
 
-// line takes one line of stdout. What is no event is passed over: the program
-// keeps stdout for events, but what it is run with may not.
+// line reads one line of stdout. Lines that are no events are skipped: the program
+// itself prints only events, but the tools that it runs may print more.
 func (s *stream) line(b []byte) error {
 	b = bytes.TrimSuffix(b, []byte("\r"))
 	if len(b) == 0 || b[0] != '{' {
@@ -119,7 +118,7 @@ func (s *stream) line(b []byte) error {
 	return nil
 }
 
-// start is the beginning of the work, and of every new try.
+// start handles the beginning of the work, and of every retry.
 func (s *stream) start() {
 	now := s.now()
 	if s.begun.IsZero() {
@@ -178,8 +177,8 @@ func (s *stream) spend(u *usage) {
 	s.usd += u.Cost.Total
 }
 
-// took is what the run cost; nil is unknown. The program's own price is taken
-// if it has one, else that of prices.
+// took is the usage and cost of the run; nil is unknown. The program's own price is
+// used if it has one, else that of prices.
 func (s *stream) took(prices *eval.Price) (*eval.Usage, *float64) {
 	if !s.told {
 		return nil, nil
@@ -192,8 +191,8 @@ func (s *stream) took(prices *eval.Price) (*eval.Usage, *float64) {
 	return &u, prices.USD(&u)
 }
 
-// duration is the time from the start to the model's last word, without tries
-// that failed in the infrastructure and the waits after them.
+// duration is the time from the start to the model's last text, without tries that
+// failed in the infrastructure and the waits after them.
 func (s *stream) duration() time.Duration { return max(0, s.ended.Sub(s.begun)-s.lost) }
 
 func (s *stream) loaded(skill string) {
@@ -202,8 +201,8 @@ func (s *stream) loaded(skill string) {
 	}
 }
 
-// expanded names the skill that a request begins with: the program puts its
-// text in the place of "/skill:name".
+// expanded is the name of the skill at the beginning of a request: the program replaces
+// "/skill:name" by the skill's text.
 func (s *stream) expanded(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(head, `<skill name="`) {

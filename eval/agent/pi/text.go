@@ -12,9 +12,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// Complete asks for the reply to one prompt. The program has no tools, no
-// skills and nothing but Prompt.System to go by; it adds the name of an empty
-// folder. Seed is not passed on: the program takes none.
+// Complete returns the reply to one prompt. The program has no tools, no skills and no
+// instructions but Prompt.System; it adds the name of an empty folder. Seed is not
+// passed on: the program accepts none.
 func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
 	stage, err := replay.Open(eval.Task{}, a.layout())
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		return eval.Completion{}, a.keys.Error(err)
 	}
 	if s.last.StopReason == "error" {
-		// The text was refused: no other call of the same text fares better.
+		// The text was refused: every other call with it would fail too.
 		return eval.Completion{}, a.keys.Error(&eval.InfraError{Kind: eval.BadRequest, Err: errors.New(failure)})
 	}
 	c := eval.Completion{Text: a.keys.Text(s.last.text()), Finish: s.last.StopReason}

@@ -14,25 +14,25 @@ const defaultGrace = 2 * time.Second
 type child struct {
 	cmd   *exec.Cmd
 	group int
-	// terminate asks it to end; nil sends SIGTERM to its group.
+	// terminate asks the child to end; nil sends SIGTERM to its group.
 	terminate func()
 	done      chan struct{} // closed when the child was reaped and its group killed
-	err       error         // of waiting; valid after done
+	err       error         // of Wait; valid after done
 
 	mu    sync.Mutex
-	ended bool // the group's number may be somebody else's
+	ended bool // the group's number may have been reused
 }
 
-// startChild starts cmd, which has its pipes, in the group; 0 is one of its own.
-// joined, if any, is called when the child is in it.
+// startChild starts cmd, whose pipes are set, in the group; 0 is one of its own.
+// joined, if not nil, is called when the child is in it.
 func startChild(cmd *exec.Cmd, group int, joined func()) (*child, error) {
 	prepareGroup(cmd, group)
 	k := &child{cmd: cmd, group: group, done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// On Linux the child is killed when the thread that forked it ends,
-		// which must not be before it has ended itself. Waiting occupies a
-		// thread in any case.
+		// On Linux the child is killed when the thread that forked it ends, so that
+		// must not happen before the child has ended itself. Waiting occupies a thread
+		// in any case.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -50,8 +50,8 @@ func startChild(cmd *exec.Cmd, group int, joined func()) (*child, error) {
 		if err != nil {
 			return
 		}
-		// If it can be, the group is killed before its leader is reaped:
-		// until then the number belongs to no other process.
+		// If possible, the group is killed before its leader is reaped: until then its
+		// number is not reused.
 		if awaitExit(cmd.Process) {
 			k.killRest()
 		}
@@ -87,8 +87,8 @@ func (k *child) signal(f func()) {
 	}
 }
 
-// end asks the child to end, gives it time, kills it and its descendants, and
-// returns when it is gone.
+// end asks the child to end, waits, kills it and its descendants, and returns when it
+// is gone.
 func (k *child) end(grace time.Duration) {
 	if grace <= 0 {
 		grace = defaultGrace
@@ -99,7 +99,7 @@ func (k *child) end(grace time.Duration) {
 			k.terminate()
 			return
 		}
-		// Now they can be found. Once the child has ended they cannot.
+		// They can be found only before the child has ended.
 		left = strays(k.cmd.Process.Pid)
 		terminateGroup(k.group)
 	})

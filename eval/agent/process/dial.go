@@ -19,8 +19,8 @@ const (
 	connectTimeout = 30 * time.Second
 )
 
-// dialOut connects to host:port as the owner's other programs do: through the
-// proxy that the environment names, or directly.
+// dialOut connects to host:port as the owner's other programs do: through the proxy
+// that the environment names, or directly.
 func dialOut(ctx context.Context, host string) (net.Conn, error) {
 	return dialThrough(ctx, host, http.ProxyFromEnvironment)
 }

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// dieWithUs can do nothing here: a child outlives an evolve that is killed.
+// dieWithUs is not possible here: a child outlives an evolve that is killed.
 func dieWithUs(*syscall.SysProcAttr) {}
 
-// keepFiles can do nothing here: a file that evolve was started with may be the
-// child's too.
+// keepFiles is not possible here: the child may inherit a file that evolve was started
+// with.
 func keepFiles() {}
 
 // awaitExit cannot wait without reaping here.

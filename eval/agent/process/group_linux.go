@@ -13,8 +13,8 @@ import (
 // dieWithUs has the kernel kill the child when evolve is killed.
 func dieWithUs(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
-// keepFiles keeps the files from children that evolve was started with and does
-// not know of. Those that it opened are kept anyway.
+// keepFiles keeps children from inheriting files that evolve was started with and does
+// not know. Those that it opened itself are never inherited.
 func keepFiles() { _ = unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC) }
 
 // awaitExit returns when the child has ended, true if it is not reaped yet.
@@ -27,15 +27,15 @@ func awaitExit(p *os.Process) bool {
 	}
 }
 
-// A stray is a descendant of a child that may have left its group, as a shell
-// does that an agent starts in a session of its own.
+// A stray is a descendant of a child that may have left its group, such as a shell that
+// an agent starts in a session of its own.
 type stray struct {
 	pid   int
-	begun string // when it was started: a number may be given away again
+	begun string // when it was started: a number may be reused
 }
 
-// strays finds the descendants that there are now. What was left behind by a
-// process that has ended already is no descendant any more.
+// strays finds the present descendants. The children of a process that has already
+// ended are no descendants any more.
 func strays(pid int) (found []stray) {
 	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, task := range tasks {

@@ -18,6 +18,6 @@ func prepareGroup(cmd *exec.Cmd, group int) {
 	keepFiles()
 }
 
-// Errors of kill say that no process is left.
+// An error of kill means that no process is left.
 func terminateGroup(group int) { _ = syscall.Kill(-group, syscall.SIGTERM) }
 func killGroup(group int)      { _ = syscall.Kill(-group, syscall.SIGKILL) }

@@ -13,23 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insideEnv tells this program that it runs inside of a sandbox, and what for.
-// Only openBox sets it.
+// insideEnv makes this program run as the first program inside a sandbox, and holds its
+// errand. Only openBox sets it.
 const insideEnv = "EVOLVE_PROCESS_INSIDE"
 
-// An errand is what is done inside before the child is started.
+// An errand is the work to be done inside before the child is started.
 type errand struct {
-	Socket   int    // where the listeners go
+	Socket   int    // where the listeners are sent
 	Path     string // the child; its arguments are ours
-	UID, GID int    // who it is
+	UID, GID int    // its user and group inside
 	Listen   []netip.AddrPort
 	Assign   []netip.Addr // addresses that the loopback interface must get first
 }
 
-// newErrand opens the way to the routes. caps are the capabilities that this
-// takes, as arguments of bwrap.
+// newErrand prepares the sandbox's side of the routes. caps are the capabilities that
+// it needs, as arguments of bwrap.
 func newErrand(rs []route) (e errand, caps []string) {
-	// The last is for mapping root to somebody else.
+	// The last is for mapping root to another user.
 	caps = []string{"--cap-add", "CAP_NET_BIND_SERVICE", "--cap-add", "CAP_SETFCAP"}
 	for _, r := range rs {
 		e.Listen = append(e.Listen, netip.AddrPortFrom(r.addr, r.port))
@@ -51,12 +51,12 @@ func (e errand) env() string {
 	return insideEnv + "=" + string(b)
 }
 
-// inside opens the listeners, hands them out, and runs the child to its end. It
-// runs before main, and does not return.
+// inside opens the listeners, sends them out, and runs the child to its end. It runs
+// before main, and does not return.
 //
-// We are root of the user namespace that owns the network, without which nobody
-// listens below port 1024. The child gets a user namespace below ours: there it
-// is nobody special, and has no power over the network, nor over us.
+// It runs as root of the user namespace that owns the network, because listening below
+// port 1024 requires that. The child gets a user namespace below ours: it is an
+// ordinary user there, without power over the network or over us.
 func inside(spec string) {
 	var e errand
 	if err := json.Unmarshal([]byte(spec), &e); err != nil {
@@ -94,7 +94,7 @@ func inside(spec string) {
 	if err != nil {
 		fail(e.Socket, fmt.Errorf("start %s: %w", e.Path, err))
 	}
-	// The child may connect before this: it waits in the listener's queue.
+	// The child may connect before this: it then waits in the listener's queue.
 	report, _ := json.Marshal(map[string]any{"ok": ok})
 	if err := unix.Sendmsg(e.Socket, report, unix.UnixRights(fds...), nil, 0); err != nil {
 		fail(e.Socket, fmt.Errorf("hand out listeners: %w", err))

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel keeps keys for a session and for a user: tickets of Kerberos, tokens
-// of file systems, whatever pam_keyinit links. No namespace divides them. A child
-// with an empty session keyring of its own could still read by their numbers those
-// that all processes of the user may read. So it may make no system call that knows
-// keys: they answer as a kernel without keys does, which programs are prepared for.
+// The kernel keeps keys for a session and for a user: tickets of Kerberos, tokens of
+// file systems, whatever pam_keyinit links. No namespace separates them. A child with
+// an empty session keyring of its own could still read by their numbers all keys that
+// the user's processes may read. So it may make no system call for keys: these fail as
+// on a kernel without keys, which programs are prepared for.
 
 // keyCalls are the system calls of keyrings: the numbers of add_key, request_key
 // and keyctl follow one another on every architecture.
@@ -23,8 +23,8 @@ const keyCalls = 3
 const x32 = 0x40000000
 
 // noKeys is a seccomp filter. It reads a seccomp_data: the call's number at 0, the
-// architecture at 4. A kernel runs programs of several: the call has another number
-// in each.
+// architecture at 4. A kernel runs programs of several architectures, and the call has
+// another number in each.
 func noKeys() []bpf.Instruction {
 	arches := []struct{ arch, addKey uint32 }{
 		{unix.AUDIT_ARCH_X86_64, 248},
@@ -48,7 +48,7 @@ func noKeys() []bpf.Instruction {
 		bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)})
 }
 
-// noKeysFile is the filter as bwrap reads it.
+// noKeysFile is the filter in bwrap's format.
 func noKeysFile() (*os.File, error) {
 	raw, err := bpf.Assemble(noKeys())
 	if err != nil {
@@ -63,7 +63,7 @@ func noKeysFile() (*os.File, error) {
 	return contents(string(program))
 }
 
-// hiddenKeys covers the lists of keys, which show what they are for.
+// hiddenKeys covers the lists of keys, whose descriptions show their purpose.
 var hiddenKeys = sync.OnceValue(func() (args []string) {
 	for _, list := range []string{"/proc/keys", "/proc/key-users"} {
 		if _, err := os.Stat(list); err == nil {

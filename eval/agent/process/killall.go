@@ -5,9 +5,9 @@ import "sync"
 // living are the children that have not been reaped.
 var living sync.Map // *child → nothing
 
-// KillAll kills every child that there is, with its group and its descendants,
-// and returns at once. It is for a program that is about to end without waiting
-// for what it has started; children that are started afterwards are not killed.
+// KillAll kills every child, with its group and its descendants, and returns at once.
+// It is for a program that is about to end without waiting for its children; children
+// that are started afterwards are not killed.
 func KillAll() {
 	living.Range(func(key, _ any) bool {
 		k := key.(*child)

@@ -2,7 +2,7 @@ package process
 
 import "os/exec"
 
-// A launch is a command that is ready to be started, with all that goes with it.
+// A launch is a command that is ready to be started, with its resources.
 type launch struct {
 	cmd *exec.Cmd
 	box *box // nil without a sandbox
@@ -39,7 +39,8 @@ func (l *launch) start() (*child, error) {
 	return k, err
 }
 
-// failure tells whether it was not the program that failed. It has ended.
+// failure returns an error if it was the sandbox, and not the program, that failed. The
+// child must have ended.
 func (l *launch) failure(res *Result) error {
 	if l.box == nil {
 		return nil

@@ -12,28 +12,27 @@ import (
 	"time"
 )
 
-// programKept is how much of the end of a program's stdout is kept, in bytes.
-// What a check prints as its opinion is a line, and of a test's output the end
-// is what tells.
+// programKept is how much of the end of a program's stdout is kept, in bytes. A check's
+// score is a line, and the end of a test's output is its result.
 const programKept = 64 << 10
 
-// Programs runs the programs of checks. In their sandbox the workspace is
-// writable, /tmp is their own and empty, and there is neither a network nor a
-// home: a program that needs more is named in Readable. Its own file, and files
-// that its arguments name by absolute paths, can be read: a check is
-// ["python3", "/home/me/grade.py"] as often as not, and who trusted it saw that.
+// Programs runs the programs of checks. In their sandbox the workspace is writable,
+// /tmp is their own and empty, and there is neither a network nor a home: a program
+// that needs more is named in Readable. Its own file, and files that its arguments name
+// by absolute paths, can be read: many checks are like ["python3",
+// "/home/me/grade.py"], and the owner saw that when trusting them.
 type Programs struct {
 	// Readable are files and folders beyond the system's that programs need.
 	Readable []string
-	// Bare runs them without a sandbox, with the rights of this process and
-	// with its HOME. Only the owner can want that.
+	// Bare runs them without a sandbox, with the rights of this process and with its
+	// HOME. Only the owner may choose that.
 	Bare bool
-	// Content says what the programs are, if that can change: a hash. It is
-	// part of the identity.
+	// Content identifies the programs, if they can change: a hash. It is part of the
+	// identity.
 	Content string
 }
 
-// Identity says how programs are run.
+// Identity identifies how programs are run.
 func (p Programs) Identity() string {
 	id := "sandbox"
 	if p.Bare {
@@ -47,12 +46,12 @@ func (p Programs) Identity() string {
 	return id
 }
 
-// RunProgram runs argv in dir; "" is a folder for temporary files. A name
-// without a slash is looked for on PATH, a relative path is dir's. A program
-// that exits with a code other than 0 is no error; exit is -1 or more than 128
-// if a signal ended it. The error is ctx's, context.DeadlineExceeded if
-// the program did not end within limit, or tells why it could not be started. Of
-// stdout the last 64 KiB are returned, of stderr the last 8.
+// RunProgram runs argv in dir; "" is a folder for temporary files. A name without a
+// slash is searched on PATH, a relative path is dir's. A program that exits with a code
+// other than 0 is no error; exit is -1 or more than 128 if a signal ended it. The error
+// is ctx's, context.DeadlineExceeded if the program did not end within limit, or the
+// reason why it could not be started. Of stdout the last 64 KiB are returned, of stderr
+// the last 8.
 func (p Programs) RunProgram(ctx context.Context, dir string, argv []string, stdin []byte, limit time.Duration) (stdout, stderr []byte, exit int, err error) {
 	if len(argv) == 0 {
 		return nil, nil, 0, errors.New("run program: no program is named")
@@ -100,13 +99,13 @@ func programPath(name, dir string) (string, error) {
 		name = filepath.Join(dir, name)
 	}
 	if _, err := os.Stat(name); err != nil {
-		return "", err // a sandbox says less
+		return "", err // the sandbox's error would have less detail
 	}
 	return name, nil
 }
 
-// named are the files outside of dir that a command line names; folders are
-// not, they may hold anything.
+// named are the files outside of dir that a command line names, without folders, which
+// may hold anything.
 func named(program string, args []string, dir string) (files []string) {
 	for _, path := range append([]string{program}, args...) {
 		if !filepath.IsAbs(path) || within(dir, path) {

@@ -4,8 +4,8 @@ package process
 
 import "os"
 
-// init lets this very program do errands of its own: whatever main would have
-// been does not start. Test binaries take part without a word.
+// init lets this very program run as a guard or inside a sandbox: then main does not
+// start. This includes test binaries.
 func init() {
 	if spec, ok := os.LookupEnv(guardEnv); ok {
 		os.Exit(guard(spec))

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// relayMost bounds the connections of one sandbox at a time, so that a child
-// cannot use up our files. More wait to be accepted.
+// relayMost limits the connections of one sandbox at a time, so that a child cannot use
+// up our files. Further ones wait to be accepted.
 const relayMost = 128
 
-// A relay carries connections out of a sandbox. The sockets that listen belong
-// to the sandbox's network: they are opened in there, and handed out to us over
-// a socket, before the program starts. So nothing of ours has to run beside it,
-// and it can reach the hosts that are listened for, and no others.
+// A relay carries connections out of a sandbox. The listening sockets belong to the
+// sandbox's network: they are opened inside, and sent out to us over a socket, before
+// the program starts. So no process of ours has to run beside it, and it can reach the
+// hosts with a listener, and no others.
 type relay struct {
 	routes []route
 	dial   func(context.Context, string) (net.Conn, error)
@@ -36,7 +36,7 @@ type relay struct {
 	heard  chan struct{}          // closed when the sandbox has reported
 }
 
-// listen makes the relay, and the end of the pair that is the sandbox's.
+// listen makes the relay, and returns the sandbox's end of the pair.
 func (b *box) listen(rs []route, dial func(context.Context, string) (net.Conn, error)) (*os.File, error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *relay) receive() {
 	}
 }
 
-// keep has close end c; false if that has been already.
+// keep registers c to be closed by close; false if close was already called.
 func (r *relay) keep(c io.Closer) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +149,7 @@ func (r *relay) accept(l net.Listener, host string) {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		// No file is free, most likely: others will end.
+		// Probably no file is free: others will end.
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-r.ctx.Done():
@@ -158,8 +158,8 @@ func (r *relay) accept(l net.Listener, host string) {
 	}
 }
 
-// carry connects a connection of the child's with its host. If that cannot
-// be reached the child's is reset, as if there were no listener.
+// carry connects a connection of the child's with its host. If the host cannot be
+// reached, the child's connection is reset, as if there were no listener.
 func (r *relay) carry(in net.Conn, host string) {
 	defer r.drop(in)
 	out, err := r.dial(r.ctx, host)
@@ -179,7 +179,7 @@ func (r *relay) carry(in net.Conn, host string) {
 	back.Wait()
 }
 
-// pour copies until the source has no more, and tells the other side so.
+// pour copies until the source ends, and then closes the other side for writing.
 func pour(to, from net.Conn) {
 	_, err := io.Copy(to, from)
 	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
@@ -191,7 +191,7 @@ func pour(to, from net.Conn) {
 	_ = from.Close()
 }
 
-// failure says why the sandbox's side was never ready. The child must have ended.
+// failure is why the sandbox's side was never ready. The child must have ended.
 func (r *relay) failure() error {
 	<-r.heard
 	return r.report

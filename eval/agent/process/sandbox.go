@@ -14,21 +14,21 @@ import (
 	"sync"
 )
 
-// A Sandbox is what a child may reach. Everything else does not exist for it:
-// no other process, no network, of the file system the system's own folders,
-// read-only, and an empty /tmp of its own. Names resolve by its own /etc/hosts
-// alone. It runs without privileges, not as root, and with no terminal.
+// A Sandbox is what a child may reach. Everything else does not exist for it: there is
+// no other process, no network, only the system's own folders, read-only, and an empty
+// /tmp of its own. Names resolve only by its own /etc/hosts. It runs without
+// privileges, not as root, and without a terminal.
 //
-// On Linux, through bwrap, its environment is what Command.Env says and PWD.
-// SIGTERM reaches the program itself only; whatever it started ends with it.
+// On Linux, through bwrap, its environment is Command.Env and PWD. SIGTERM reaches only
+// the program itself; whatever it started ends with it.
 type Sandbox struct {
-	// Writable are folders, absolute; under the same names inside. What is
-	// written anywhere else but /tmp fails, and /tmp vanishes.
+	// Writable are folders, absolute; under the same names inside. Writing anywhere
+	// else but in /tmp fails, and /tmp is removed at the end.
 	Writable []string
 	// Readable are files and folders beyond the system's, absolute.
 	Readable []string
-	// Hosts are the only way out, as host:port, exactly. A loopback address is
-	// this machine's own. A name is resolved outside, when it is dialled.
+	// Hosts are the only way out, as host:port, exactly. A loopback address is this
+	// machine's own. A name is resolved outside, when it is dialled.
 	Hosts []string
 	// Dial makes a connection of a Host; nil dials the network, through the
 	// proxy that the environment asks for (HTTPS_PROXY, NO_PROXY).
@@ -37,11 +37,11 @@ type Sandbox struct {
 
 var available = sync.OnceValue(trySandbox)
 
-// Available says why no sandbox can be made on this machine, in one line, and
-// what to do about it; nil if one can. It tries once.
+// Available returns why no sandbox can be made on this machine, in one line, and what
+// to do about it; nil if one can. It tries once.
 func Available() error { return available() }
 
-// check refuses what would open the sandbox by mistake.
+// check refuses settings that would open the sandbox by mistake.
 func (s *Sandbox) check() error {
 	home, _ := os.UserHomeDir()
 	for _, p := range slices.Concat(s.Writable, s.Readable) {
@@ -56,7 +56,7 @@ func (s *Sandbox) check() error {
 	return err
 }
 
-// within tells whether path is dir or below it.
+// within reports whether path is dir or below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -66,13 +66,13 @@ func within(dir, path string) bool {
 type route struct {
 	host   string     // host:port, as it is allowed and dialled
 	name   string     // for /etc/hosts; "" if the host is an address
-	addr   netip.Addr // where it is met inside
+	addr   netip.Addr // its address inside
 	port   uint16
-	assign bool // addr is none of the loopback interface's own
+	assign bool // addr is not one of the loopback interface's own
 }
 
-// routes gives every named host a loopback address of its own. An address stays
-// what it is, so that no program has to know of this.
+// routes gives every named host a loopback address of its own. A host that is an
+// address keeps it, so that programs need not be changed.
 func routes(hosts []string) ([]route, error) {
 	var out []route
 	add := func(r route) { // an address has one listener
@@ -124,7 +124,7 @@ func routes(hosts []string) ([]route, error) {
 	return out, nil
 }
 
-// hostname keeps what is written into /etc/hosts from being more than a name.
+// hostname makes sure that only a name is written into /etc/hosts.
 func hostname(s string) bool {
 	return s != "" && len(s) <= 253 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-._") == ""
 }

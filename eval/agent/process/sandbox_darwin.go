@@ -9,12 +9,11 @@ import (
 	"sync"
 )
 
-// The sandbox of macOS is sandbox-exec with a profile. It has never been run by
-// the authors: treat it as unproven until TestSandbox… has passed on a Mac. It is
-// weaker than that of Linux in two ways. A profile cannot name hosts: if a
-// Host is none of this machine's, its port is open to every host. And the folders
-// of the system are the real ones, /tmp included, of which only what is named can
-// be read.
+// The sandbox of macOS is sandbox-exec with a profile. The authors have never run it:
+// treat it as unproven until TestSandbox… has passed on a Mac. It is weaker than that
+// of Linux in two ways. A profile cannot name hosts: if a Host is not this machine, its
+// port is open to every host. And the folders of the system are the real ones, /tmp
+// included, in which only what is named can be read.
 
 var sandboxTool = sync.OnceValues(func() (string, error) { return exec.LookPath("/usr/bin/sandbox-exec") })
 
@@ -94,8 +93,8 @@ func profile(s *Sandbox) (string, error) {
 	return b.String(), nil
 }
 
-// subpaths names a path, and what it is where links have been followed: that is
-// what is compared.
+// subpaths names a path and its target after following links, which is what the system
+// compares.
 func subpaths(p string) string {
 	out := " (subpath " + quote(p) + ")"
 	if real, err := filepath.EvalSymlinks(p); err == nil && real != p {
@@ -104,7 +103,7 @@ func subpaths(p string) string {
 	return out
 }
 
-// quote makes a text of the profile language.
+// quote makes a string of the profile language.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

@@ -15,16 +15,16 @@ import (
 	"syscall"
 )
 
-// insidePath is where this very program is in a sandbox that has hosts.
+// insidePath is the path of this program in a sandbox that has hosts.
 const insidePath = "/run/evolve"
 
-// sandboxTool finds the program that makes sandboxes.
+// sandboxTool finds bwrap.
 var sandboxTool = sync.OnceValues(func() (string, error) { return exec.LookPath("bwrap") })
 
 // A box is a sandbox that is prepared for one child.
 type box struct {
-	status *os.File // what bwrap tells of the child, as JSON documents
-	told   []byte   // what was read of it
+	status *os.File // bwrap's reports on the child, as JSON documents
+	told   []byte   // read from status so far
 	relay  *relay   // nil without hosts
 	theirs []*os.File
 }
@@ -45,7 +45,7 @@ func openBox(c *Command) (cmd *exec.Cmd, b *box, err error) {
 			b.close()
 		}
 	}()
-	// pass gives the child a file, and tells its number there.
+	// pass gives the child a file, and returns its number there.
 	pass := func(f *os.File) string {
 		b.theirs = append(b.theirs, f)
 		return strconv.Itoa(2 + len(b.theirs))
@@ -104,18 +104,18 @@ func openBox(c *Command) (cmd *exec.Cmd, b *box, err error) {
 	args = append(args, "--uid", strconv.Itoa(uid), "--gid", strconv.Itoa(gid), "--remount-ro", "/", "--chdir", dir, "--")
 	cmd = exec.Command(bwrap, append(args, run...)...)
 	cmd.Env, cmd.ExtraFiles = env, b.theirs
-	// A session of its own, or the child could type into our terminal.
+	// A session of its own, or the child could write into our terminal's input.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd, b, nil
 }
 
-// namespaces are what is taken from every child.
+// namespaces are the namespaces that every child gets.
 func namespaces() []string {
 	return []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net",
 		"--unshare-cgroup-try", "--hostname", "sandbox", "--die-with-parent", "--cap-drop", "ALL"}
 }
 
-// identity is who the child is inside. Root of a user namespace could regain
+// identity is the child's user and group inside. Root of a user namespace could regain
 // privileges in it by executing a program.
 func identity() (uid, gid int) {
 	if uid, gid = os.Getuid(), os.Getgid(); uid == 0 {
@@ -144,15 +144,16 @@ var systemFolders = sync.OnceValue(func() (args []string) {
 	return args
 })
 
-// etcShown is what programs need of /etc to run and to trust certificates. The
-// rest (accounts, keys of this machine, names of its networks) is not theirs.
+// etcShown are the entries of /etc that programs need to run and to verify
+// certificates. The rest (accounts, keys of this machine, names of its networks) is
+// hidden.
 var etcShown = []string{"alternatives", "bash.bashrc", "bashrc", "ca-certificates", "ca-certificates.conf",
 	"crypto-policies", "debian_version", "fonts", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
 	"locale.alias", "locale.conf", "localtime", "lsb-release", "magic", "mime.types", "os-release", "perl", "pki",
 	"protocols", "python3", "services", "ssl", "static", "terminfo", "timezone"}
 
-// mirror shows a file or folder of the system as it is: read-only, and a link as
-// a link if its target is shown as well.
+// mirror shows a file or folder of the system read-only, and a link as a link if its
+// target is shown as well.
 func mirror(path string) []string {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -201,8 +202,8 @@ func etc(rs []route, uid, gid int, env []string) []etcFile {
 	}
 }
 
-// contents is an open file that reads as text. A pipe holds what we write: less
-// than the smallest that a kernel gives away.
+// contents is an open file that reads as text. It is a pipe, so text must be shorter
+// than the smallest pipe buffer of any kernel.
 func contents(text string) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -216,8 +217,8 @@ func contents(text string) (*os.File, error) {
 	return r, nil
 }
 
-// binds shows what the command asks for, outer folders first: what is mounted
-// later covers what was mounted before.
+// binds shows what the command needs, outer folders first, because later mounts cover
+// earlier ones.
 func binds(s *Sandbox) (args []string) {
 	type bind struct{ how, path string }
 	var all []bind
@@ -242,7 +243,7 @@ func (b *box) started() {
 	b.theirs = nil
 }
 
-// close frees everything; nothing of the child is left to talk to.
+// close frees everything.
 func (b *box) close() {
 	if b.status != nil {
 		_ = b.status.Close()
@@ -252,9 +253,9 @@ func (b *box) close() {
 	}
 }
 
-// state is what bwrap has told so far.
+// state is what bwrap has reported so far.
 func (b *box) state() (s struct {
-	Init int  `json:"child-pid"` // the sandbox's first process, by our numbers
+	Init int  `json:"child-pid"` // the sandbox's first process, by its number outside
 	Exit *int `json:"exit-code"`
 }) {
 	drain(b.status, make([]byte, 512), func(p []byte) { b.told = append(b.told, p...) })
@@ -263,8 +264,8 @@ func (b *box) state() (s struct {
 	return s
 }
 
-// terminate sends SIGTERM to the program, which is the child of the sandbox's
-// first process: bwrap itself would take everything down at once.
+// terminate sends SIGTERM to the program, which is the child of the sandbox's first
+// process: if bwrap itself ended, it would kill everything at once.
 func (b *box) terminate(group int) {
 	found := false
 	if first := b.state().Init; first > 0 {
@@ -280,7 +281,7 @@ func (b *box) terminate(group int) {
 	}
 }
 
-// failure tells a sandbox that could not be made from a program that failed.
+// failure distinguishes a sandbox that could not be made from a program that failed.
 func (b *box) failure(res *Result) error {
 	if b.state().Exit != nil && !strings.HasPrefix(res.Stderr, "bwrap: execvp ") {
 		if b.relay != nil {

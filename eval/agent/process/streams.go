@@ -13,8 +13,8 @@ import (
 
 var errOverflow = errors.New("too much output")
 
-// streams are a child's three pipes. They are the system's own, read by us: what
-// os/exec does by itself waits for every process that holds one open.
+// streams are a child's three pipes. They are the system's own, and read by us, because
+// os/exec waits for every process that holds one open.
 type streams struct {
 	trouble chan error // the first error of stdout's reader that is no end of file
 	stdout  splitter
@@ -66,8 +66,8 @@ func newStreams(cmd *exec.Cmd, c *Command) (s *streams, err error) {
 	return s, nil
 }
 
-// A LinePanic is what Run panics with if Command.Line did, in the caller's own
-// goroutine and with nothing left behind.
+// Run panics with a LinePanic if Command.Line panicked, in the caller's own goroutine
+// and after cleaning up.
 type LinePanic struct {
 	Value any
 	Stack []byte // where Line was called
@@ -78,8 +78,7 @@ func (p *LinePanic) String() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.
 // errPanicked ends a child whose output made Line panic.
 var errPanicked = errors.New("panic while its output was read")
 
-// shielded is line for a goroutine of its own, where a panic would end the
-// process.
+// shielded is line for a goroutine of its own, in which a panic would end the process.
 func (s *streams) shielded(line func([]byte) error) func([]byte) error {
 	if line == nil {
 		return nil
@@ -94,8 +93,8 @@ func (s *streams) shielded(line func([]byte) error) func([]byte) error {
 	}
 }
 
-// read hands on what comes through r. After an error it reads on without a
-// consumer: a child that is asked to end must not hang in a full pipe.
+// read passes on what comes through r. After an error it continues to read and discards
+// the data: a child that is asked to end must not hang in a full pipe.
 func (s *streams) read(r *os.File, into func([]byte) error) {
 	var failed error
 	feed := func(p []byte) {
@@ -131,7 +130,7 @@ func (s *streams) started() {
 	s.theirs = nil
 }
 
-// close gives everything up.
+// close closes everything.
 func (s *streams) close() {
 	for _, f := range s.ours {
 		_ = f.Close()
@@ -139,8 +138,8 @@ func (s *streams) close() {
 	s.work.Wait()
 }
 
-// finish reads what is in the pipes once the child has ended, and no more:
-// other holders may keep them open for ever.
+// finish reads what is in the pipes once the child has ended, and no more: other
+// processes may keep them open for ever.
 func (s *streams) finish(res *Result) error {
 	if s.in != nil {
 		_ = s.in.Close()
@@ -161,12 +160,12 @@ type splitter struct {
 	left int64 // bytes that may still come
 	all  bytes.Buffer
 	part []byte // of a line whose end has not come
-	long bool   // part is full, and the line goes on
+	long bool   // part is full, and the line continues
 	cut  int
 	err  error // the first one; nothing is delivered after it
 }
 
-// write takes the next bytes. It must not be called after an error.
+// write adds the next bytes. It must not be called after an error.
 func (s *splitter) write(p []byte) error {
 	s.err = s.take(p)
 	return s.err
@@ -231,8 +230,8 @@ func (s *splitter) end() error {
 	return s.line(s.part)
 }
 
-// A tail keeps the last bytes that are written to it. It holds up to twice as
-// many, so that what is short is cheap to write.
+// A tail keeps the last bytes that are written to it. It holds up to twice as many, so
+// that short writes are cheap.
 type tail struct {
 	most int
 	b    []byte

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// interrupt gives the reader a moment for what stands in the pipe: there are no
-// deadlines here.
+// interrupt gives the reader a moment for the rest in the pipe: there are no deadlines
+// here.
 func interrupt(r *os.File) { time.AfterFunc(time.Second, func() { _ = r.Close() }) }
 
 func drain(*os.File, []byte, func([]byte)) {}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// drainMost is more than a pipe holds (Linux: at most 1 MiB without privilege). A
-// process that goes on writing cannot keep us.
+// drainMost is more than a pipe holds (Linux: at most 1 MiB without privilege), so that
+// a process that continues to write cannot delay us for ever.
 const drainMost = 2 << 20
 
 // interrupt ends a read that waits.

@@ -8,21 +8,20 @@ import (
 	"time"
 )
 
-// Wrap prepares a command that somebody else starts, such as a library that
-// starts its program by itself. Started as path, with args (more may follow) and
-// env (more may be set), it runs under the rules of Run: in a group and, if
-// c.Sandbox says so, a sandbox of its own, with the standard streams of whoever
-// starts it. path is this very program, which stays between as a guard. It may
-// be started once.
+// Wrap prepares a command that other code starts, such as a library that starts its
+// program by itself. Started as path, with args (more may follow) and env (more may be
+// set), it runs under the rules of Run: in a group and, if c.Sandbox is set, a sandbox
+// of its own, with the standard streams of its starter. path is this very program,
+// which runs between them as a guard. It may be started once.
 //
-// stop ends what was started, as Run does when its context ends, and frees
-// everything; it must be called, and may be called again. All ends as well when
-// the guard is signalled or killed and when this process ends. The guard's exit
-// code is the child's, 128 + the signal if a signal ended that, and 126 with a
-// line on stderr if it could not be started.
+// stop ends what was started, as Run does when its context ends, and frees everything;
+// it must be called, and may be called again. Everything also ends when the guard is
+// signalled or killed and when this process ends. The guard's exit code is the child's,
+// 128 + the signal if a signal ended the child, and 126 with a line on stderr if it
+// could not be started.
 //
-// Stdin, Line, MaxOutput and Sandbox.Dial are not for this and must be unset.
-// On systems without process groups path is c.Path itself, and stop does nothing.
+// Stdin, Line, MaxOutput and Sandbox.Dial cannot be used and must be unset. On systems
+// without process groups path is c.Path itself, and stop does nothing.
 func Wrap(c Command) (path string, args, env []string, stop func() error, err error) {
 	if c.Stdin != nil || c.Line != nil || c.MaxOutput != 0 || c.Sandbox != nil && c.Sandbox.Dial != nil {
 		return "", nil, nil, nil, errors.New("wrap: Stdin, Line, MaxOutput and Dial are whoever's who starts it")
@@ -34,14 +33,14 @@ func Wrap(c Command) (path string, args, env []string, stop func() error, err er
 	return path, args, env, stop, err
 }
 
-// A leash is what holds a guard: two named pipes in a private folder.
+// A leash connects us with a guard: two named pipes in a private folder.
 type leash struct {
 	Path    string
 	Dir     string
 	Grace   time.Duration
 	Sandbox *Sandbox
 	Tool    string   // the program that makes sandboxes: the child's PATH need not lead to it
-	Proxy   []string // our variables that say how to get out
+	Proxy   []string // the program that makes sandboxes, which need not be on the child's PATH
 	Folder  string
 }
 

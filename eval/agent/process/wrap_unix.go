@@ -19,7 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
-// guardEnv tells this program that it is a guard, and of what.
+// guardEnv makes this program run as a guard, and holds the path of its leash.
 const guardEnv = "EVOLVE_PROCESS_GUARD"
 
 // notStarted is the guard's exit code if the child could not be started.
@@ -87,13 +87,14 @@ func (h *held) stop() error {
 		return nil
 	}
 	defer h.report.Close()
-	// A guard that is there holds the pipe; one that never was leaves it empty.
+	// A running guard holds the pipe; if none ever started, it is empty.
 	_ = h.report.SetReadDeadline(time.Now().Add(h.leash.Grace + 5*time.Second))
 	said, err := io.ReadAll(h.report)
 	var group int
 	if _, serr := fmt.Sscan(string(said), &group); serr == nil && !bytes.Contains(said, []byte("end")) {
-		// It was killed, or hangs. The kernel has killed the child with it, not
-		// what the child had started. While one of these lives the number is theirs.
+		// It was killed, or hangs. The kernel has killed the child with it, but not
+		// what the child had started. While one of these lives, the group's number is
+		// not reused.
 		_ = syscall.Kill(-group, syscall.SIGKILL)
 	}
 	if err != nil {
@@ -102,8 +103,7 @@ func (h *held) stop() error {
 	return nil
 }
 
-// guard is this program between whoever started it and the child. It returns the
-// exit code.
+// guard is this program between the child and its starter. It returns the exit code.
 func guard(spec string) int {
 	failed := func(err error) int {
 		fmt.Fprintln(os.Stderr, "evolve:", err)
@@ -123,7 +123,7 @@ func guard(spec string) int {
 	}
 	c := Command{Path: l.Path, Dir: l.Dir, Args: os.Args[1:], Sandbox: l.Sandbox}
 	c.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, guardEnv+"=") })
-	for _, kv := range l.Proxy { // for our own way out
+	for _, kv := range l.Proxy { // to reach the network through the proxy
 		name, v, _ := strings.Cut(kv, "=")
 		_ = os.Setenv(name, v)
 	}
@@ -133,8 +133,8 @@ func guard(spec string) int {
 		return failed(err)
 	}
 	run.cmd.Stdin, run.cmd.Stdout, run.cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	// The group is told before it has a member, or one could be lost when we are
-	// killed. So it is ours, which we leave as soon as the child has joined. A
+	// The group is reported before it has a member, or one could be lost if we are
+	// killed. So it is our own group, which we leave as soon as the child has joined. A
 	// sandbox needs none.
 	if home := syscall.Getpgrp(); run.box == nil && home != os.Getpid() && syscall.Setpgid(0, 0) == nil {
 		run.group = os.Getpid()

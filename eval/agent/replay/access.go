@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// An Access is what one tool call of a trace reached for. A call that names
-// several files is several accesses.
+// An Access is one access of a tool call in a trace. A call that names several files is
+// several accesses.
 type Access struct {
 	Tool    string
 	Path    string // a file or folder, as the call named it; relative to Dir
@@ -28,11 +28,11 @@ var (
 	urlFields  = []string{"url", "urls", "uri"}
 )
 
-// Accesses gets what a call of a tool reached for from its input: JSON with the
-// field names that Claude Code, Codex, pi and Copilot use (file_path, path,
-// command, cmd, workdir, url, pattern, patch, changes and so on). It never
-// returns nothing: a call that names nothing it knows is one Access with its
-// Text. failed says that the call failed.
+// Accesses extracts the accesses of a tool call from its input: JSON with the field
+// names that Claude Code, Codex, pi and Copilot use (file_path, path, command, cmd,
+// workdir, url, pattern, patch, changes and so on). It always returns at least one: a
+// call without any known field is one Access with its Text. failed means that the call
+// failed.
 func Accesses(tool string, input []byte, failed bool) []Access {
 	var fields map[string]json.RawMessage
 	whole := Access{Tool: tool, Text: string(input), Failed: failed}

@@ -13,16 +13,15 @@ import (
 // trace shows. held says that a sandbox held the attempt. The reason is one
 // sentence, empty unless the verdict is eval.Tainted: Attempt.Audit and Tainted.
 //
-// A path is forbidden if it is in another copy of the skill, evolve's own data,
-// the recorded repository or another attempt. Tainted is a tool's access outside
-// of workspace, stage and the system's folders, and a command that names a
-// forbidden path. Every other command is Inconclusive: a line does not show what
-// the programs in it read. So is what was fetched, and a tool that evolve does
-// not know. What a failed call named was not read; a failed command line may have
-// read before it failed.
+// A path is forbidden if it is in another copy of the skill, evolve's own data, the
+// recorded repository or another attempt. Tainted is a tool's access outside of
+// workspace, stage and the system's folders, and a command that names a forbidden path.
+// Every other command is Inconclusive, because a command line does not show what its
+// programs read. So is anything that was fetched, and an unknown tool. A file that a
+// failed call named was not read; a failed command line may have read before it failed.
 //
-// In a sandbox an attempt is clean, unless a call of a tool named a forbidden path
-// and succeeded: then the sandbox has a hole.
+// In a sandbox an attempt is clean, unless a tool call named a forbidden path and
+// succeeded: then the sandbox has a hole.
 func (s *Stage) Audit(held bool, accesses ...Access) (verdict eval.Audit, reason string) {
 	if verdict, reason = s.bounds.audit(held, accesses); verdict != eval.Tainted {
 		reason = ""
@@ -43,7 +42,7 @@ func (b *bounds) audit(held bool, accesses []Access) (eval.Audit, string) {
 	return out.verdict, out.reason
 }
 
-// idle are tools that reach nothing but the agent itself, in lower case.
+// idle are tools that access nothing but the agent itself, in lower case.
 var idle = []string{"todowrite", "todoread", "update_plan", "skill", "report_intent", "exitplanmode", "enterplanmode", "think",
 	"ask_user", "askuserquestion", "structuredoutput", "update_todo", "killshell", "kill_shell", "bashoutput", "taskoutput", "stop_bash",
 	"read_bash", "list_bash", "toolsearch", "taskcreate", "taskupdate", "tasklist", "taskget", "slashcommand", "reasoning"}
@@ -120,7 +119,7 @@ func (b *bounds) absolute(p, cwd string) string {
 // path or an address of the skill, else Inconclusive.
 func (b *bounds) command(line, cwd string) finding {
 	out := b.named(line)
-	commands, _ := shell.Commands(line) // what cannot be read is inconclusive as everything is
+	commands, _ := shell.Commands(line) // what cannot be parsed is inconclusive like every command
 	for i := range commands {
 		c := &commands[i]
 		words := slices.Concat(c.Assigns, c.Words)

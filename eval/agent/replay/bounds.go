@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// bounds say what an attempt may read. All paths are absolute and clean.
+// bounds are what an attempt may read. All paths are absolute and clean.
 type bounds struct {
 	workspace string
 	home      string   // of the child
@@ -20,14 +20,14 @@ type bounds struct {
 	forbidden []forbidden
 }
 
-// A forbidden folder, and what it is to the reader of a verdict.
+// A forbidden folder, and its description in a verdict.
 type forbidden struct{ path, what string }
 
 // A finding is a verdict on one access.
 type finding struct {
 	verdict eval.Audit
 	reason  string
-	named   bool // tainted by what is forbidden by name, not by lying outside
+	named   bool // tainted by a forbidden name, not by its place outside
 }
 
 var clean = finding{verdict: eval.Clean}
@@ -40,7 +40,7 @@ func unclear(format string, args ...any) finding {
 	return finding{verdict: eval.Inconclusive, reason: fmt.Sprintf(format, args...)}
 }
 
-// or is the worse of two findings, f if they are alike.
+// or is the worse of two findings, f if they are equal.
 func (f finding) or(g finding) finding {
 	rank := map[eval.Audit]int{eval.Clean: 0, "": 0, eval.Inconclusive: 1, eval.Tainted: 2}
 	if rank[g.verdict] > rank[f.verdict] {
@@ -98,8 +98,8 @@ func (s *Stage) boundsOf(t eval.Task) bounds {
 	return b
 }
 
-// read judges the reading of one file or folder; an absolute path. deep says
-// that all below it is read.
+// read judges the reading of one file or folder, an absolute path. deep means that
+// everything below it is read.
 func (b *bounds) read(p string, deep bool) finding {
 	p = path.Clean(p)
 	in, no := "", forbidden{}

@@ -21,7 +21,7 @@ const (
 	// compared by size and time.
 	maxHashed = 4 << 20
 	// racy is how long after a file's last change its time alone proves nothing,
-	// because clocks of file systems are coarse.
+	// because file systems have coarse clocks.
 	racy = 2 * time.Second
 )
 
@@ -31,7 +31,7 @@ type snapshot struct {
 	files map[string]state
 }
 
-// A state is what a change of a file shows in.
+// A state is what shows that a file has changed.
 type state struct {
 	mode   fs.FileMode // type and permissions
 	size   int64
@@ -41,8 +41,8 @@ type state struct {
 	sum    [sha256.Size]byte
 }
 
-// take looks at every file below dir. Folders count by what they hold;
-// repositories (.git) do not count. Nothing is followed.
+// take reads every file below dir. Folders count by their content; repositories (.git)
+// do not count. Links are not followed.
 func take(dir string) (snapshot, error) {
 	s := snapshot{at: time.Now(), files: make(map[string]state)}
 	root, err := os.OpenRoot(dir)
@@ -62,10 +62,10 @@ func take(dir string) (snapshot, error) {
 	return s, err
 }
 
-// Changed returns the files of the workspace that were made, changed or removed
-// since Open: slash-separated, sorted, the first 1000. Files in .git do not
-// count, and neither do folders as such. A file that was written again with the
-// same content has not changed.
+// Changed returns the files of the workspace that were created, changed or removed
+// since Open: slash-separated, sorted, the first 1000. Files in .git do not count, and
+// neither do folders as such. A file that was written again with the same content has
+// not changed.
 func (s *Stage) Changed() ([]string, error) {
 	root, err := os.OpenRoot(s.Workspace)
 	if err != nil {
@@ -126,8 +126,8 @@ func sum(root *os.Root, name string, buf []byte) (h [sha256.Size]byte, ok bool) 
 	return h, true
 }
 
-// walk calls f for every file below dir that is no folder. What the agent made
-// unreadable is passed over.
+// walk calls f for every file below dir that is no folder. Files that the agent made
+// unreadable are skipped.
 func walk(root *os.Root, dir string, f func(name string, st state) error) error {
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// skillHomes are the folders of a project in which agents look for skills,
-// each in its "skills".
+// skillHomes are the folders of a project in which agents search for skills, each in
+// its "skills".
 var skillHomes = []string{".claude", ".agents", ".codex", ".pi", ".github", ".copilot"}
 
 // A sweep takes copies of skills out of a project.
@@ -23,11 +23,11 @@ type sweep struct {
 	own   map[string]string // the case's files, by slash path: they stay
 }
 
-// removeCopies removes every copy of the named skills from a project's skills
-// folders, at any depth: those of agents, and a plain skills/NAME that holds a
-// SKILL.md. A copy is known by its folder's name, or in an agent's folder by its
-// frontmatter. Other skills of the project stay, as do its AGENTS.md and
-// CLAUDE.md. Files of evals go too, but not those that the case itself brings.
+// removeCopies removes every copy of the named skills from a project's skills folders,
+// at any depth: those of agents, and a plain skills/NAME that holds a SKILL.md. A copy
+// is recognised by its folder's name, or in an agent's folder by its frontmatter. Other
+// skills of the project are kept, as are its AGENTS.md and CLAUDE.md. Files of evals
+// are removed too, except those that the case itself brings.
 func removeCopies(workspace string, names []string, own map[string]string) error {
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
 	if len(names) == 0 {
@@ -69,7 +69,7 @@ func (s *sweep) folder(dir string) error {
 	return nil
 }
 
-// evals removes a file that is named like one of evals, and is one.
+// evals removes a file that has the name and the content of an eval file.
 func (s *sweep) evals(at string) error {
 	if _, own := s.own[at]; own || !strings.HasSuffix(at, ".json") {
 		return nil
@@ -99,7 +99,7 @@ func (s *sweep) skills(dir string) error {
 		at := path.Join(dir, e.Name())
 		text, err := bounded.ReadFileIn(s.root, path.Join(at, skill.FileName), skill.MaxFile)
 		if _, large := errors.AsType[*bounded.TooLargeError](err); large {
-			err = nil // it is one all the same, by its folder's name
+			err = nil // it is a copy by its folder's name
 		}
 		is := err == nil && slices.Contains(s.names, e.Name())
 		if agent {

@@ -10,10 +10,10 @@ import (
 // systemPath are the folders of PATH that belong to the system, in order.
 var systemPath = []string{"/opt/homebrew/bin", "/usr/local/bin", "/usr/local/sbin", "/usr/bin", "/usr/sbin", "/bin", "/sbin"}
 
-// Env is all of the child's environment, nothing is inherited but the language
-// and the time zone: PATH (what the program needs, then the system's folders),
-// HOME and TMPDIR of the stage, then Credentials and Env of c, then extra. Of
-// two values for one name the later counts, and it alone is returned.
+// Env is all of the child's environment; only the language and the time zone are
+// inherited: PATH (what the program needs, then the system's folders), HOME and TMPDIR
+// of the stage, then Credentials and Env of c, then extra. Of two values for one name
+// only the later is returned.
 func (s *Stage) Env(c Config, extra ...string) []string {
 	path := slices.Clone(s.layout.Program.Dirs)
 	for _, dir := range systemPath {

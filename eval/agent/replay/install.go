@@ -129,8 +129,8 @@ func (c *copier) entry(name string, e fs.DirEntry) error {
 	return nil
 }
 
-// link copies a link that stays inside, as a link. One that leads to what is
-// left out would show that it is there, so its target decides as well.
+// link copies a link that stays inside, as a link. A link to what is left out would
+// reveal it, so the target is tested as well.
 func (c *copier) link(name string) error {
 	target, err := c.from.Readlink(name)
 	if err != nil {
@@ -181,7 +181,7 @@ func (c *copier) file(name string) error {
 	return out.Close()
 }
 
-// maxEvalFile bounds what is looked into for evals, in bytes.
+// maxEvalFile limits the files that are searched for evals, in bytes.
 const maxEvalFile = 4 << 20
 
 // evals reports whether a JSON file holds the questions and answers that a
@@ -201,7 +201,7 @@ func secret(name string, dir bool) bool {
 	return name == ".git" || evalFile(name)
 }
 
-// evalFile reports whether a file is named like those that hold evals.
+// evalFile reports whether a file has a name that eval files have.
 func evalFile(name string) bool {
 	name = strings.ToLower(name)
 	return name == "evals.json" || name == "evals.jsonl" || strings.Contains(name, ".eval.") || strings.Contains(name, ".evals.")

@@ -16,11 +16,11 @@ import (
 // A Program is a CLI and what it needs to run.
 type Program struct {
 	Path string // absolute, symlinks resolved
-	// Path of folders that must come first on its PATH: its interpreter's.
+	// Dirs are the folders that must come first on its PATH: its interpreter's.
 	Dirs []string
-	// Readable are the files and folders that it is made of: for an npm package
-	// the node_modules that hold it and the folder of its node, for a native
-	// program its folder. What lies in the system's folders is not named.
+	// Readable are the files and folders of the program: for an npm package the
+	// node_modules that hold it and the folder of its node, for a native program its
+	// folder. Files in the system's folders are not named.
 	Readable []string
 }
 
@@ -87,10 +87,10 @@ func (p *Program) needs(path string) {
 	}
 }
 
-// installRoot is the folder that a program was installed as: the outermost
-// node_modules, what holds the bin folder of a node, else the folder of the
-// program. A folder that is shared with others (a bin, a home) is not opened
-// for one program; then it is the file itself.
+// installRoot is the folder in which a program was installed: the outermost
+// node_modules, the folder with the bin folder of a node, else the folder of the
+// program. A folder shared with others (a bin, a home) is not opened for one program;
+// then it is the file itself.
 func installRoot(file string) string {
 	sep := string(filepath.Separator)
 	if at := strings.Index(file, sep+"node_modules"+sep); at >= 0 {
@@ -113,8 +113,8 @@ func isNode(dir string) bool {
 	return err == nil
 }
 
-// interpreter is what the first line of a script runs it with: a name for PATH,
-// or a path; "" for what is no script.
+// interpreter is the program in the first line of a script: a name for PATH, or a path;
+// "" for a file that is no script.
 func interpreter(file string) string {
 	f, err := bounded.Open(file)
 	if err != nil {
@@ -142,9 +142,8 @@ func interpreter(file string) string {
 	return ""
 }
 
-// Sandbox is what a child may reach that works on this stage: the stage and
-// the workspace for writing, the program for reading, hosts (host:port) over
-// the network.
+// Sandbox is the sandbox of a child that works on this stage: the stage and the
+// workspace for writing, the program for reading, hosts (host:port) over the network.
 func (s *Stage) Sandbox(hosts ...string) *process.Sandbox {
 	return &process.Sandbox{
 		Writable: []string{s.Root, s.Workspace},
@@ -161,8 +160,7 @@ func inSystem(path string) bool {
 	return slices.ContainsFunc(systemDirs, func(dir string) bool { return within(path, dir) })
 }
 
-// within reports whether path is dir or lies below it. Both are absolute and
-// clean.
+// within reports whether path is dir or below it. Both are absolute and clean.
 func within(path, dir string) bool {
 	rest, ok := strings.CutPrefix(path, dir)
 	return ok && (rest == "" || rest[0] == '/' || dir == "/")

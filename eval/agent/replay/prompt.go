@@ -8,20 +8,19 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Prompt is what the agent is told, on its stdin: the request, behind what was
-// said before it if the case has a context, and with the answer that failed
-// if this is a work retry. What others said is quoted, each line behind
-// "> ", so that nothing in it can pass for the request.
+// Prompt is the agent's stdin: the request, after the earlier conversation if the case
+// has a context, and with the failed answer if this is a work retry. Text by others is
+// quoted, each line after "> ", so that nothing in it can pass for the request.
 //
-// mention is the agent's own way to call the skill: "/NAME", "$NAME",
-// "/skill:NAME". It comes first, because agents look for it there alone, unless
-// the request calls the skill in the same way already. A call that the request
-// holds in any of these ways is not repeated: one at the front is replaced.
+// mention is the agent's own way to call the skill: "/NAME", "$NAME", "/skill:NAME". It
+// comes first, because agents recognise it only there, unless the request calls the
+// skill in the same way already. A call that the request holds in any of these ways is
+// not repeated: one at the front is replaced.
 //
-// A trigger case is told as it is: the skill is offered, and its request must
-// not name it. In the no-skill arm a call of the skill is taken out, because an
-// agent that does not know the name refuses the whole request: one at the front
-// goes, any other becomes the bare name.
+// The request of a trigger case is unchanged: the skill is offered, and the request
+// must not name it. In the no-skill arm a call of the skill is removed, because an
+// agent that does not know the name refuses the whole request: one at the front is
+// removed, any other becomes the bare name.
 func Prompt(t eval.Task, mention string) string {
 	c := t.Case
 	request := strings.TrimSpace(c.Prompt)
@@ -104,7 +103,7 @@ func mentions(request, name string) []skill.Mention {
 	return skill.Mentions(request, func(id string) bool { return id == name })
 }
 
-// cutCall takes a call of the skill off the front of request.
+// cutCall removes a call of the skill from the front of request.
 func cutCall(request, name string) string {
 	for _, call := range []string{"/skill:" + name, "/skills:" + name, "/" + name, "$" + name} {
 		rest, ok := strings.CutPrefix(request, call)
@@ -115,7 +114,7 @@ func cutCall(request, name string) string {
 	return request
 }
 
-// unmention takes every call of the skill out of request. What is nothing else
+// unmention removes every call of the skill from request. A request that is only a call
 // becomes the bare name.
 func unmention(request, name string) string {
 	if name == "" {

@@ -1,30 +1,29 @@
-// Package replay is what all agents that drive a program have in common: a
-// private home with the candidate as the only copy of the skill, the request as
-// a prompt, and an audit of what was read.
+// Package replay is what all agents that drive a program have in common: a private home
+// with the candidate as the only copy of the skill, the request as a prompt, and an
+// audit of what was read.
 package replay
 
 import "github.com/skill-evolve/evolve/eval"
 
-// Config says which program is driven, and how. It is the same for all agents.
+// Config determines which program is driven, and how. It is the same for all agents.
 type Config struct {
 	// Path is the program; "" finds the agent's own name on PATH.
 	Path  string
 	Model string // "" leaves it to the program
 	// BaseURL is the model's server; "" is the vendor's own.
 	BaseURL string
-	// Credentials are the variables, KEY=VALUE, that the program needs to reach
-	// its model, and no others: each package names those that it knows. Their
-	// values reach no log, no error and no rollout.
+	// Credentials are the variables, KEY=VALUE, that the program needs to reach its
+	// model, and no others: each package names those that it knows. Their values reach
+	// no log, no error and no rollout.
 	Credentials []string
 	Env         []string // further variables for the child, KEY=VALUE; part of the identity
 	Prices      *eval.Price
 	Sandbox     bool // run tool-using replays in a sandbox; text-only calls need none
-	// Asking: the program is asked what it is, no attempt follows, and nothing is to be
-	// left behind.
+	// Asking: the program is only asked for its version, no attempt follows, and no
+	// file may be left behind.
 	Asking   bool
 	MaxTurns int // of one attempt, if the program can limit them; 0 is 30
-	// Forbidden are files and folders, absolute, that no attempt may read
-	// wherever they lie: the store, other copies of the skill. The usual places
-	// are known without.
+	// Forbidden are files and folders, absolute, that no attempt may read wherever they
+	// are: the store, other copies of the skill. The usual places need not be listed.
 	Forbidden []string
 }

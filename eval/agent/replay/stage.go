@@ -14,8 +14,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 )
 
-// A Layout says where an agent looks for its configuration and its skills. The
-// zero value but for Config suits an agent that finds them in CONFIG/skills.
+// A Layout is where an agent looks for its configuration and its skills. With only
+// Config set, it suits an agent that finds its skills in CONFIG/skills.
 type Layout struct {
 	// Config is the agent's configuration folder below its home, with slashes:
 	// ".claude", ".codex", ".pi/agent".
@@ -30,17 +30,17 @@ type Layout struct {
 }
 
 // A Stage is the private place of one attempt: a home that holds the agent's
-// configuration folder with the offered skills and nothing else, and a folder
-// for temporary files. All paths are absolute, with symlinks resolved. It
-// belongs to one goroutine; Close removes it.
+// configuration folder with the offered skills and nothing else, and a folder for
+// temporary files. All paths are absolute, with symlinks resolved. It belongs to one
+// goroutine; Close removes it.
 type Stage struct {
 	Root   string // "evolve-replay-…" in the system's folder for temporary files, 0700
 	Home   string // Root/home
 	Config string // the agent's configuration folder, in Home
 	Skills string // the folder that holds the offered skills, one folder each
 	Temp   string // Root/tmp
-	// Workspace is where the agent works: Task.Workspace, or where that is empty
-	// a folder in Root that holds the case's files.
+	// Workspace is the agent's working folder: Task.Workspace or, if that is empty, a
+	// folder in Root that holds the case's files.
 	Workspace string
 	// Skill is the folder of the candidate, Skills/NAME; "" in the no-skill arm.
 	Skill string
@@ -53,15 +53,15 @@ type Stage struct {
 	bounds bounds
 }
 
-// Open makes the place for one attempt at t and installs what t offers: the
-// candidate with the rest of its folder, nothing if Variant.Doc is nil, and
-// the Others as they are. The files are copies, so that an attempt cannot touch
-// the originals. Copies of an offered skill that stand in t.Workspace are
-// removed from there, because agents differ in which of two they prefer.
+// Open makes the place for one attempt at t and installs the skills that t offers: the
+// candidate with the rest of its folder, nothing if Variant.Doc is nil, and the Others
+// unchanged. The files are copies, so that an attempt cannot touch the originals.
+// Copies of an offered skill in t.Workspace are removed from there, because agents
+// differ in which of two they prefer.
 //
-// A candidate that agents would drop silently (frontmatter that is
-// missing or no YAML, no description) is an error of kind eval.BadRequest, and
-// so is a folder that is too large to copy. On an error nothing stays behind.
+// A candidate that agents would ignore silently (frontmatter that is missing or no
+// YAML, no description) is an error of kind eval.BadRequest, and so is a folder that is
+// too large to copy. On an error nothing is left behind.
 func Open(t eval.Task, l Layout) (s *Stage, err error) {
 	if err := sound(t.Variant); err != nil {
 		return nil, err
@@ -102,8 +102,7 @@ func Open(t eval.Task, l Layout) (s *Stage, err error) {
 	return s, nil
 }
 
-// dropped are the findings with which one of the agents loads a skill not at
-// all, and says nothing.
+// dropped are the findings because of which an agent silently ignores a skill.
 var dropped = []string{"syntax", "no-frontmatter", "description-missing", "not-utf8"}
 
 // sound refuses a candidate that would not be offered: every rollout of it
@@ -128,12 +127,12 @@ func plainName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// refuse is an error that no second try changes.
+// refuse is an error that would occur again on a second try.
 func refuse(format string, args ...any) error {
 	return &eval.InfraError{Kind: eval.BadRequest, Err: fmt.Errorf(format, args...)}
 }
 
-// work prepares the workspace and remembers its state.
+// work prepares the workspace and records its state.
 func (s *Stage) work(t eval.Task) (err error) {
 	s.Workspace = filepath.Join(s.Root, "work")
 	if t.Workspace != "" {
@@ -170,9 +169,8 @@ func (s *Stage) work(t eval.Task) (err error) {
 	return nil
 }
 
-// Close removes the stage, even if the agent took away its own right to
-// write. It follows no symlink and leaves Task.Workspace alone. It is safe to
-// call twice.
+// Close removes the stage, even if the agent has removed the right to write to it. It
+// follows no symlink and does not touch Task.Workspace. It may be called twice.
 func (s *Stage) Close() error {
 	if err := workspace.Remove(s.Root); err != nil {
 		return fmt.Errorf("remove stage: %w", err)

@@ -14,7 +14,7 @@ import (
 )
 
 // Secrets are values that no text may hold: servers repeat the key that they refuse,
-// and a shell can print its variables. Mark is written in their place.
+// and a shell can print its variables. Mark replaces them.
 type Secrets struct {
 	Mark   string
 	Values []string
@@ -28,8 +28,8 @@ func (s Secrets) Text(text string) string {
 	return text
 }
 
-// Line is a line of a program without the secrets: taken out before anything is cut
-// to length, so that no part of one stays.
+// Line is a program's line without the secrets. They are removed before anything is cut
+// to length, so that no part of one is left.
 func (s Secrets) Line(line []byte) []byte {
 	for _, v := range s.Values {
 		line = bytes.ReplaceAll(line, []byte(v), []byte(s.Mark))
@@ -37,9 +37,9 @@ func (s Secrets) Line(line []byte) []byte {
 	return line
 }
 
-// Error is err without the secrets if it is an *eval.InfraError: what that was made
-// from may hold one, so nothing but its text is kept. Other errors, such as ctx's, pass
-// as they are.
+// Error is err without the secrets if it is an *eval.InfraError: only its text is kept,
+// because the error that it wraps may hold one. Other errors, such as ctx's, are
+// returned unchanged.
 func (s Secrets) Error(err error) error {
 	var e *eval.InfraError
 	if !errors.As(err, &e) {
@@ -50,7 +50,7 @@ func (s Secrets) Error(err error) error {
 	return &kept
 }
 
-// Server reads a base URL, and its host:port. Passwords and queries are refused: they
+// Server parses a base URL, and its host:port. Passwords and queries are refused: they
 // would be secrets that errors and identities repeat.
 func Server(program, base string) (u *url.URL, hostPort string, err error) {
 	u, err = url.Parse(base)
@@ -67,7 +67,7 @@ func Server(program, base string) (u *url.URL, hostPort string, err error) {
 	return u, net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// Refused sorts an HTTP status of the model's server from 400 on; "" below.
+// Refused classifies an HTTP status of the model's server from 400 on; "" below.
 func Refused(status int) eval.FailureKind {
 	switch {
 	case status == 401 || status == 403:
@@ -82,7 +82,7 @@ func Refused(status int) eval.FailureKind {
 	return ""
 }
 
-// Compact is JSON without the space between, or the text if it is none.
+// Compact is JSON without white space, or the text if it is no JSON.
 func Compact(raw []byte) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {

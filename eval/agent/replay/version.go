@@ -8,10 +8,10 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// AtLeast refuses a program that is older than the first version whose flags and
-// events are known, or that names no version: it would fail on every replay, and
-// look like a server that does. Both are texts with a version of three numbers in
-// them; hint is what to type.
+// AtLeast refuses a program that is older than the first version whose flags and events
+// are known, or that reports no version: every replay would fail, and look like a
+// server's failure. Both are texts that contain a version of three numbers; hint is the
+// command that helps.
 func AtLeast(program, version, oldest, hint string) error {
 	has, want := numbers(version), numbers(oldest)
 	if has == nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// waitText is how servers put a time to wait into words: "try again in 1h 30m",
-// "Please try again in 20s", "resets in 3 hours", "in 6ms".
+// waitText matches servers' wordings of a time to wait: "try again in 1h 30m", "Please
+// try again in 20s", "resets in 3 hours", "in 6ms".
 var waitText = lazyregexp.New(`(?i)\b(?:again|resets?|retry|available)\b[^.;\n]{0,20}?\b(?:in|after)\s+~?((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})`)
 
 var waitPart = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
 
-// WaitIn is how long a server's message asks to wait; 0 if it does not say.
+// WaitIn is how long a server's message asks to wait; 0 if it does not.
 func WaitIn(message string) time.Duration {
 	m := waitText.FindStringSubmatch(message)
 	if m == nil {

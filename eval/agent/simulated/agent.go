@@ -36,12 +36,12 @@ func (a *player) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	return at, nil
 }
 
-// attempt answers t with the skill's text. The draws are named by seed, text
-// and request, so they do not depend on what else was asked.
+// attempt answers t with the skill's text. The draws are seeded by seed, text and
+// request, so they do not depend on other requests.
 func (c *compiled) attempt(text []byte, t eval.Task) eval.Attempt {
 	an := c.analyse(text)
 	rq := c.request(t.Case)
-	var told string // what a work retry was told, normalised
+	var told string // the feedback in a work retry, normalised
 	var toldHash uint64
 	in := c.Task.Overhead + an.tokens + rq.tokens
 	if t.Prior != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// compiled is a World prepared for answering: normalised phrases, lesson
-// indexes, and caches of what was read. Safe for concurrent use.
+// compiled is a World prepared for answering: normalised phrases, lesson indexes, and
+// caches of parsed texts. Safe for concurrent use.
 type compiled struct {
 	World
 	id       string // over the whole definition: another world is another measurement
@@ -79,9 +79,9 @@ func (l *lesson) quoted(n string) bool {
 	return stands(n, l.says) || stands(n, l.phrase) || stands(n, l.outcome)
 }
 
-// normalise lower-cases s and squeezes everything but letters and digits to one
-// space, with one at either end: markup, bullets and line breaks do not matter,
-// and a phrase is found at word borders only.
+// normalise lower-cases s and replaces everything but letters and digits by one space,
+// with one at either end: markup, bullets and line breaks do not matter, and a phrase
+// is found at word borders only.
 func normalise(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 2)
@@ -106,8 +106,8 @@ func normalise(s string) string {
 	return b.String()
 }
 
-// stands reports whether a normalised phrase stands in a normalised text. An
-// empty phrase stands nowhere.
+// stands reports whether a normalised text contains a normalised phrase. An empty
+// phrase is in no text.
 func stands(text, phrase string) bool { return len(phrase) > 1 && strings.Contains(text, phrase) }
 
 func contains(text, part string) bool { return part != "" && strings.Contains(text, part) }
@@ -198,7 +198,7 @@ func (r *request) applies(i int) bool {
 	return false
 }
 
-// request reads a case. What the user said before belongs to what is asked.
+// request reads a case. The user's earlier messages are part of the request.
 func (c *compiled) request(k *eval.Case) *request {
 	text := k.Prompt
 	for _, m := range k.Context {
@@ -233,13 +233,13 @@ func digest(b []byte) uint64 {
 	return binary.BigEndian.Uint64(s[:8])
 }
 
-// cacheSize bounds each generation of a cache: a search has a few hundred
-// candidates and cases alive.
+// cacheSize limits each generation of a cache: a search has a few hundred live
+// candidates and cases.
 const cacheSize = 512
 
-// A cache maps texts to what was found in them. Keyed by the text itself, so
-// that no two texts are ever confused. It keeps two generations and drops the
-// older one when the younger is full. The zero value is ready.
+// A cache maps texts to the result of reading them. The key is the text itself, so that
+// two texts are never confused. It keeps two generations and drops the older one when
+// the younger is full. The zero value is ready.
 type cache[V any] struct {
 	mu         sync.RWMutex
 	young, old map[string]V

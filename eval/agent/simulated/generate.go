@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Who asks in a generated case, for whom, and what is hard about it.
+// The persona, the audience and the difficulty in a generated case.
 var (
 	askers    = []string{"I run a bakery", "I teach physics", "I am new in controlling", "I keep the club's books", "I am the night nurse", "I breed sheep"}
 	audiences = []string{"my sister who hates numbers", "the village council", "a grant application", "our yearly meeting", "two sceptical partners"}

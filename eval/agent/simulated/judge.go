@@ -7,9 +7,9 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// judge scores the share of the lessons that the criterion quotes whose outcome
-// stands in the answer; if it quotes none, of those that the reference
-// followed. With nothing to look for the answer passes.
+// judge scores the share of the lessons quoted in the criterion whose outcome is in the
+// answer; if it quotes none, of those that the reference followed. If there are none
+// either, the answer passes.
 func (m *model) judge(p eval.Prompt) string {
 	criterion, sectioned := section(p.User, "criterion")
 	answer, _ := section(p.User, "answer")
@@ -73,13 +73,13 @@ func section(text, name string) (string, bool) {
 	return unquoted(inner), ok
 }
 
-// unquoted takes the mark of a quotation off the lines that have it.
+// unquoted removes the quotation mark from the lines that have it.
 func unquoted(text string) string {
 	return strings.ReplaceAll("\n"+text, "\n> ", "\n")[1:]
 }
 
-// mine returns a check for every lesson whose correction the prompt quotes. It
-// is empty if no lesson is quoted.
+// mine returns a check for every lesson whose correction the prompt quotes. It is empty
+// if no lesson is quoted.
 func (m *model) mine(p eval.Prompt) string {
 	reply := struct {
 		Checks []eval.Check `json:"checks"`
@@ -93,8 +93,8 @@ func (m *model) mine(p eval.Prompt) string {
 	return strings.Replace(fenced(encode(reply)), "```", "```json", 1)
 }
 
-// corrections is what the user said in a miner's prompt: the field of that name
-// in the JSON object that it holds, or else all of it.
+// corrections is the user's text in a miner's prompt: the field of that name in its
+// JSON object, or else all of it.
 func corrections(user string) string {
 	var recorded struct {
 		Corrections []string `json:"corrections"`

@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Model returns the world's model: mutator, judge and miner in one. It tells
-// from the prompt which of them is asked; see kindOf.
+// Model returns the world's model: mutator, judge and miner in one. It recognises by
+// the prompt which of them is called; see kindOf.
 func (w World) Model() eval.Model { return &model{compile(w)} }
 
 type model struct{ *compiled }
@@ -64,10 +64,9 @@ const (
 	generating
 )
 
-// kindOf tells what a prompt asks for by the shape of the reply that it
-// describes: a JSON object with a "score", JSON with "cases" or with "checks", or
-// else a revised text. If there is a system prompt only that counts: the rest
-// quotes what others wrote.
+// kindOf recognises what a prompt asks for by the reply that it describes: a JSON
+// object with a "score", JSON with "cases" or with "checks", or else a revised text. If
+// there is a system prompt, only that counts: the rest quotes texts by others.
 func kindOf(p eval.Prompt) kind {
 	asked := p.System
 	if asked == "" {
@@ -84,7 +83,7 @@ func kindOf(p eval.Prompt) kind {
 	return mutating
 }
 
-// A fenced block of a prompt: its content, and where the whole block stands.
+// A fenced block of a prompt: its content, and the place of the whole block.
 type block struct {
 	text       string
 	start, end int

@@ -31,8 +31,7 @@ const (
 	defectHarms  = 0.25 // an added line is harmful; else it is bloat
 )
 
-// A brief is a mutator's prompt, taken apart. The current text is the first
-// fenced block.
+// A brief is a parsed mutator's prompt. The current text is the first fenced block.
 type brief struct {
 	texts  []string // fenced blocks
 	asked  string   // the prompt's own words: neither fenced, quoted nor listed
@@ -41,8 +40,8 @@ type brief struct {
 	quoted string   // shown as one text
 }
 
-// read takes a prompt apart. A quoted line begins with ">", an attempt is
-// quoted, or a list item, below the line that announces attempts.
+// read parses a prompt. A quoted line begins with ">", an attempt is quoted, or a list
+// item, below the line that announces attempts.
 func read(p eval.Prompt) brief {
 	var b brief
 	var own, tried strings.Builder
@@ -73,8 +72,8 @@ func read(p eval.Prompt) brief {
 	return b
 }
 
-// names reports whether the feedback of a prompt names lesson l. A line that is
-// nothing but the lesson's outcome is an answer that followed it.
+// names reports whether the feedback of a prompt names lesson l. A line with only the
+// lesson's outcome is an answer that followed it.
 func (b *brief) names(l *lesson) bool {
 	if stands(b.quoted, l.says) || stands(b.quoted, l.phrase) {
 		return true
@@ -148,9 +147,9 @@ func (r *revision) did(format string, args ...any) {
 
 func (r *revision) text() string { return normalise(strings.Join(r.lines, "\n")) }
 
-// reflect adds lessons that the feedback names and the text lacks, and may
-// remove a line that spoils a lesson which the feedback names. What was tried
-// before comes last.
+// reflect adds lessons that the feedback names and the text lacks, and may remove a
+// line that spoils a lesson which the feedback names. Lessons that were tried before
+// come last.
 func (r *revision) reflect(b *brief) {
 	text := r.text()
 	var fresh, tried []int
@@ -216,8 +215,8 @@ func (r *revision) removeHarm(i int) (removed bool) {
 	return removed
 }
 
-// add puts line behind the last list item outside of a code block, or at the
-// end of the text.
+// add puts line after the last list item outside of a code block, or at the end of the
+// text.
 func (r *revision) add(line string) {
 	at, fence := len(r.lines), 0
 	for at > 0 && strings.TrimSpace(r.lines[at-1]) == "" {
@@ -242,7 +241,7 @@ func (r *revision) add(line string) {
 
 func (r *revision) drop(i int) { r.lines = append(r.lines[:i], r.lines[i+1:]...) }
 
-// merge takes most lines of another text that this one lacks.
+// merge adds most lines of another text that this one lacks.
 func (r *revision) merge(other string) {
 	have := map[string]bool{}
 	for _, l := range r.lines {
@@ -260,8 +259,8 @@ func (r *revision) merge(other string) {
 	r.did("merged %d lines of the second text", taken)
 }
 
-// settle drops the lines that teach nothing but what another line teaches: of two
-// the longer one stays.
+// settle removes the lines that teach only what another line teaches: of two the longer
+// one stays.
 func (r *revision) settle() {
 	dropped := 0
 	for i := 0; i < len(r.lines); i++ {
@@ -308,8 +307,8 @@ func (r *revision) condense() {
 	r.did("dropped %d lines", dropped)
 }
 
-// reword changes the words of lines that teach nothing, and settles
-// contradictions: of a lesson and what spoils it, one side goes.
+// reword changes the words of lines that teach nothing, and removes contradictions: of
+// a lesson and what spoils it, one side is removed.
 func (r *revision) reword() {
 	changed := 0
 	for i, l := range r.lines {
@@ -342,7 +341,7 @@ func (r *revision) reword() {
 	r.did("reworded or settled %d lines", changed)
 }
 
-// removeLines drops every line that a normalised phrase stands in.
+// removeLines removes every line that contains a normalised phrase.
 func (r *revision) removeLines(phrase string) (removed bool) {
 	for k := len(r.lines) - 1; k >= 0; k-- {
 		if stands(normalise(r.lines[k]), phrase) {
@@ -353,7 +352,7 @@ func (r *revision) removeLines(phrase string) (removed bool) {
 	return removed
 }
 
-// defect does what a model does now and then besides its task: it loses a line
+// defect makes an occasional mistake of models, besides the task: it removes a line
 // that teaches, or adds one that does not help.
 func (r *revision) defect() {
 	if !r.d.hit(r.Mutator.Defect) {

@@ -9,10 +9,10 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// A Server speaks the Chat Completions wire for a World, so that everything
-// from a flag to a socket can be tried against it. A model whose name contains
-// "reflect" is the world's mutator, judge and miner; every other one is its
-// agent: the system message is the skill, the last user message the case.
+// A Server implements the Chat Completions API for a World, so that everything from a
+// flag to a socket can be tried against it. A model whose name contains "reflect" is
+// the world's mutator, judge and miner; every other one is its agent: the system
+// message is the skill, the last user message the case.
 type Server struct {
 	world World
 	agent *player
@@ -72,6 +72,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	// The client may be gone: there is no one to report it to.
+	// If the client is gone, the error cannot be reported.
 	_ = json.NewEncoder(w).Encode(v)
 }

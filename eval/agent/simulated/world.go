@@ -1,8 +1,8 @@
-// Package simulated is a small deterministic world in which a skill's text
-// decides how well cases are answered: agent, mutator, judge and miner without
-// a network, a key or a model. It drives the demo, the search's benchmarks and
-// the tests of everything that needs an agent. Nothing it measures says anything
-// about a real model, which is why its Identity is marked simulated.
+// Package simulated is a small deterministic world in which a skill's text decides how
+// well cases are answered: agent, mutator, judge and miner without a network, a key or
+// a model. It drives the demo, the search's benchmarks and the tests of everything that
+// needs an agent. Its measurements say nothing about a real model, which is why its
+// Identity is marked simulated.
 package simulated
 
 import (
@@ -11,22 +11,21 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// A World is a simulated domain as plain data. What an agent answers in it
-// follows from the skill's text alone, up to noise that the request's own
-// content and seed decide: the same request always has the same answer,
-// whatever the order or the concurrency.
+// A World is a simulated domain as plain data. Its agent's answers follow from the
+// skill's text alone, up to noise that the request's own content and seed decide: the
+// same request always has the same answer, whatever the order or the concurrency.
 type World struct {
 	Name    string   // names the world; the Identity's Model
 	Skill   string   // the skill's name
 	Seeding string   // the SKILL.md that a search starts from; see Seed
 	Lessons []Lesson // what there is to learn
-	Harmful []Harm   // lines that break lessons while they stand in the skill
+	Harmful []Harm   // lines that break lessons while they are in the skill
 	Bloat   []string // lines that teach nothing; each raises the chance to miss
 	Opening string   // how every answer begins
 
-	// Asks are the prompts that Cases writes, "%s" standing for the topics of
-	// the case, "%d" (if any) for its number. Families are the sets of lessons
-	// that cases draw from; without any, all lessons are one family.
+	// Asks are the prompts of Cases, in which "%s" is replaced by the topics of the
+	// case, "%d" (if any) by its number. Families are the sets of lessons that cases
+	// draw from; without any, all lessons are one family.
 	Asks     []string
 	Families []Family
 
@@ -44,8 +43,8 @@ type World struct {
 	// that would have been followed.
 	Break float64
 
-	// Hesitation is how many output tokens the agent spends on making up its
-	// mind about each lesson that applies and that it was not taught.
+	// Hesitation is how many output tokens the agent spends on each lesson that applies
+	// and that it was not taught.
 	Hesitation int
 
 	Mutator Mutator
@@ -62,8 +61,8 @@ type Lesson struct {
 	// Topic lists words or phrases; any one of them in the case makes the
 	// lesson apply. An empty list applies always.
 	Topic   []string
-	Phrase  string // must stand in the skill for the agent to follow the lesson; compared by words alone
-	Outcome string // stands in the answer when the lesson was followed
+	Phrase  string // must be in the skill for the agent to follow the lesson; compared by words alone
+	Outcome string // in the answer if the lesson was followed
 	Says    string // the user's correction, in words; feedback quotes it
 	// Known is the chance that the agent follows the lesson untaught.
 	Known     float64
@@ -71,7 +70,7 @@ type Lesson struct {
 	Conflicts []string // lessons that break this one when both are taught
 }
 
-// A Harm is a line that spoils lessons while it stands in the skill.
+// A Harm is a line that spoils lessons while it is in the skill.
 type Harm struct {
 	Line   string
 	Breaks []string // lesson IDs
@@ -85,8 +84,8 @@ type Family struct {
 	Max     int // 0 means all of them
 }
 
-// A Mutator says how well the simulated mutator works. The zero value never
-// adds a defect and never misbehaves.
+// A Mutator holds the error rates of the simulated mutator. The zero value never adds a
+// defect and never misbehaves.
 type Mutator struct {
 	Defect float64 // chance that a revision also drops a line or adds a bad one
 	Adds   int     // lessons that one reflection adds at most; 0 means 2
@@ -95,8 +94,7 @@ type Mutator struct {
 	Misbehave float64
 }
 
-// Rates are what a call costs and how long it says that it took. The dollars
-// are simulated.
+// Rates are the cost and the reported duration of a call. The dollars are simulated.
 type Rates struct {
 	Overhead  int           // input tokens of every call besides the texts: system prompt, tools
 	InputUSD  float64       // per token
@@ -119,9 +117,9 @@ func (w World) Asked(prompt string) []Lesson {
 	return ls
 }
 
-// Oracle is the expected quality of a skill's text over cases: what the mean of
-// infinitely many rollouts would tend to. Checks that it cannot relate to a
-// lesson are left out; no cases give 0.
+// Oracle is the expected quality of a skill's text over cases: the limit of the mean
+// over infinitely many rollouts. Checks that it cannot relate to a lesson are left out;
+// no cases give 0.
 func (w World) Oracle(text string, cases []eval.Case) float64 {
 	var sum float64
 	for _, q := range w.Oracles(text, cases) {
@@ -167,8 +165,8 @@ func (c *compiled) expect(a *analysis, k *eval.Case) float64 {
 	return sum / weight
 }
 
-// chance is how likely the check is to pass; ok is false if the check has
-// nothing to do with any lesson.
+// chance is the probability that the check passes; ok is false if the check is
+// unrelated to any lesson.
 func (c *compiled) chance(a *analysis, r *request, ck eval.Check, reference string) (p float64, ok bool) {
 	var holds func(l *lesson) bool
 	switch ck.Type {
