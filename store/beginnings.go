@@ -10,43 +10,43 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// SaveRunTime keeps what a run has used of its time so far, over all processes that
-// worked on it. It never becomes less.
+// SaveRunTime stores how much time a run has used, over all processes that worked on
+// it. The stored time never decreases.
 func (s *Store) SaveRunTime(ctx context.Context, run string, used time.Duration) error {
 	err := s.Exec(context.WithoutCancel(ctx), `INSERT INTO run_times (run, ms) VALUES (?, ?)
 			ON CONFLICT (run) DO UPDATE SET ms = max(ms, excluded.ms)`, run, used.Milliseconds())
 	return sqlite.Named(err, "save the time of run %s", run)
 }
 
-// RunTime is what SaveRunTime kept, 0 for nothing.
+// RunTime is the time that SaveRunTime stored, 0 if there is none.
 func (s *Store) RunTime(ctx context.Context, run string) (time.Duration, error) {
 	ms, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[int64], `SELECT ms FROM run_times WHERE run = ?`, run))
 	return time.Duration(ms) * time.Millisecond, sqlite.Named(err, "read the time of run %s", run)
 }
 
-// BeginRun notes that a run about a skill begins to spend, in the place of the one
-// noted before.
+// BeginRun records that a run about a skill begins to spend, and replaces an earlier
+// such record.
 func (s *Store) BeginRun(ctx context.Context, skill, run string) error {
 	err := s.Exec(ctx, `INSERT INTO beginnings (skill, run) VALUES (?, ?)
 			ON CONFLICT (skill) DO UPDATE SET run = excluded.run`, skill, run)
 	return sqlite.Named(err, "begin run %s", run)
 }
 
-// BegunRun is the run about a skill that was noted to begin and has not been saved,
+// BegunRun is the run about a skill that BeginRun recorded and that has not been saved,
 // "" for none.
 func (s *Store) BegunRun(ctx context.Context, skill string) (string, error) {
 	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT run FROM beginnings WHERE skill = ? AND run NOT IN (SELECT id FROM runs)`, skill))
 	return found, sqlite.Named(err, "look for a run of %s that has begun", skill)
 }
 
-// DropBegun forgets that a run has begun: it ended before it was one.
+// DropBegun deletes the record of a run that ended before it was saved.
 func (s *Store) DropBegun(ctx context.Context, run string) error {
 	err := s.Exec(context.WithoutCancel(ctx), `DELETE FROM beginnings WHERE run = ?`, run)
 	return sqlite.Named(err, "end run %s", run)
 }
 
-// Recorded returns the replies that a run recorded of one spender, by the names under
-// which it did.
+// Recorded returns the replies that a run recorded of one spender, by the names of
+// their records.
 func (s *Store) Recorded(ctx context.Context, run string, by eval.Spender) (map[string]eval.Completion, error) {
 	type named struct {
 		name  string

@@ -12,14 +12,14 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// SaveCases keeps cases by (Skill, ID), all or none. added counts those that
-// were not there before, changed those whose content is another. A case that
-// has a split keeps it, whatever the new one says: a case must never move from
-// a split that the search has seen into the one that is held out from it.
+// SaveCases stores cases by (Skill, ID), all or none. added counts new cases, changed
+// those whose content differs. A case that has a split keeps it, whatever the new one
+// has: a case must never move from a split that the search has seen into the one that
+// is held out from it.
 //
-// Left out, and not counted, are cases of purged sessions, and cases that the
-// owner has dropped, unless the new one was imported (or has no source): that
-// is the owner's own word.
+// Cases of purged sessions are left out and not counted. So are cases that the owner
+// has dropped, unless the new one was imported (or has no source), because then it is
+// the owner's own decision.
 func (s *Store) SaveCases(ctx context.Context, cases []eval.Case) (added, changed int, err error) {
 	rows := make([]caseRow, len(cases))
 	for i := range cases {
@@ -49,7 +49,7 @@ func (s *Store) SaveCases(ctx context.Context, cases []eval.Case) (added, change
 type caseRow struct {
 	skill, id, session string
 	split              eval.Split
-	owners             bool // the owner brought it, not a harvest
+	owners             bool // the owner, and not a harvest, brought it
 	body               []byte
 }
 
@@ -67,7 +67,7 @@ func newCaseRow(c eval.Case) (r caseRow, err error) {
 	return r, err
 }
 
-// save returns 1 for what it did, 0 for the other.
+// save returns 1 for what it did, and 0 for the other.
 func (r caseRow) save(t *tx, now int64) (added, changed int, err error) {
 	gone, err := isPurged(t, r.session)
 	if err != nil || gone {
@@ -139,8 +139,8 @@ func (s *Store) Case(ctx context.Context, skill, id string) (*eval.Case, error) 
 }
 
 // DropCase removes a case. Its name and its print stay, without content, so that the
-// next harvest does not bring it back, and that it is no evidence under another name. The error wraps ErrNotFound if there is
-// none.
+// next harvest does not bring it back, and so that a copy under another name does not
+// count as evidence. The error wraps ErrNotFound if there is none.
 func (s *Store) DropCase(ctx context.Context, skill, id string) error {
 	now := s.now().UnixMicro()
 	err := s.Do(ctx, func(t *tx) error {
@@ -157,7 +157,7 @@ func (s *Store) DropCase(ctx context.Context, skill, id string) error {
 	return sqlite.Named(err, "drop case %s of %s", id, skill)
 }
 
-// SetSplits puts cases, by id, to another use, all or none. The error wraps
+// SetSplits changes the splits of cases, by id, all or none. The error wraps
 // ErrNotFound if a case does not exist.
 func (s *Store) SetSplits(ctx context.Context, skill string, splits map[string]eval.Split) error {
 	err := s.Do(ctx, func(t *tx) error {

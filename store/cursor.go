@@ -12,9 +12,9 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// A Cursor is what one source has read of each file. It lives in memory; Flush
-// keeps it. Flush after the sessions are saved: a crash in between then reads
-// some files twice, and never skips one. It is safe for concurrent use.
+// A Cursor records what one source has read of each file. It is in memory until Flush.
+// Flush after the sessions are saved: a crash in between then makes the next harvest
+// read some files twice, but never skip one. It is safe for concurrent use.
 type Cursor struct {
 	store  *Store
 	source string
@@ -51,8 +51,7 @@ func (s *Store) Cursor(ctx context.Context, source string) (*Cursor, error) {
 	return c, sqlite.Named(err, "load cursor of %s", source)
 }
 
-// find looks a path up, by its name or by the hash that stands for one. The
-// caller holds the lock.
+// find finds a path, by its name or by its hash. The caller holds the lock.
 func (c *Cursor) find(path string) (fileState, bool) {
 	if f, ok := c.seen[path]; ok {
 		return f, true
@@ -61,12 +60,12 @@ func (c *Cursor) find(path string) (fileState, bool) {
 	return f, ok
 }
 
-// hashedPath stands for the path of a transcript whose session was purged: most
+// hashedPath replaces the path of a transcript whose session was purged, because most
 // agents name the file by the session.
 func hashedPath(path string) string { return "sha256:" + sessionSHA(path) }
 
-// Seen reports whether something of this path, size and time was read: enough
-// for what is no file, and for nothing else.
+// Seen reports whether an entry with this path, size and time was read. That is enough
+// only for entries that are no files.
 func (c *Cursor) Seen(path string, size int64, modified time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +73,7 @@ func (c *Cursor) Seen(path string, size int64, modified time.Time) bool {
 	return ok && f.size == size && f.modified == modified.UnixNano()
 }
 
-// Mark remembers what is no file.
+// Mark records an entry that is no file.
 func (c *Cursor) Mark(path string, size int64, modified time.Time) {
 	c.mark(path, fileState{size: size, modified: modified.UnixNano()})
 }
@@ -110,8 +109,8 @@ func (c *Cursor) mark(path string, f fileState) {
 	c.marked[path] = f
 }
 
-// Flush writes what was marked since the last one. After an error, the next
-// Flush tries again.
+// Flush writes the marks made since the last one. After an error, the next Flush tries
+// again.
 func (c *Cursor) Flush(ctx context.Context) error {
 	c.mu.Lock()
 	marked := maps.Clone(c.marked)

@@ -13,9 +13,9 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// Check reads the whole database and looks for damage: pages and indexes, bodies
-// that are no JSON, texts that are not what their SHA-256 says. It changes
-// nothing. The error is a *CorruptError if there is some.
+// Check reads the whole database and looks for damage: pages and indexes, bodies that
+// are no JSON, texts that do not match their SHA-256. It changes nothing. The error is
+// a *CorruptError if there is any.
 func (s *Store) Check(ctx context.Context) error {
 	if err := s.check(ctx); err != nil {
 		return fmt.Errorf("check store: %w", s.Explain(err))

@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Word is what the owner has said of a candidate.
+// Word is the owner's decision on a candidate.
 type Word string
 
 const (
@@ -20,26 +20,26 @@ const (
 )
 
 // Withdrawn is the decision of a trial whose challenger its owner has rejected,
-// whatever the gate made of it.
+// whatever the gate decided.
 const Withdrawn = "withdrawn"
 
-// A Decision is the owner's word on one text, whichever runs came upon it.
+// A Decision is the owner's decision on one text, whichever runs produced it.
 type Decision struct {
 	Skill string `json:"skill"`
 	SHA   string `json:"sha256"`
 	Word  Word   `json:"decision"`
 	By    string `json:"by"`  // the user's name on this machine
-	Run   string `json:"run"` // that made the text
+	Run   string `json:"run"` // the run that made the text
 	// Incumbent is the SHA-256 of the text that was live at the time.
 	Incumbent string `json:"incumbent"`
-	// Rules are those of the firewall's that the text broke, none for a text that
-	// was not in quarantine. They stay with it: what was flagged is installed by
-	// its owner alone.
+	// Rules are the firewall's rules that the text broke; there are none for a text
+	// that was not in quarantine. They are kept, because only the owner may install a
+	// flagged text.
 	Rules []string  `json:"rules"`
 	Time  time.Time `json:"time"`
 }
 
-// Decide keeps the owner's word, and returns it as it is kept: with the time.
+// Decide stores the owner's decision, and returns it as it is stored: with the time.
 func (s *Store) Decide(ctx context.Context, d Decision) (Decision, error) {
 	if d.Skill == "" || d.SHA == "" || d.Word != Approved && d.Word != Rejected {
 		return d, errors.New("save decision: it has no skill, no sha256 or no word")
@@ -57,7 +57,7 @@ func (s *Store) Decide(ctx context.Context, d Decision) (Decision, error) {
 	return d, nil
 }
 
-// Decisions returns the owner's last word on every text of a skill that has one,
+// Decisions returns the owner's latest decision on every text of a skill that has one,
 // by SHA-256.
 func (s *Store) Decisions(ctx context.Context, skill string) (map[string]Decision, error) {
 	all, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[Decision], `SELECT body FROM decisions WHERE skill = ? ORDER BY id`, skill)
@@ -71,8 +71,8 @@ func (s *Store) Decisions(ctx context.Context, skill string) (map[string]Decisio
 	return last, nil
 }
 
-// Quarantined returns the texts of a skill that a run has put into quarantine,
-// the newest first, each as the first run that flagged it has it.
+// Quarantined returns the texts of a skill that a run has put into quarantine, the
+// newest first, each as recorded by the first run that flagged it.
 func (s *Store) Quarantined(ctx context.Context, skill string) ([]record.Candidate, error) {
 	all, err := sqlite.Query(ctx, s.DB, scanCandidate,
 		`SELECT c.body, c.text FROM candidates c JOIN runs r ON r.id = c.run

@@ -11,7 +11,7 @@ import (
 // ErrNotFound is wrapped by every error about a record that does not exist.
 var ErrNotFound = errors.New("not found")
 
-// What opening, reading and writing the file can end in: see package sqlite.
+// Errors of opening, reading and writing the file: see package sqlite.
 var (
 	ErrClosed   = sqlite.ErrClosed
 	ErrReadOnly = sqlite.ErrReadOnly

@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// Homes returns where each path of a skill last led to: the SKILL.md as agents find
-// it → the same file, symlinks resolved.
+// Homes returns the last known target of each path of a skill: the SKILL.md as agents
+// find it → the same file, symlinks resolved.
 func (s *Store) Homes(ctx context.Context, name string) (map[string]string, error) {
 	pairs, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (p [2]string, err error) {
 		err = rows.Scan(&p[0], &p[1])
@@ -25,9 +25,9 @@ func (s *Store) Homes(ctx context.Context, name string) (map[string]string, erro
 	return homes, nil
 }
 
-// SetHome records where a path of a skill leads to. Where it led to from before, and
-// nothing is there any more that is the skill's, what was known of from is known of
-// path: its text and what was installed there. from is "" if it stays a place.
+// SetHome records the target of a path of a skill. If the target was from before and
+// the skill is no longer there, the records about from (its text and its installs) are
+// moved to path. from is "" if it is still a place of the skill.
 func (s *Store) SetHome(ctx context.Context, name, link, path, from string) error {
 	err := s.Do(ctx, func(t *tx) error {
 		_, err := t.Exec(`INSERT INTO homes (skill, link, path) VALUES (?, ?, ?)

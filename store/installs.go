@@ -11,33 +11,32 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// An Install is one replacement of a live SKILL.md, written down in two steps:
-// BeginInstall before the file is touched, FinishInstall after. A crash in
-// between leaves it pending, and the live file tells how far it came
-// (SettleInstall).
+// An Install is one replacement of a live SKILL.md, recorded in two steps: BeginInstall
+// before the file is changed, FinishInstall after. If a crash leaves it pending, the
+// live file shows whether it happened (SettleInstall).
 type Install struct {
 	ID    int64
 	Skill string
 	Path  string // of the SKILL.md, symlinks resolved
-	From  string // SHA-256 of what was there, "" if there was nothing
-	To    string // SHA-256 of what is written, "" if the skill is removed again
+	From  string // SHA-256 of the text before, "" if there was none
+	To    string // SHA-256 of the new text, "" if the skill is removed again
 	Note  string
 	Begun time.Time
 	Ended time.Time // zero while pending
 	// Outcome is "" while pending, else "installed" or "abandoned".
 	Outcome string
-	Op      string // OpPromote or OpRollback, "" for what came before there were several targets
+	Op      string // OpPromote or OpRollback, "" in records from before there were several targets
 }
 
 // An Intent is an install that is about to begin.
 type Intent struct {
 	Install
-	// Files are the other files of the skill's folder, for a place where there is
-	// nothing (From is ""); PlantedFiles has them from then on.
+	// Files are the other files of the skill's folder, for a place that is empty (From
+	// is ""); PlantedFiles returns them later.
 	Files []install.FolderFile
 }
 
-// What an install is part of.
+// The operation that an install is part of.
 const (
 	OpPromote  = "promote"
 	OpRollback = "rollback"
@@ -49,7 +48,8 @@ const (
 )
 
 // A PendingError means that an earlier install into the same path has not been
-// finished: another process is at it, or it crashed and has to be settled.
+// finished: another process is working on it, or crashed, and the install has to be
+// settled.
 type PendingError struct{ Install Install }
 
 func (e *PendingError) Error() string {
@@ -57,7 +57,7 @@ func (e *PendingError) Error() string {
 		e.Install.Path, e.Install.Begun.Format(time.DateTime))
 }
 
-// BeginInstall writes down what is about to be done and returns its id. Errors:
+// BeginInstall records an install that is about to begin and returns its id. Errors:
 // *PendingError.
 func (s *Store) BeginInstall(ctx context.Context, in Install) (id int64, err error) {
 	ids, err := s.BeginInstalls(ctx, []Intent{{Install: in}})
@@ -67,8 +67,8 @@ func (s *Store) BeginInstall(ctx context.Context, in Install) (id int64, err err
 	return ids[0], nil
 }
 
-// BeginInstalls writes down several installs of one intention, all or none, and
-// returns their ids in order. Errors: *PendingError.
+// BeginInstalls records several installs of one operation, all or none, and returns
+// their ids in order. Errors: *PendingError.
 func (s *Store) BeginInstalls(ctx context.Context, all []Intent) (ids []int64, err error) {
 	begun := s.now().UnixMicro()
 	err = s.Do(ctx, func(t *tx) (err error) {
@@ -115,9 +115,9 @@ func beginInstall(t *tx, in Intent, begun int64) (id int64, err error) {
 	return id, err
 }
 
-// FinishInstall records that the file is in place: the install is over, and To
-// is what is installed at its path. Finishing it again changes nothing. The
-// error wraps ErrNotFound if there is no such install, or it was abandoned.
+// FinishInstall records that the file is in place: the install is over, and To is
+// installed at its path. Finishing it again changes nothing. The error wraps
+// ErrNotFound if there is no such install, or it was abandoned.
 func (s *Store) FinishInstall(ctx context.Context, id int64) error {
 	return s.endInstall(ctx, id, installed)
 }
@@ -162,9 +162,9 @@ func (s *Store) endInstall(ctx context.Context, id int64, outcome string) error 
 	return sqlite.Named(err, "end install %d", id)
 }
 
-// SettleInstall ends an install that a crash left pending, by the SHA-256 of
-// the file that is live at its path now ("" for none): it has happened if
-// that is To, and has not if it is anything else. It reports which.
+// SettleInstall ends an install that a crash left pending, by the SHA-256 of the file
+// that is live at its path now ("" for none): it has happened if that is To, and
+// otherwise not. happened is the result.
 func (s *Store) SettleInstall(ctx context.Context, in Install, live string) (happened bool, err error) {
 	if live == in.To {
 		return true, s.FinishInstall(ctx, in.ID)
@@ -209,15 +209,15 @@ func scanInstall(rows *sql.Rows) (Install, error) {
 	return r.install(), err
 }
 
-// Installed returns the SHA-256 of what evolve last knew to be installed for a
-// skill at a path, "" if it knows of nothing.
+// Installed returns the SHA-256 of the last known text of a skill at a path, "" if none
+// is known.
 func (s *Store) Installed(ctx context.Context, name, path string) (sha string, err error) {
 	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT sha FROM installed WHERE skill = ? AND path = ?`, name, path))
 	return found, sqlite.Named(err, "look up installed %s", name)
 }
 
-// SetInstalled records what is at a path without an install: what was found
-// there, or what the owner edited. What is known to be there already keeps its time.
+// SetInstalled records the text at a path without an install: one that was found there,
+// or that the owner edited. A text that is already known to be there keeps its time.
 func (s *Store) SetInstalled(ctx context.Context, name, path, sha string) error {
 	now := s.now().UnixMicro()
 	err := s.Do(ctx, func(t *tx) error { return setInstalled(t, name, path, sha, now) })

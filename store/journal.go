@@ -19,13 +19,13 @@ type journal struct {
 
 var _ record.Journal = (*journal)(nil)
 
-// Journal returns what the run named runID is recorded in. Journals of several
-// runs may be used at once.
+// Journal returns the journal of the run named runID. Journals of several runs may be
+// used at once.
 func (s *Store) Journal(runID string) record.Journal { return &journal{s, runID} }
 
-// Rollout implements eval.Recorder. The run's own row comes first. A rollout of
-// another run is offered only if it is Done: one that is missing or void
-// measured nothing, and says nothing about whether it would be again.
+// Rollout implements eval.Recorder. The run's own row comes first. A rollout of another
+// run is returned only if it is Done: a missing or void one measured nothing, and does
+// not show whether a new one would be missing or void too.
 func (j *journal) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, error) {
 	type found struct {
 		eval.Rollout
@@ -49,8 +49,8 @@ func (j *journal) Rollout(ctx context.Context, key string) (*eval.Rollout, bool,
 	return &rows[0].Rollout, rows[0].run == j.run, nil
 }
 
-// SaveRollout implements eval.Recorder. The first rollout that this run saved
-// under a key stays. It was paid for, so it is kept even if ctx has ended.
+// SaveRollout implements eval.Recorder. The first rollout that this run saved under a
+// key is kept. It is paid for, so it is stored even if ctx has ended.
 func (j *journal) SaveRollout(ctx context.Context, r *eval.Rollout) error {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -72,8 +72,8 @@ func (j *journal) Completion(ctx context.Context, key string) (*eval.Completion,
 	return found, sqlite.Named(err, "look up completion %s", key)
 }
 
-// SaveCompletion implements eval.Recorder; the first one of a key stays. It was
-// paid for, so it is kept even if ctx has ended.
+// SaveCompletion implements eval.Recorder; the first one of a key is kept. It is paid
+// for, so it is stored even if ctx has ended.
 func (j *journal) SaveCompletion(ctx context.Context, key string, by eval.Spender, c *eval.Completion) error {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -89,7 +89,7 @@ func (j *journal) SaveCompletion(ctx context.Context, key string, by eval.Spende
 	return sqlite.Named(err, "save completion %s", key)
 }
 
-// SaveRun writes the run's state over the one before.
+// SaveRun overwrites the run's state.
 func (j *journal) SaveRun(ctx context.Context, r *record.Run) error {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -105,8 +105,8 @@ func (j *journal) SaveRun(ctx context.Context, r *record.Run) error {
 	return sqlite.Named(err, "save run %s", r.ID)
 }
 
-// SaveCandidate writes the candidate's state over the one before; a candidate
-// is its place (Run, Seq) in the order of proposals.
+// SaveCandidate overwrites the candidate's state; a candidate is identified by its
+// place (Run, Seq) in the order of proposals.
 func (j *journal) SaveCandidate(ctx context.Context, c *record.Candidate) error {
 	bare := *c
 	bare.Text = nil
@@ -123,8 +123,7 @@ func (j *journal) SaveCandidate(ctx context.Context, c *record.Candidate) error 
 	return sqlite.Named(err, "save candidate %s", c.SHA)
 }
 
-// AppendEvent implements record.Journal; the first event of a (Run, Seq)
-// stays.
+// AppendEvent implements record.Journal; the first event of a (Run, Seq) is kept.
 func (j *journal) AppendEvent(ctx context.Context, e record.Event) error {
 	body, err := json.Marshal(e)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// Judged names the skills of which a held-out case may ask a judge, without decoding
-// the cases: one that only quotes such a check is named too.
+// Judged returns the skills with a held-out case that may call a judge. It does not
+// decode the cases, so it includes a case that only quotes such a check.
 func (s *Store) Judged(ctx context.Context) (map[string]bool, error) {
 	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT DISTINCT skill FROM cases WHERE dropped IS NULL AND split = ? AND instr(body, ?) > 0`, string(eval.Test), `"type":"`+string(eval.Judge)+`"`)
 	if err != nil {
@@ -23,8 +23,8 @@ func (s *Store) Judged(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// LastJudge is the judge that a run of the skill has asked about its owner's labels
-// last, by its grader's identity, "" if none has.
+// LastJudge is the judge that a run of the skill last tested against its owner's
+// labels, by its grader's identity, "" if none was.
 func (s *Store) LastJudge(ctx context.Context, skill string) (string, error) {
 	last, err := s.LastCalibrations(ctx, skill, 1)
 	if err != nil || len(last) == 0 {
@@ -33,7 +33,7 @@ func (s *Store) LastJudge(ctx context.Context, skill string) (string, error) {
 	return last[0].Judge, nil
 }
 
-// LastCalibrations are what the skill's last n runs that calibrated a judge came to,
+// LastCalibrations are the results of the skill's last n runs that calibrated a judge,
 // the newest first.
 func (s *Store) LastCalibrations(ctx context.Context, skill string, n int) ([]record.Calibration, error) {
 	last, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Calibration],

@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A Judgement is what a judge said of an answer that the owner has labelled.
+// A Judgement is a judge's grade of an answer that the owner has labelled.
 type Judgement struct {
 	Key     string  // hash of the judge, the case's judge checks, and the answer
 	Run     string  // that paid for it
@@ -31,8 +31,8 @@ func (s *Store) Judgement(ctx context.Context, key string) (*Judgement, error) {
 	return found, sqlite.Named(err, "look up judgement")
 }
 
-// SaveJudgement keeps a judgement; the first one of a key stays. It was paid
-// for, so it is kept even if ctx has ended.
+// SaveJudgement stores a judgement; the first one of a key is kept. It is paid for, so
+// it is stored even if ctx has ended.
 func (s *Store) SaveJudgement(ctx context.Context, j Judgement) error {
 	at := s.now().UnixMicro()
 	err := s.Exec(context.WithoutCancel(ctx), `INSERT INTO judgements (key, run, skill, case_id, quality, passed, at)
@@ -41,13 +41,13 @@ func (s *Store) SaveJudgement(ctx context.Context, j Judgement) error {
 	return sqlite.Named(err, "save judgement")
 }
 
-// Calibration returns what a run knew of its judge, nil if it never asked.
+// Calibration returns a run's calibration of its judge, nil if it has none.
 func (s *Store) Calibration(ctx context.Context, run string) (*record.Calibration, error) {
 	found, err := sqlite.First(sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Calibration], `SELECT body FROM calibrations WHERE run = ?`, run))
 	return found, sqlite.Named(err, "look up calibration of run %s", run)
 }
 
-// SaveCalibration keeps what a run knows of its judge; the first one stays.
+// SaveCalibration stores a run's calibration of its judge; the first one is kept.
 func (s *Store) SaveCalibration(ctx context.Context, run string, c record.Calibration) error {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Store) Completions(ctx context.Context, run string, by eval.Spender) ([
 	return replies, sqlite.Named(err, "list replies of run %s", run)
 }
 
-// Choice is which of two answers the owner liked better.
+// Choice is which of two answers the owner preferred.
 type Choice string
 
 const (
@@ -79,14 +79,14 @@ type Label struct {
 	Skill  string    `json:"skill"`
 	CaseID string    `json:"case"`
 	First  string    `json:"first"`  // SHA-256 of the answer that was shown first
-	Second string    `json:"second"` // and of the other
+	Second string    `json:"second"` // SHA-256 of the other
 	Choice Choice    `json:"choice"`
 	Time   time.Time `json:"time"`
 }
 
-// SaveLabel keeps a label, in the place of the one that the owner gave to the
-// same two answers before, in whatever order they were shown. A label on a case
-// that is not there (any more) is ErrNotFound.
+// SaveLabel stores a label, and replaces the owner's earlier label on the same two
+// answers, in whatever order they were shown. The error for a label on a case that does
+// not exist (any more) is ErrNotFound.
 func (s *Store) SaveLabel(ctx context.Context, l Label) error {
 	l.Time = s.now().UTC()
 	body, err := json.Marshal(l)

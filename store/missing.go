@@ -9,9 +9,9 @@ import (
 )
 
 // ForgetMissing removes the run's missing rollouts, so that a run that the
-// infrastructure stopped tries them again when it is resumed, and keeps in the same
-// moment what is left to know of them: records of its agent's calls, by their names
-// (see eval.LostRecord). It returns how many rollouts there were.
+// infrastructure stopped tries them again when it is resumed. In the same transaction
+// it stores what is known of them: records of their agent's calls, by name (see
+// eval.LostRecord). It returns how many rollouts it removed.
 func (s *Store) ForgetMissing(ctx context.Context, run string, kept map[string]*eval.Completion) (int, error) {
 	bodies := make(map[string]string, len(kept))
 	for name, c := range kept {

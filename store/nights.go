@@ -12,22 +12,22 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// A SleepLease is the right to run a cycle of the nights. It belongs to Owner
-// until it expires; whoever takes it next has a higher Generation.
+// A SleepLease is the right to run a cycle of the nights. It belongs to Owner until it
+// expires; the next owner gets a higher Generation.
 type SleepLease struct {
-	Owner      string // "" if nobody has it
+	Owner      string // "" if it is free
 	Generation int64
 	Expires    time.Time
 }
 
-// A LeaseHeldError says that somebody else has the lease.
+// A LeaseHeldError means that another owner has the lease.
 type LeaseHeldError struct{ Lease SleepLease }
 
 func (e *LeaseHeldError) Error() string {
 	return fmt.Sprintf("a cycle is running (%s)", e.Lease.Owner)
 }
 
-// ErrLeaseLost says that a write came from an owner whose lease was taken over.
+// ErrLeaseLost means that a write came from an owner whose lease was taken over.
 var ErrLeaseLost = errors.New("the lease was taken over")
 
 // TakeSleepLease gives the lease to owner until the given time if it is free,
@@ -70,7 +70,7 @@ func (s *Store) ReleaseSleepLease(ctx context.Context, l SleepLease) error {
 	})
 }
 
-// underLease writes in the name of a lease's generation.
+// underLease writes under a lease of that generation.
 func (s *Store) underLease(ctx context.Context, what string, generation int64, f func(*tx) error) error {
 	err := s.Do(ctx, func(t *tx) error {
 		var now int64
@@ -85,7 +85,7 @@ func (s *Store) underLease(ctx context.Context, what string, generation int64, f
 	return sqlite.Named(err, "%s", what)
 }
 
-// SleepLeaseNow is the lease as it stands.
+// SleepLeaseNow is the present lease.
 func (s *Store) SleepLeaseNow(ctx context.Context) (l SleepLease, err error) {
 	_, err = sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (struct{}, error) {
 		var expires int64
@@ -99,7 +99,7 @@ func (s *Store) SleepLeaseNow(ctx context.Context) (l SleepLease, err error) {
 	return l, nil
 }
 
-// SaveNight keeps a night, in the place of what was kept under its id. Errors:
+// SaveNight stores a night, and replaces an earlier one with its id. Errors:
 // ErrLeaseLost.
 func (s *Store) SaveNight(ctx context.Context, generation int64, id string, began time.Time, body json.RawMessage) error {
 	return s.underLease(ctx, "save night "+id, generation, func(t *tx) error {
@@ -109,10 +109,10 @@ func (s *Store) SaveNight(ctx context.Context, generation int64, id string, bega
 	})
 }
 
-// Nights returns the bodies of the newest nights, the newest first; 0 is all. The
-// newest is the one that was first saved last, whatever the clock said when it began:
-// one that ran ahead would stay the newest for as long. (rowid grows with each night,
-// and VACUUM, which may number anew, keeps the order.)
+// Nights returns the bodies of the newest nights, the newest first; 0 is all. They are
+// ordered by when they were first saved, not by the clock when they began: if the clock
+// was fast once, that night would otherwise stay the newest. (rowid grows with each
+// night, and VACUUM, which may renumber, keeps the order.)
 func (s *Store) Nights(ctx context.Context, limit int) ([]json.RawMessage, error) {
 	if limit <= 0 {
 		limit = -1
@@ -121,9 +121,9 @@ func (s *Store) Nights(ctx context.Context, limit int) ([]json.RawMessage, error
 	return bodies, sqlite.Named(err, "list nights")
 }
 
-// SaveSleepState keeps what a skill's nights have in common, and which of its
-// trials, by number, are promotions over its lifetime: one that is stays one.
-// Errors: ErrLeaseLost.
+// SaveSleepState stores the state that a skill's nights share, and which of its trials,
+// by number, count as promotions over its lifetime: such a mark is permanent. Errors:
+// ErrLeaseLost.
 func (s *Store) SaveSleepState(ctx context.Context, generation int64, skill string, body json.RawMessage, proved ...int) error {
 	return s.underLease(ctx, "save the nights of "+skill, generation, func(t *tx) error {
 		_, err := t.Exec(`INSERT INTO sleep_states (skill, body) VALUES (?, ?)
@@ -135,13 +135,13 @@ func (s *Store) SaveSleepState(ctx context.Context, generation int64, skill stri
 	})
 }
 
-// SleepState returns what SaveSleepState kept, nil for nothing.
+// SleepState returns what SaveSleepState stored, nil if there is none.
 func (s *Store) SleepState(ctx context.Context, skill string) (json.RawMessage, error) {
 	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanBody[json.RawMessage], `SELECT body FROM sleep_states WHERE skill = ?`, skill))
 	return found, sqlite.Named(err, "read the nights of %s", skill)
 }
 
-// SleepStates returns what SaveSleepState kept, of every skill, by its name.
+// SleepStates returns what SaveSleepState stored, of every skill, by its name.
 func (s *Store) SleepStates(ctx context.Context) (map[string]json.RawMessage, error) {
 	states := map[string]json.RawMessage{}
 	_, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (struct{}, error) {
@@ -153,25 +153,25 @@ func (s *Store) SleepStates(ctx context.Context) (map[string]json.RawMessage, er
 	return states, sqlite.Named(err, "list the nights of all skills")
 }
 
-// An Answerer is who gave an answer: the agent as it was asked, and the model
-// that it reported.
+// An Answerer is the source of an answer: the agent's identity, and the model that it
+// reported.
 type Answerer struct {
 	Agent eval.Identity
-	Model string // "" if it did not tell
+	Model string // "" if it reported none
 }
 
-// ProvedBy is who answered last in the trial of a candidate before the gate; nil
-// if it had none, or nothing is left of it.
+// ProvedBy is the source of the last answer in the trial of a candidate before the
+// gate; nil if it had none, or no record of it is left.
 func (s *Store) ProvedBy(ctx context.Context, candidate string) (*Answerer, error) {
 	return s.lastAnswer(ctx, "candidate = ?1 AND status = ?2 AND arm LIKE 'gate:%:' || substr(?1, 1, 16)", candidate, string(eval.Done))
 }
 
-// recentRollouts is how far back LastModel looks: further back, what stands
-// behind a name may be another model by now.
+// recentRollouts is how far back LastModel looks: in older rollouts a name may stand
+// for another model.
 const recentRollouts = 1000
 
-// LastModel is the model that an agent reported last, "" if it is not among
-// the newest rollouts or did not tell.
+// LastModel is the model that an agent reported last, "" if it is not among the newest
+// rollouts or reported none.
 func (s *Store) LastModel(ctx context.Context, agent eval.Identity) (string, error) {
 	a, err := s.lastAnswer(ctx, `id > (SELECT max(id) FROM rollouts) - ?5 AND status = ?1 AND body ->> '$.model' <> ''
 		AND body ->> '$.agent.backend' = ?2 AND coalesce(body ->> '$.agent.version', '') = ?3 AND coalesce(body ->> '$.agent.model', '') = ?4`,
@@ -201,14 +201,14 @@ type Turn struct {
 	Index   int
 }
 
-// A TurnCost is what a turn took, as its transcript tells; nil is unknown.
+// A TurnCost is the usage of a turn according to its transcript; nil is unknown.
 type TurnCost struct {
 	Usage       *eval.Usage `json:"usage"`
 	DurationMS  *int64      `json:"duration_ms"`
-	Interrupted bool        `json:"interrupted"` // by the user: neither says what it would have taken
+	Interrupted bool        `json:"interrupted"` // by the user, so the figures are incomplete
 }
 
-// TurnCosts returns what the turns took in which a skill was used.
+// TurnCosts returns the costs of the turns in which a skill was used.
 func (s *Store) TurnCosts(ctx context.Context, skill string) (map[Turn]TurnCost, error) {
 	costs := map[Turn]TurnCost{}
 	_, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (struct{}, error) {

@@ -16,8 +16,7 @@ func (s *Store) CountSessions(ctx context.Context) (int, error) {
 	return found, sqlite.Named(err, "count sessions")
 }
 
-// CaseCounts counts the cases of every skill by their split, without reading
-// them.
+// CaseCounts counts the cases of every skill by their split, without reading them.
 func (s *Store) CaseCounts(ctx context.Context) (map[string]map[eval.Split]int, error) {
 	type count struct {
 		skill string
@@ -41,8 +40,8 @@ func (s *Store) CaseCounts(ctx context.Context) (map[string]map[eval.Split]int, 
 	return out, nil
 }
 
-// Flagged lists the skills of which a text was ever in quarantine, or has its
-// owner's word: for all others there is nothing to decide on.
+// Flagged lists the skills with a text that was ever in quarantine or that the owner
+// has decided on; for all others there is nothing to decide.
 func (s *Store) Flagged(ctx context.Context) (map[string]bool, error) {
 	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT DISTINCT r.skill FROM candidates c JOIN runs r ON r.id = c.run WHERE json_extract(c.body, '$.state') = ?
 		UNION SELECT skill FROM decisions`, string(record.Quarantined))

@@ -9,10 +9,10 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// A Peek reads names from a database without being noticed: it makes no file,
-// changes no byte and brings no schema up to date, whoever else has the database
-// open. It is for what may be wrong and must not matter, such as the completion of
-// a command line. What it says may be a moment old.
+// A Peek reads names from a database without a trace: it makes no file, changes no byte
+// and migrates no schema, whatever other processes have the database open. It is for
+// uses that may be wrong without harm, such as the completion of a command line. Its
+// results may be slightly out of date.
 type Peek struct {
 	db   *sql.DB
 	done func() error

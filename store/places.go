@@ -11,11 +11,11 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// A Place is where evolve knows a text of a skill to be.
+// A Place is a path at which evolve knows a text of a skill.
 type Place struct {
 	Path string    // of the SKILL.md, symlinks resolved
-	SHA  string    // of the text that evolve last saw or put there
-	At   time.Time // when that came to be known
+	SHA  string    // of the text that evolve last saw or wrote there
+	At   time.Time // when that was recorded
 }
 
 // Places lists where a skill is installed, by path.
@@ -40,8 +40,8 @@ func (s *Store) ForgetPlace(ctx context.Context, name, path string) error {
 	return sqlite.Named(err, "forget place of %s", name)
 }
 
-// PlantedFiles are the files that evolve copied beside the SKILL.md at path when
-// there was nothing; planted is false if it did not put the folder there.
+// PlantedFiles are the files that evolve copied beside the SKILL.md at path when the
+// place was empty; planted is false if evolve did not create the folder.
 func (s *Store) PlantedFiles(ctx context.Context, name, path string) (files []install.FolderFile, planted bool, err error) {
 	rows, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[json.RawMessage], `SELECT files FROM planted WHERE skill = ? AND path = ?`, name, path)
 	if err == nil && len(rows) > 0 {
@@ -72,14 +72,14 @@ func forgetPlanted(t *tx, name, path string) error {
 	return err
 }
 
-// A Pin keeps a skill as it is.
+// A Pin keeps a skill unchanged.
 type Pin struct {
 	Skill string
 	SHA   string // of the text that was live when it was pinned
 	At    time.Time
 }
 
-// PinSkill pins a skill, in the place of an earlier pin.
+// PinSkill pins a skill, and replaces an earlier pin.
 func (s *Store) PinSkill(ctx context.Context, name, sha string) error {
 	now := s.now().UnixMicro()
 	err := s.Exec(ctx, `INSERT INTO pins (skill, sha, at) VALUES (?, ?, ?)
@@ -87,7 +87,7 @@ func (s *Store) PinSkill(ctx context.Context, name, sha string) error {
 	return sqlite.Named(err, "pin %s", name)
 }
 
-// UnpinSkill takes the pin off; was is false if there was none.
+// UnpinSkill removes the pin; was is false if there was none.
 func (s *Store) UnpinSkill(ctx context.Context, name string) (was bool, err error) {
 	err = s.Do(ctx, func(t *tx) error {
 		var sha string

@@ -15,8 +15,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A PurgeReport says what a purge removed, and which texts remain that had
-// learned from it.
+// A PurgeReport lists what a purge removed, and which texts remain that had learned
+// from it.
 type PurgeReport struct {
 	Sessions    int // transcripts, those of subagents included
 	Cases       int
@@ -25,46 +25,46 @@ type PurgeReport struct {
 	Trials      int // of challengers whose text was removed
 	// CaseIDs are those of Cases, in order.
 	CaseIDs []string
-	// Runs are the ids of the runs that had one of the cases, in order: their
-	// reports show it. What they say in words of the texts that they looked at is
-	// removed, and one that had not ended cannot be resumed.
+	// Runs are the ids of the runs that had one of the cases, in order: their reports
+	// show it. Their texts about candidates are removed, and one that had not ended
+	// cannot be resumed.
 	Runs []string
-	// Versions are those that learned from the session, themselves or through
-	// an ancestor. They stay, and carry a note; texts are left out here.
+	// Versions are those that learned from the session, themselves or through an
+	// ancestor. They are kept, with a note; their texts are left out here.
 	Versions []record.Version
 	// Candidates are the SHA-256 of every text that learned from it, in order.
 	Candidates []string
-	// Removed are the SHA-256 of the texts that were removed, in order: those
-	// that learned from it and were never a version, and those that were refused
-	// for holding words of it.
+	// Removed are the SHA-256 of the texts that were removed, in order: those that
+	// learned from it and were never a version, and those that were refused because
+	// they hold words of it.
 	Removed []string
 }
 
-// purgedCase stands in a candidate's Taught for a case that was purged.
+// purgedCase replaces a purged case in a candidate's Taught.
 const purgedCase = "purged"
 
-// purgedWords stands where words were that may quote a purged session.
+// purgedWords replaces words that may quote a purged session.
 const purgedWords = "removed with a purged session"
 
-// PurgeSession is PurgeSessions of one.
+// PurgeSession is PurgeSessions of one session.
 func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error) {
 	return s.PurgeSessions(ctx, []string{id})
 }
 
-// PurgeSessions removes sessions: their transcripts and uses, their cases and
-// those that a model made up after them, the rollouts on these, every model
-// reply that may quote them (those of the runs that had the cases, the miner's,
-// and what was read of the sessions' replies), and every text that learned from
-// them and was never installed, with its rollouts. What is freed is overwritten,
-// and the file is rewritten without it. Only the SHA-256 of each id stays, so
-// that a later harvest leaves the session out, and the print of a case that was
-// spent or read (see eval.Print), so that a copy of it is no evidence.
+// PurgeSessions removes sessions: their transcripts and uses, their cases and the cases
+// generated from these, the rollouts on all of them, every model reply that may quote
+// them (those of the runs that had the cases, the miner's, and the labels of the
+// sessions' replies), and every text that learned from them and was never installed,
+// with its rollouts. Freed space is overwritten, and the file is rewritten without it.
+// Only the SHA-256 of each id is kept, so that a later harvest leaves the session out,
+// and the print of a case that was spent or read (see content.Print), so that a copy of
+// it is no evidence.
 //
-// Versions that learned from one are marked, not removed: what has been
-// installed is the owner's, and so is what was made of it later. The error wraps
-// ErrNotFound if nothing is known of a session; nothing is then removed of the
-// others. An error after the removal itself (another process kept the database
-// from being rewritten) comes with the report; purging again finishes the work.
+// Versions that learned from one are marked, not removed: what has been installed
+// belongs to the owner, and so does what was made of it later. The error wraps
+// ErrNotFound if nothing is known of a session; then nothing of the others is removed
+// either. An error after the removal itself (another process kept the database from
+// being rewritten) is returned with the report; purging again finishes the work.
 func (s *Store) PurgeSessions(ctx context.Context, ids []string) (PurgeReport, error) {
 	report, err := s.purge(ctx, ids, nil)
 	if err == nil {
@@ -73,10 +73,10 @@ func (s *Store) PurgeSessions(ctx context.Context, ids []string) (PurgeReport, e
 	return report, err
 }
 
-// errPlanned takes back what a plan has done.
+// errPlanned rolls back the transaction of a plan.
 var errPlanned = errors.New("only planned")
 
-// PlanPurge says what PurgeSessions would report, and changes nothing.
+// PlanPurge returns what PurgeSessions would report, and changes nothing.
 func (s *Store) PlanPurge(ctx context.Context, ids []string) (PurgeReport, error) {
 	report, err := s.purge(ctx, ids, errPlanned)
 	if errors.Is(err, errPlanned) {
@@ -106,7 +106,7 @@ func (s *Store) purge(ctx context.Context, ids []string, end error) (report Purg
 	return report, err
 }
 
-// Purged reports whether a session was purged: whoever mines one asks first.
+// Purged reports whether a session was purged; such a session must not be mined.
 func (s *Store) Purged(ctx context.Context, id string) (bool, error) {
 	hits, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[int], `SELECT 1 FROM purged WHERE session_sha = ?`, sessionSHA(id))
 	if err != nil {
@@ -182,7 +182,7 @@ func (p *purge) run(now int64) error {
 	return err
 }
 
-// done returns the report, its lists in order.
+// done returns the report, with its lists in order.
 func (p *purge) done() PurgeReport {
 	for run := range p.runs {
 		p.report.Runs = append(p.report.Runs, run)
@@ -195,7 +195,7 @@ func (p *purge) done() PurgeReport {
 }
 
 // cases lists the session's cases, dropped ones included, and those that a model
-// made up after one of them, which carry its cluster.
+// generated from one of them, which carry its cluster.
 func (p *purge) cases() (cases []caseName, err error) {
 	err = p.Each(`SELECT skill, id FROM cases WHERE session = ?1 OR body ->> '$.source.origin' = 'generated' AND (
 			body ->> '$.cluster' = 'session-' || ?1 OR
@@ -223,17 +223,17 @@ func (p *purge) sessions() (int64, error) {
 	if _, err := p.Exec(`DELETE FROM readings WHERE session = ?`, p.id); err != nil {
 		return 0, err
 	}
-	n, err := p.Exec(`DELETE FROM sessions WHERE id = ?`, p.id) // its invocations go with it
+	n, err := p.Exec(`DELETE FROM sessions WHERE id = ?`, p.id) // deletes its invocations too
 	p.report.Sessions += int(n)
 	return n, err
 }
 
-// ofSkill is true for a run of that skill, and for one that has no record: it
-// may be one.
+// ofSkill is true for a run of that skill, and for one without a record, which may be
+// one.
 const ofSkill = ` coalesce((SELECT skill FROM runs WHERE runs.id = run), ?1) = ?1 `
 
-// runsOf lists the runs that had one of the cases: that measured it, judged it,
-// or were configured with it.
+// runsOf lists the runs that had one of the cases: that measured it, judged it, or were
+// configured with it.
 func (p *purge) runsOf(cases []caseName) (runs []string, err error) {
 	for _, c := range cases {
 		err := p.Each(`SELECT run FROM rollouts WHERE case_id = ?2 AND`+ofSkill+`
@@ -278,8 +278,8 @@ func (p *purge) removeCase(c caseName) error {
 	return err
 }
 
-// renameCluster takes the session's id out of the name of its cluster, which
-// cases of other sessions share that resemble its own.
+// renameCluster removes the session's id from the name of its cluster, which similar
+// cases of other sessions share.
 func (p *purge) renameCluster() error {
 	old, err := json.Marshal("session-" + p.id)
 	if err != nil {

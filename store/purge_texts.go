@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// removeTexts finds the texts that were made from one of the cases, or from a
-// text that was. Those that are versions are marked; the others are removed.
+// removeTexts finds the texts that were made from one of the cases, or from such a
+// text. Those that are versions are marked; the others are removed.
 func (p *purge) removeTexts(cases []caseName, runs []string) error {
 	bySkill := map[string][]string{}
 	for _, c := range cases {
@@ -49,15 +49,15 @@ func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 	for _, v := range versions {
 		owned[v.SHA] = true
 	}
-	// A text learned if it, or one that it was made from, was made from a
-	// case. A version passes that on as a mark only: what it holds is the owner's,
-	// and so is what was made of it later.
+	// A text learned if it, or one that it was made from, was made from a case. A
+	// version passes that on as a mark only: its content belongs to the owner, and so
+	// does what was made of it later.
 	learned, gone := map[string]bool{}, map[string]bool{}
 	for i := range candidates {
 		c := &candidates[i]
 		taught := forget(c, ids)
-		// Such a text is refused for holding words of a case that did not teach
-		// it, among other things.
+		// A text may also be refused because it holds words of a case that did not
+		// teach it.
 		unfit := slices.Contains(runs, c.Run) && (c.State == record.Invalid || c.State == record.Quarantined)
 		if taught {
 			learned[c.SHA] = true
@@ -84,8 +84,8 @@ func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 	return p.markVersions(versions, learned)
 }
 
-// rewrite saves a candidate after forget, without its text if that is gone,
-// and without the words that its run had for it.
+// rewrite saves a candidate after forget, without its text if that is removed, and
+// without its run's texts about it.
 func (p *purge) rewrite(c *record.Candidate, gone map[string]bool, silent bool) error {
 	query, args := `UPDATE candidates SET body = ?1 WHERE run = ?2 AND seq = ?3`, []any{"", c.Run, c.Seq}
 	switch {
@@ -106,8 +106,8 @@ func (p *purge) rewrite(c *record.Candidate, gone map[string]bool, silent bool) 
 	return err
 }
 
-// removeText removes what was measured of a text that is gone, and its trials:
-// nobody can install it any more.
+// removeText removes the measurements of a removed text, and its trials: it can no
+// longer be installed.
 func (p *purge) removeText(skill, sha string) error {
 	n, err := p.Exec(`DELETE FROM rollouts WHERE candidate = ?2 AND`+ofSkill, skill, sha)
 	if err != nil {
@@ -147,8 +147,8 @@ func (p *purge) markVersions(versions []record.Version, learned map[string]bool)
 	return nil
 }
 
-// silence removes what a run has in words: its models' replies, the reasons in
-// its events, and the error that ended it. A run that has not ended is ended.
+// silence removes a run's texts: its models' replies, the reasons in its events, and
+// the error that ended it. A run that has not ended is ended.
 func (p *purge) silence(run string) error {
 	n, err := p.Exec(`DELETE FROM completions WHERE run = ?`, run)
 	if err != nil {
@@ -176,7 +176,7 @@ func (p *purge) silence(run string) error {
 	return err
 }
 
-// forget takes the ids out of c.Taught and reports whether any was there.
+// forget removes the ids from c.Taught and reports whether it held any.
 func forget(c *record.Candidate, ids []string) (found bool) {
 	for i, id := range c.Taught {
 		if slices.Contains(ids, id) {

@@ -15,7 +15,7 @@ func (s *Store) Recall(ctx context.Context, key string) ([]byte, error) {
 	return found, sqlite.Named(err, "recall what a model read")
 }
 
-// Remember implements harvest.Memory. Of a purged session nothing is kept.
+// Remember implements harvest.Memory. Nothing is stored for a purged session.
 func (s *Store) Remember(ctx context.Context, session, key string, answer []byte) error {
 	at := s.now().UnixMicro()
 	err := s.Do(ctx, func(t *tx) error {

@@ -34,7 +34,7 @@ func (s *Store) Runs(ctx context.Context, skill string) ([]record.Run, error) {
 	return runs, sqlite.Named(err, "list runs")
 }
 
-// RunsNamed returns the runs whose ids begin with prefix and that started then or
+// RunsNamed returns the runs whose ids begin with prefix and that started at since or
 // later, newest first.
 func (s *Store) RunsNamed(ctx context.Context, prefix string, since time.Time) ([]record.Run, error) {
 	runs, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Run],
@@ -47,9 +47,8 @@ func (s *Store) LatestRun(ctx context.Context, skill string) (*record.Run, error
 	return s.oneRun(ctx, `SELECT body FROM runs WHERE skill = ? ORDER BY started DESC, rowid DESC LIMIT 1`, skill)
 }
 
-// UnfinishedRun returns a skill's newest run that can be resumed, nil if
-// there is none. One that is still marked as running was killed, or is at work
-// in another process.
+// UnfinishedRun returns a skill's newest run that can be resumed, nil if there is none.
+// One that is still marked as running was killed, or another process is working on it.
 func (s *Store) UnfinishedRun(ctx context.Context, skill string) (*record.Run, error) {
 	return s.oneRun(ctx, `SELECT body FROM runs WHERE skill = ? AND status IN (?, ?, ?)
 		ORDER BY started DESC, rowid DESC LIMIT 1`,
@@ -69,9 +68,9 @@ func (s *Store) Candidates(ctx context.Context, run string) ([]record.Candidate,
 	return cs, sqlite.Named(err, "list candidates of run %s", run)
 }
 
-// Candidate returns the candidate whose SHA-256 is sha, or begins with it. A
-// text that several runs looked at is returned as the last of them saw it.
-// Errors: ErrNotFound, *AmbiguousError.
+// Candidate returns the candidate whose SHA-256 is sha, or begins with it. If several
+// runs recorded the text, the latest record is returned. Errors: ErrNotFound,
+// *AmbiguousError.
 func (s *Store) Candidate(ctx context.Context, sha string) (*record.Candidate, error) {
 	full, err := s.complete(ctx, "SELECT DISTINCT sha FROM candidates", "sha", sha)
 	if err != nil {
@@ -89,8 +88,8 @@ func (s *Store) Candidate(ctx context.Context, sha string) (*record.Candidate, e
 	return &cs[0], nil
 }
 
-// Sightings returns a text as every run that looked at it has it, the oldest run
-// first: what one run made may be the incumbent of the next.
+// Sightings returns every run's record of a text, the oldest run first: a candidate of
+// one run may be the incumbent of the next.
 func (s *Store) Sightings(ctx context.Context, sha string) ([]record.Candidate, error) {
 	cs, err := sqlite.Query(ctx, s.DB, scanCandidate,
 		`SELECT body, text FROM candidates WHERE sha = ? ORDER BY (SELECT started FROM runs WHERE id = run), rowid`, sha)
@@ -125,9 +124,8 @@ type RolloutFilter struct {
 	Case      string
 }
 
-// Rollouts returns the rollouts that f selects, in the order in which they were
-// saved. Two runs that were at work together may both have measured one key;
-// both rows are returned.
+// Rollouts returns the rollouts that f selects, in the order in which they were saved.
+// Two concurrent runs may both have measured one key; then both rows are returned.
 func (s *Store) Rollouts(ctx context.Context, f RolloutFilter) ([]eval.Rollout, error) {
 	var where []string
 	var args []any
@@ -161,9 +159,9 @@ func (s *Store) Rollouts(ctx context.Context, f RolloutFilter) ([]eval.Rollout, 
 	return rs, sqlite.Named(err, "list rollouts")
 }
 
-// complete returns the one name of which prefix is the beginning; a name that
-// is exactly prefix wins. from is a SELECT of the names in column col. Errors:
-// ErrNotFound, *AmbiguousError.
+// complete returns the one name that begins with prefix; a name that equals prefix
+// wins. from is a SELECT of the names in column col. Errors: ErrNotFound,
+// *AmbiguousError.
 func (s *Store) complete(ctx context.Context, from, col, prefix string, args ...any) (string, error) {
 	if prefix == "" {
 		return "", ErrNotFound
@@ -173,8 +171,8 @@ func (s *Store) complete(ctx context.Context, from, col, prefix string, args ...
 	if strings.Contains(from, and) {
 		and = " AND "
 	}
-	// A range, not LIKE or GLOB: prefix is somebody's input and may hold
-	// wildcards. char(0x10ffff) sorts after every character.
+	// A range, not LIKE or GLOB: prefix comes from outside and may hold wildcards.
+	// char(0x10ffff) sorts after every character.
 	q := fmt.Sprintf("%s%s%s >= ? AND %s < ? || char(0x10ffff) ORDER BY %s LIMIT %d", from, and, col, col, col, enough)
 	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], q, append(slices.Clone(args), prefix, prefix)...)
 	switch {

@@ -13,9 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// SaveSession keeps a session with its invocations, in the place of what was
-// kept of the same ID and Path before. A purged session is left out without an
-// error; Purged tells.
+// SaveSession stores a session with its invocations, and replaces an earlier one of the
+// same ID and Path. A purged session is left out without an error; see Purged.
 func (s *Store) SaveSession(ctx context.Context, ses *harvest.Session) error {
 	err := s.saveSession(ctx, ses)
 	return sqlite.Named(err, "save session %s", ses.ID)
@@ -51,7 +50,7 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 		if err != nil || gone {
 			return err
 		}
-		// Its invocations go with it.
+		// This deletes its invocations too.
 		if _, err := t.Exec(`DELETE FROM sessions WHERE id = ? AND path = ?`, ses.ID, ses.Path); err != nil {
 			return err
 		}
@@ -89,12 +88,13 @@ type SessionFilter struct {
 	Skill  string    // sessions that used it
 	Since  time.Time // started then or later
 	People bool      // leave out those that a program drove
-	// Bare leaves Turns out, which are nearly all of a session's bytes.
+	// Bare leaves out Turns, which are nearly all of a session's bytes.
 	Bare  bool
 	Limit int // the newest so many
 }
 
-// Sessions returns what f selects, the newest first, those without a time last.
+// Sessions returns the sessions that f selects, the newest first, those without a time
+// last.
 func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Session, error) {
 	var where []string
 	var args []any
@@ -143,7 +143,7 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 	return list, sqlite.Named(err, "list sessions")
 }
 
-// A Use is an invocation with where it stands.
+// A Use is an invocation with its session and place.
 type Use struct {
 	harvest.Invocation
 	Session  string // id
@@ -168,10 +168,10 @@ func (s *Store) Invocations(ctx context.Context, skill string) ([]Use, error) {
 	return uses, sqlite.Named(err, "list uses of %s", skill)
 }
 
-// distinctUses has one row for each use of a skill. Ids alone do not tell: those that
-// count lines repeat from one file to the next, so the time must be the same
-// too; without a time, only the file's own row is. (SQLite takes the other
-// columns of a min() from the row that holds it: a person's session is first.)
+// distinctUses has one row for each use of a skill. Ids alone are not enough: those
+// made of line numbers occur in several files, so the time must be equal too; without a
+// time, only the file's own row is. (SQLite takes the other columns of a min() from the
+// row that holds it: a person's session is first.)
 const distinctUses = `SELECT i.*, s.agent, s.headless, min(s.headless || char(31) || i.path || char(31) || i.seq)
 	FROM invocations i JOIN sessions s ON s.id = i.session AND s.path = i.path
 	WHERE NOT i.failed AND NOT (i.body ->> '$.signal' = 'dollar_mention' AND NOT i.body ->> '$.explicit')

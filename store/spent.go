@@ -12,8 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// SpendCase implements record.Journal. Spending a case again on the same
-// challenger changes nothing; on another one it is a *record.SpentError.
+// SpendCase implements record.Journal. Spending a case again on the same challenger
+// changes nothing; on another one it is a *record.SpentError.
 func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error {
 	err := j.Do(ctx, func(t *tx) error {
 		_, err := t.Exec(`INSERT INTO spent (skill, incumbent, case_id, challenger) VALUES (?, ?, ?, ?)
@@ -71,7 +71,7 @@ func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*rec
 		if body == nil { // the case is gone
 			return r, nil
 		}
-		// An older evolve has kept no print of what it spent.
+		// An older evolve did not store prints of the cases that it spent.
 		c, err := sqlite.Decode[eval.Case](body)
 		if p := content.Print(out.Key, &c); err == nil && p != "" && out.ByPrint[p] == "" {
 			out.ByPrint[p] = r.challenger
@@ -97,8 +97,8 @@ func keyMissing(n int) error {
 	return fmt.Errorf("the database has %d keys of prints, want 1", n)
 }
 
-// keepPrint remembers what a case asks, by its print, before that goes: of one that
-// was spent, or that a search may have read. Nothing happens if there is none.
+// keepPrint stores the print of a case before the case is removed, if it was spent or a
+// search may have read it. It does nothing for a case without a print.
 func keepPrint(t *tx, skill, id string) error {
 	var body, key []byte
 	var split string
@@ -112,7 +112,7 @@ func keepPrint(t *tx, skill, id string) error {
 	}
 	print := content.Print(key, &c)
 	if print == "" {
-		return nil // dropped: it was kept then
+		return nil // dropped: it was stored then
 	}
 	_, err = t.Exec(`INSERT INTO spent_prints (skill, incumbent, print, challenger)
 		SELECT skill, incumbent, ?3, challenger FROM spent WHERE skill = ?1 AND case_id = ?2 ON CONFLICT DO NOTHING`, skill, id, print)

@@ -18,8 +18,8 @@ type Store struct {
 	*sqlite.DB
 	now func() time.Time
 
-	// purgedPaths are transcripts of purged sessions that somebody wanted to
-	// save: cursors must not name them.
+	// purgedPaths are transcripts of purged sessions that were to be saved again:
+	// cursors must not name them.
 	purgedPaths sync.Map
 }
 
@@ -50,13 +50,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return opened(sqlite.Open(ctx, path, migrations()))
 }
 
-// OpenReadOnly opens an existing database for commands that only look, see
+// OpenReadOnly opens an existing database for commands that only read, see
 // sqlite.OpenReadOnly.
 func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	return opened(sqlite.OpenReadOnly(ctx, path, migrations()))
 }
 
-// OpenEmpty opens a store that has nothing in it, see sqlite.OpenEmpty.
+// OpenEmpty opens an empty store, see sqlite.OpenEmpty.
 func OpenEmpty(ctx context.Context) (*Store, error) {
 	return opened(sqlite.OpenEmpty(ctx, migrations()))
 }

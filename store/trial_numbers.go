@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// number gives a trial that has begun its number, and each further round another
-// one. Nothing changes if it has one: numbers are never given again.
+// number gives a trial that has begun its number, and each further round another one. A
+// trial that has one keeps it: numbers are never reused.
 func number(t *tx, r *record.TrialRecord) error {
 	round, begun := r.Begun()
 	if !begun {
@@ -35,14 +35,14 @@ func (s *Store) TrialNumber(ctx context.Context, skill, incumbent, challenger st
 	return found, sqlite.Named(err, "look up the number of trial %.12s", challenger)
 }
 
-// TrialNumbers returns every trial that was ever begun of a skill, in order, those
-// that nothing else is left of included.
+// TrialNumbers returns every trial of a skill that was ever begun, in order, including
+// those with no other record left.
 func (s *Store) TrialNumbers(ctx context.Context, skill string) ([]record.TrialNumber, error) {
 	all, err := sqlite.Query(ctx, s.DB, scanNumber, trialNumber+` ORDER BY number`, skill)
 	return all, sqlite.Named(err, "list the numbers of the trials of %s", skill)
 }
 
-// prove marks trials as promotions at the level of their number, for good.
+// prove permanently marks trials as promotions at the level of their number.
 func prove(t *tx, skill string, numbers []int) error {
 	for _, n := range numbers {
 		if _, err := t.Exec(`UPDATE trial_numbers SET proved = 1 WHERE skill = ? AND number = ? AND NOT proved`, skill, n); err != nil {

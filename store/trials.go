@@ -10,10 +10,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// SaveTrial writes the trial's state over the one that r was read as, and numbers
-// the trial if this begins it, in the same transaction: whoever has read another
-// state is told so, and has changed nothing (*record.TrialChangedError).
-// Simulated evidence never replaces real evidence: that is an error.
+// SaveTrial overwrites the state that r was read as, and numbers the trial if this
+// begins it, in the same transaction. If the stored state is another one, nothing is
+// changed and the error is a *record.TrialChangedError. Simulated evidence never
+// replaces real evidence: that is an error.
 func (j *journal) SaveTrial(ctx context.Context, r *record.TrialRecord) error {
 	next := *r
 	next.Revision++
@@ -58,8 +58,8 @@ func (j *journal) Trial(ctx context.Context, skill, incumbent, challenger string
 	return found, sqlite.Named(err, "look up trial of %.12s", challenger)
 }
 
-// Trials returns every trial of a skill, the one that was updated last first.
-// One whose challenger the owner has rejected since is Withdrawn.
+// Trials returns every trial of a skill, the latest updated first. One whose challenger
+// the owner has rejected since is Withdrawn.
 func (s *Store) Trials(ctx context.Context, skill string) ([]record.TrialRecord, error) {
 	rows, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.TrialRecord],
 		`SELECT body FROM trials WHERE skill = ? ORDER BY updated DESC, challenger`, skill)

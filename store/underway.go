@@ -16,30 +16,29 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// Underway notes the calls of a run that are under way, in a file beside the database:
-// one write, for which no call waits longer than for the system to take it. It outlives
-// the process, and needs not outlive the machine.
+// Underway notes the calls of a run that are in flight, in a file beside the database,
+// with one unsynced write per call. The file survives a kill of the process, but need
+// not survive a crash of the machine.
 type Underway struct {
 	path string
 	mu   sync.Mutex
 	f    *os.File
 	open map[string]eval.Assumed
-	past bool // something of earlier processes is in it
+	past bool // it includes calls of earlier processes
 }
 
 var _ eval.Underway = (*Underway)(nil)
 
-// The lines of the file: a call begins, has ended, and the sum over processes that
-// were killed.
+// The lines of the file: a call begins, has ended, and the sum over killed processes.
 const (
 	beginLine = "+ %s %d %g\n"
 	endLine   = "- %s\n"
 	pastLine  = "= %d %d %g\n"
 )
 
-// Underway opens the notes of a run, and tells how many calls of earlier processes
-// were never answered, as far as is recorded, and what was reserved for them. The
-// caller must be the only one who works on the run, and Close it.
+// Underway opens the notes of a run, and returns how many calls of earlier processes
+// have no recorded answer, and what was reserved for them. The caller must be the only
+// one that works on the run, and must Close it.
 func (s *Store) Underway(ctx context.Context, run string) (u *Underway, calls int64, reserved eval.Assumed, err error) {
 	dir := filepath.Join(filepath.Dir(s.Path()), "underway")
 	u = &Underway{path: filepath.Join(dir, url.PathEscape(run)+".log"), open: map[string]eval.Assumed{}}
@@ -67,7 +66,7 @@ func (s *Store) Underway(ctx context.Context, run string) (u *Underway, calls in
 	if u.past = calls > 0; u.past {
 		first = fmt.Sprintf(pastLine, calls, reserved.Tokens, reserved.USD)
 	}
-	// The sum takes the place of the notes at once: no call is counted twice.
+	// The sum replaces the notes atomically, so no call is counted twice.
 	if err := renameio.WriteFile(u.path, []byte(first), 0o600); err != nil {
 		return fail(err)
 	}
@@ -77,8 +76,8 @@ func (s *Store) Underway(ctx context.Context, run string) (u *Underway, calls in
 	return u, calls, reserved, nil
 }
 
-// readUnderway reads what earlier processes have noted: calls that began and did not
-// end, and the sum over the processes before. A last line may be torn.
+// readUnderway reads the notes of earlier processes: calls that began and did not end,
+// and the sum over the processes before. A last line may be torn.
 func readUnderway(path string) (open map[string]eval.Assumed, calls int64, past eval.Assumed, err error) {
 	open = map[string]eval.Assumed{}
 	f, err := os.Open(path)
@@ -119,8 +118,8 @@ func (u *Underway) Begin(key string, a eval.Assumed) error {
 	return err
 }
 
-// End implements eval.Underway. If it cannot be written, the call counts as one of
-// which nothing is known, unless it is recorded.
+// End implements eval.Underway. If it cannot be written, the usage of the call counts
+// as unknown, unless it is recorded.
 func (u *Underway) End(key string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -128,8 +127,8 @@ func (u *Underway) End(key string) {
 	_, _ = fmt.Fprintf(u.f, endLine, key)
 }
 
-// Close ends the notes; what is still open counts for the next process that works on
-// the run. Nothing is left if nothing is.
+// Close closes the notes. Calls that are still open count for the next process that
+// works on the run; if there are none, the file is removed.
 func (u *Underway) Close() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

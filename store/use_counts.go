@@ -13,11 +13,11 @@ import (
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// SkillUse counts the uses of one skill, as every command does. A use is one
-// invocation in a session that a person had, counted once whatever copies of the
-// session there are. A call that the agent refused is none, and neither is one that it
-// only planned (harvest.Invocation.Planned). The other counts are of the uses with
-// that label; the rest of Uses is without a word of the user's.
+// SkillUse counts the uses of one skill, for every command. A use is one invocation in
+// a person's session, counted once whatever copies of the session there are. A call
+// that the agent refused is none, and neither is one that it only planned
+// (harvest.Invocation.Planned). The other counts are of the uses with that label; the
+// rest of Uses has no reaction of the user's.
 type SkillUse struct {
 	Skill     string
 	Uses      int
@@ -30,7 +30,7 @@ type SkillUse struct {
 	Last      time.Time // zero if no use has a time
 }
 
-// Failed counts the uses that their user was not content with.
+// Failed counts the uses with a negative label.
 func (u *SkillUse) Failed() int { return u.Corrected + u.Rejected + u.Repeated }
 
 // Plus adds up the uses of one skill under two names.
@@ -53,18 +53,17 @@ const countOf = `coalesce(sum(NOT headless), 0), coalesce(sum(NOT headless AND l
 	coalesce(sum(NOT headless AND label = ?4), 0), coalesce(sum(NOT headless AND label = ?5), 0), coalesce(sum(NOT headless AND label = ?6), 0),
 	max(CASE WHEN NOT headless THEN at END), coalesce(sum(headless), 0)`
 
-// countUses counts the uses of the skill ?1: one row, also if there is none.
+// countUses counts the uses of the skill ?1: one row, even if there are none.
 const countUses = `SELECT ?1, ` + countOf + ` FROM (` + distinctUses + `) WHERE skill = ?1`
 
-// uncounted lists the skills of which something has changed since they were
-// counted.
+// uncounted lists the skills whose uses have changed since they were counted.
 const uncounted = `SELECT DISTINCT skill FROM invocations EXCEPT SELECT skill FROM use_counts WHERE headless IS NOT NULL`
 
 const readCounts = `SELECT skill, uses, accepted, corrected, rejected, repeated, abandoned, last, headless
 	FROM use_counts WHERE uses + headless > 0 ORDER BY uses DESC, skill`
 
-// SkillUses counts all uses, the most used skill first. What was counted is kept
-// until a session that uses the skill comes or goes; not by a store that only reads.
+// SkillUses counts all uses, the most used skill first. Counts are stored until a
+// session that uses the skill is added or removed; a read-only store stores none.
 func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 	uses, err := s.counted(ctx)
 	if uses == nil && err == nil && s.ReadOnly() {
@@ -97,7 +96,7 @@ func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 	return uses, sqlite.Named(err, "count uses of skills")
 }
 
-// countAll counts what nobody has counted yet, and keeps nothing.
+// countAll counts the skills without stored counts, and stores nothing.
 func (s *Store) countAll(ctx context.Context) ([]SkillUse, error) {
 	uses, err := sqlite.Query(ctx, s.DB, scanUse, readCounts)
 	if err != nil {

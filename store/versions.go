@@ -12,10 +12,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// SaveVersion appends v to its skill's versions and returns it as it is kept:
-// with the next number (0 for a skill's first), and with the time if v has
-// none. Where the skill's latest version already has v's SHA, nothing is
-// written, and that version is returned.
+// SaveVersion appends v to its skill's versions and returns it as stored: with the next
+// number (0 for a skill's first), and with the time if v has none. If the skill's
+// latest version already has v's SHA, nothing is written, and that version is returned.
 func (s *Store) SaveVersion(ctx context.Context, v record.Version) (record.Version, error) {
 	if v.Skill == "" || v.SHA == "" {
 		return v, errors.New("save version: it has no skill or no sha256")
@@ -47,8 +46,8 @@ func saveVersion(t *tx, v record.Version) (record.Version, error) {
 	return v, putVersion(t, v)
 }
 
-// nextVersion is the number that a text becomes a version with; latest is the newest
-// version if it is this very text, and nil if it is not.
+// nextVersion is the number that a text would get as a version; latest is the newest
+// version if it is this very text, else nil.
 func nextVersion(t *tx, name, sha string) (latest *record.Version, n int, err error) {
 	var body, text []byte
 	ok, err := t.Row(`SELECT body, text FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 1`, []any{name}, &body, &text)
@@ -78,8 +77,8 @@ func (s *Store) NextVersion(ctx context.Context, name, sha string) (n int, err e
 	return n, nil
 }
 
-// BeginVersion is SaveVersion and BeginInstalls in one step: after a crash there is no
-// version that nothing was to install.
+// BeginVersion is SaveVersion and BeginInstalls in one transaction: a crash cannot
+// leave a version without the installs that it is for.
 func (s *Store) BeginVersion(ctx context.Context, v record.Version, all []Intent) (kept record.Version, ids []int64, err error) {
 	if v.Skill == "" || v.SHA == "" {
 		return v, nil, errors.New("save version: it has no skill or no sha256")
@@ -99,9 +98,8 @@ func (s *Store) BeginVersion(ctx context.Context, v record.Version, all []Intent
 	return kept, ids, err
 }
 
-// WithdrawVersion takes back a version that evolve saved to install it and then
-// could not: the newest of its skill, never installed. It
-// does nothing if the version is anything else.
+// WithdrawVersion removes a version that evolve saved to install it and then could not:
+// the newest of its skill, never installed. It does nothing for any other version.
 func (s *Store) WithdrawVersion(ctx context.Context, v record.Version) error {
 	if v.Author != "evolve" {
 		return nil
@@ -173,8 +171,8 @@ func (s *Store) oneVersion(ctx context.Context, name, q string, args ...any) (*r
 	return &vs[0], nil
 }
 
-// ConfirmKernel records that the owner has confirmed a kernel, by its SHA-256.
-// The first time stays.
+// ConfirmKernel records that the owner has confirmed a kernel, by its SHA-256. The
+// first time is kept.
 func (s *Store) ConfirmKernel(ctx context.Context, skill, kernelSHA string, at time.Time) error {
 	err := s.Exec(ctx, `INSERT INTO kernels (skill, sha, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
 		skill, kernelSHA, at.UnixMicro())

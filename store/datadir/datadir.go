@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// A Dir is the folder of evolve's own data. What is below it is made by whoever
-// writes it.
+// A Dir is evolve's data folder. Folders in it are made when they are first written to.
 type Dir string
 
 // Find returns $EVOLVE_HOME, or evolve's folder in the XDG data folder.
@@ -32,10 +31,10 @@ func (d Dir) join(names ...string) string {
 	return filepath.Join(append([]string{string(d)}, names...)...)
 }
 
-// Database is everything evolve knows; damaged ones are put beside it.
+// Database is the file of the store; copies of damaged ones are kept beside it.
 func (d Dir) Database() string { return d.join("evolve.db") }
 
-// Damaged matches the copies that were kept of damaged databases.
+// Damaged matches the copies of damaged databases.
 func (d Dir) Damaged() string { return "evolve.db.damaged-*" }
 
 // Config is the owner's settings.
@@ -47,25 +46,25 @@ func (d Dir) Projects() string { return d.join("projects.yaml") }
 // Staged is where the challengers that were proved lie, a folder a skill.
 func (d Dir) Staged() string { return d.join("staged") }
 
-// Reports is where the pages of runs and nights lie.
+// Reports is the folder of the pages of runs and nights.
 func (d Dir) Reports() string { return d.join("reports") }
 
-// Handoff is where requests to be answered by hand are put if no other folder is named.
+// Handoff is the default folder for requests that are answered by hand.
 func (d Dir) Handoff() string { return d.join("handoff") }
 
-// Running is where the locks of runs and skills are.
+// Running is the folder of the locks of runs and skills.
 func (d Dir) Running() string { return d.join("running") }
 
-// InstallLock is the lock of whoever installs.
+// InstallLock is the lock for installing.
 func (d Dir) InstallLock() string { return d.join("install.lock") }
 
-// Backups is where settings of agents are copied before they are edited.
+// Backups is the folder of agents' settings as they were before an edit.
 func (d Dir) Backups() string { return d.join("backups") }
 
-// Hooks is the file in which it is noted which settings have hooks of evolve's.
+// Hooks is the record of the settings files that have evolve's hooks.
 func (d Dir) Hooks() string { return d.join("hooks") }
 
-// Logs is where hooks write what went wrong.
+// Logs is the folder of the hooks' error logs.
 func (d Dir) Logs() string { return d.join("logs") }
 
 // Queue, Notes, Told and Quarantine are the state of hooks: see package hook.
@@ -80,7 +79,7 @@ const Edits = "edit-"
 // TextName is the name of a text in names of files: the first digits of its SHA-256.
 func TextName(sha string) string { return sha[:min(16, len(sha))] }
 
-// FileName makes a name fit for a file: letters and figures stay, and sixty of them.
+// FileName makes a name fit for a file: it keeps letters and digits, at most sixty.
 func FileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ErrLost says that another process has taken a lease over.
+// ErrLost means that another process has taken a lease over.
 var ErrLost = errors.New("the cycle was taken over by another process")
 
-// A Lease is the right of one process to run a night, which has to be renewed. A nil
-// Lease is that of work outside of nights: it is always held.
+// A Lease is the right of one process to run a night; it has to be renewed. A nil Lease
+// is for work outside of nights: it is always held.
 type Lease struct {
 	generation int64
 	span       time.Duration
@@ -24,8 +24,9 @@ type Lease struct {
 	lost error
 }
 
-// NewLease is a lease that was taken just now, for span. renew extends it, with ErrLost
-// if another process has it; cancel ends what runs under it once it cannot be renewed.
+// NewLease is a lease that was taken just now, for span. renew extends it, and returns
+// ErrLost if another process has it; cancel ends the work under it once it cannot be
+// renewed.
 func NewLease(generation int64, span time.Duration, now func() time.Time, renew func(ctx context.Context, until time.Time) error, cancel context.CancelCauseFunc) *Lease {
 	return &Lease{generation: generation, span: span, now: now, renew: renew, cancel: cancel, last: now().Round(0)}
 }
@@ -38,10 +39,10 @@ func (l *Lease) Generation() int64 {
 	return l.generation
 }
 
-// Held reports whether the lease is still this process' own, renewing it if that was not
-// done for some time: what runs under a lease calls this before it spends or writes
-// anything, for a machine that slept may find that another process has continued.
-// Errors: ErrLost, renew's.
+// Held reports whether this process still has the lease, and renews it if that was not
+// done for some time. Work under a lease calls this before it spends or writes
+// anything, because another process may have continued while the machine slept. Errors:
+// ErrLost, renew's.
 func (l *Lease) Held(ctx context.Context) error {
 	if l == nil {
 		return nil
@@ -49,9 +50,9 @@ func (l *Lease) Held(ctx context.Context) error {
 	return l.Renew(context.WithoutCancel(ctx), l.span/2)
 }
 
-// Renew renews the lease if that was done longer ago than age by the clock on the wall,
-// which goes on while a machine sleeps. A lease that cannot be renewed ends all that is
-// under it.
+// Renew renews the lease if the last renewal is older than age by the wall clock, which
+// continues while a machine sleeps. If the lease cannot be renewed, all work under it
+// ends.
 func (l *Lease) Renew(ctx context.Context, age time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

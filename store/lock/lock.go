@@ -1,11 +1,11 @@
 // Package lock keeps a run and a part of a skill to one process, under a night's lease
 // if there is one.
 //
-// Two processes at one run would each pay for what the other has not recorded yet. Two
+// Two processes in one run would each pay for what the other has not recorded yet. Two
 // searches on one part of a skill would spend the same held-out cases, and two trials
-// of one challenger would each be half of the evidence. The locks are the system's, so
-// that a process that was killed leaves none behind. Where a shared folder has no
-// locks, the store keeps trials apart all the same: see record.TrialChangedError.
+// of one challenger would each have half of the evidence. The locks are the system's,
+// so that a killed process leaves none behind. On a shared folder without locks, the
+// store still keeps trials apart: see record.TrialChangedError.
 package lock
 
 import (
@@ -31,8 +31,8 @@ type Locks struct {
 	Now func() time.Time
 }
 
-// Run takes the lock of a run; unlock releases it. Under a lease see take; nil is none.
-// Errors: *RunBusyError.
+// Run takes the lock of a run; unlock releases it. lease may be nil; see take. Errors:
+// *RunBusyError.
 func (k Locks) Run(ctx context.Context, id string, lease *Lease) (unlock func(), err error) {
 	path, err := k.path(id)
 	if err != nil {
@@ -49,7 +49,7 @@ func (k Locks) Run(ctx context.Context, id string, lease *Lease) (unlock func(),
 	return func() { leave(l) }, nil
 }
 
-// path is where a lock is; its folder is made.
+// path is the path of a lock; its folder is made.
 func (k Locks) path(name string) (string, error) {
 	dir := k.Dir.Running()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -61,7 +61,7 @@ func (k Locks) path(name string) (string, error) {
 // fileMode keeps the files for their owner alone.
 const fileMode os.FileMode = 0o600
 
-// try locks a file, which is made if there is none; nil if another process has it.
+// try locks a file, which is made if it does not exist; nil if another process has it.
 func try(path string) (*flock.Flock, error) {
 	for {
 		l := flock.New(path, flock.SetPermissions(fileMode))
@@ -79,21 +79,21 @@ func try(path string) (*flock.Flock, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, errors.Join(err, l.Close())
 		}
-		// The process that had it has removed the file since it was opened: a third
-		// process would lock another one of that name.
+		// The process that held it has removed the file since it was opened: a third
+		// process would lock a new file of that name.
 		if err := l.Close(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// patience is how long a night waits for another process to give a lock back.
+// patience is how long a night waits for another process to release a lock.
 const patience = 2 * time.Second
 
-// take is try, and more than that under a lease of generation mine (0: none): it waits a
-// while for another process, which may be about to find that it has lost its own lease,
-// and takes the lock away from one that is suspended and belongs to an earlier lease.
-// Such a process asks and decides nothing when it comes back: see Lease.Held.
+// take is try, with more steps under a lease of generation mine (0: none): it waits a
+// while for another process, which may be about to notice that it has lost its own
+// lease, and takes the lock away from one that is suspended and has an earlier lease.
+// When such a process resumes, it neither calls nor decides anything: see Lease.Held.
 func take(ctx context.Context, path string, mine int64) (*flock.Flock, error) {
 	for began := time.Now(); ; {
 		l, err := try(path)
@@ -119,8 +119,7 @@ func take(ctx context.Context, path string, mine int64) (*flock.Flock, error) {
 	}
 }
 
-// lockedUnder is the generation of the lease that something was locked under, 0 for
-// none.
+// lockedUnder is the generation of the lease under which a file was locked, 0 for none.
 func lockedUnder(path string) int64 {
 	var h Holder
 	if b, err := os.ReadFile(path); err != nil || json.Unmarshal(b, &h) != nil {
@@ -129,7 +128,7 @@ func lockedUnder(path string) int64 {
 	return h.Lease
 }
 
-// leave gives a lock back, and removes its file, if that was not taken away.
+// leave releases a lock, and removes its file unless the lock was taken away.
 func leave(l *flock.Flock) {
 	mine, err := l.Stat()
 	if there, e := os.Stat(l.Path()); err == nil && e == nil && os.SameFile(mine, there) {
@@ -138,17 +137,17 @@ func leave(l *flock.Flock) {
 	l.Close()
 }
 
-// A RunBusyError says that another process is at work on a run.
+// A RunBusyError means that another process is working on a run.
 type RunBusyError struct{ Run string }
 
 func (e *RunBusyError) Error() string { return "another process is at work on run " + e.Run }
 
-// RunBusy is a *RunBusyError with what to do about it.
+// RunBusy is a *RunBusyError with a hint.
 func RunBusy(id string) error {
 	return &problem.Error{Kind: problem.Busy, Err: &RunBusyError{id}, Hint: "wait for it, or stop it first"}
 }
 
-// Running reports whether a process, or another part of this one, is at work on a run.
+// Running reports whether a process, or another part of this one, works on a run.
 func (k Locks) Running(id string) (bool, error) {
 	busy, err := Held(filepath.Join(k.Dir.Running(), id))
 	if err != nil {
@@ -157,8 +156,8 @@ func (k Locks) Running(id string) (bool, error) {
 	return busy, nil
 }
 
-// Killed reports of a run that no process is at work on whether its process was killed:
-// one that ends by itself removes the file of its lock. at is when the lock was taken.
+// Killed reports whether the process of a run that no process works on was killed: one
+// that ends by itself removes the file of its lock. at is when the lock was taken.
 func (k Locks) Killed(id string) (killed bool, at time.Time, err error) {
 	switch info, err := os.Stat(filepath.Join(k.Dir.Running(), id)); {
 	case err == nil:
@@ -178,7 +177,7 @@ func Held(path string) (bool, error) {
 	}
 	l := flock.New(path, flock.SetFlag(0))
 	got, err := l.TryRLock()            // a shared lock: readers do not exclude each other
-	if errors.Is(err, fs.ErrNotExist) { // it has just been given back
+	if errors.Is(err, fs.ErrNotExist) { // it has just been released
 		return false, nil
 	}
 	if err != nil {
@@ -187,7 +186,8 @@ func Held(path string) (bool, error) {
 	return !got, l.Close()
 }
 
-// A Holder is the process that works on a part of a skill, as its lock says.
+// A Holder describes the process that works on a part of a skill; it is stored in the
+// lock's file.
 type Holder struct {
 	Run   string    `json:"run"`
 	PID   int       `json:"pid"`
@@ -196,10 +196,10 @@ type Holder struct {
 	Lease int64     `json:"lease,omitempty"` // generation of the night's, 0 outside of nights
 }
 
-// A SkillBusyError says that another process is at work on a skill. Nothing was spent.
+// A SkillBusyError means that another process is working on a skill. Nothing was spent.
 type SkillBusyError struct {
 	Skill string
-	By    Holder // zero while it has not said who it is
+	By    Holder // zero if it has not written it yet
 }
 
 func (e *SkillBusyError) Error() string {
@@ -223,7 +223,7 @@ func file(name, part string) string {
 	return "skill-" + hex.EncodeToString(sum[:8])
 }
 
-// A Skill is a part of a skill that is this process' own.
+// A Skill is a part of a skill that this process has locked.
 type Skill struct {
 	name  string
 	l     *flock.Flock
@@ -231,9 +231,8 @@ type Skill struct {
 	lease *Lease
 }
 
-// Skill makes a part of a skill (skill.Harness, skill.Description) this process' own,
-// until Unlock is called. Under a lease see take; nil is none.
-// Errors: *SkillBusyError.
+// Skill locks a part of a skill (skill.Harness, skill.Description) for this process,
+// until Unlock is called. lease may be nil; see take. Errors: *SkillBusyError.
 func (k Locks) Skill(ctx context.Context, name, part string, lease *Lease) (*Skill, error) {
 	path, err := k.path(file(name, part))
 	if err != nil {
@@ -246,14 +245,14 @@ func (k Locks) Skill(ctx context.Context, name, part string, lease *Lease) (*Ski
 	if l == nil {
 		busy := &SkillBusyError{Skill: name}
 		if raw, err := os.ReadFile(path); err == nil {
-			_ = json.Unmarshal(raw, &busy.By) // it may be about to say it
+			_ = json.Unmarshal(raw, &busy.By) // it may be about to write it
 		}
 		return nil, &problem.Error{Kind: problem.Busy, Err: busy, Hint: "nothing was spent; wait for it, or stop it first"}
 	}
 	return &Skill{name, l, k.Now, lease}, nil
 }
 
-// By tells other processes which run works on the skill.
+// By records in the lock's file which run works on the skill.
 func (s *Skill) By(run string) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -269,14 +268,14 @@ func (s *Skill) By(run string) error {
 	return nil
 }
 
-// Unlock gives it back; nil has nothing to give back.
+// Unlock releases the lock; s may be nil.
 func (s *Skill) Unlock() {
 	if s != nil {
 		leave(s.l)
 	}
 }
 
-// Working reports whether a process is at work on one of these parts of a skill.
+// Working reports whether a process works on one of these parts of a skill.
 func (k Locks) Working(name string, parts ...string) (bool, error) {
 	for _, part := range parts {
 		if busy, err := k.Running(file(name, part)); busy || err != nil {

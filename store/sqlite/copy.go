@@ -9,9 +9,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A privateCopy is the folder of a copy of a database, in the folder for temporary files:
-// its owner alone can read it, and it is gone with the process. One whose process was
-// killed is known by the path in its file "of", and by the lock on that.
+// A privateCopy is the folder of a copy of a database, in the folder for temporary
+// files: only its owner can read it, and it is removed by the process. If the process
+// was killed, the copy is recognised by the path in its file "of", and by the lock on
+// that.
 type privateCopy struct {
 	dir  string
 	lock *flock.Flock
@@ -41,8 +42,8 @@ func (c *privateCopy) remove() error {
 	return errors.Join(c.lock.Close(), os.RemoveAll(c.dir))
 }
 
-// SweepCopies removes the copies of the database at path that killed processes have
-// left, and names them.
+// SweepCopies removes and returns the copies of the database at path that killed
+// processes have left.
 func SweepCopies(path string) (removed []string) {
 	entries, _ := os.ReadDir(os.TempDir())
 	for _, e := range entries {

@@ -14,13 +14,12 @@ import (
 	"path/filepath"
 )
 
-// checkedAtOpen is the size in bytes up to which Open looks at every page: about
-// 50 ms. What is wrong with a larger database is found when it is read, and by
-// Check.
+// checkedAtOpen is the size in bytes up to which Open checks every page: about 50 ms.
+// Damage to a larger database is found when it is read, and by Check.
 const checkedAtOpen = 32 << 20
 
-// checkPages lets SQLite look at every page and at every entry of the indexes.
-// It reads only. The error is not yet explained.
+// checkPages has SQLite check every page and every entry of the indexes. It only reads.
+// The error is not yet explained.
 func checkPages(ctx context.Context, db reader) error {
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
@@ -37,17 +36,17 @@ type damageError struct{ found string }
 
 func (e *damageError) Error() string { return e.found }
 
-// Damaged is damage that found names.
+// Damaged is an error of the damage that found describes.
 func Damaged(found string) error { return &damageError{found} }
 
-// CheckPages lets SQLite look at every page and at every entry of the indexes.
+// CheckPages has SQLite check every page and every entry of the indexes.
 func (s *DB) CheckPages(ctx context.Context) error {
 	return s.reading(ctx, func(db *sql.DB) error { return checkPages(ctx, db) })
 }
 
-// Explain is the function explain, for errors of an open store. Before a store
-// that may be written to reports damage, it keeps a copy of the files as they
-// are; from then on it takes no writes.
+// Explain is the function explain, for errors of an open store. Before a writable store
+// reports damage, it keeps a copy of the files as they are; after that it accepts no
+// writes.
 func (s *DB) Explain(err error) error {
 	if err == nil {
 		return nil
@@ -67,8 +66,8 @@ func (s *DB) Explain(err error) error {
 	return err
 }
 
-// keepCopy copies the database at path, and its log, beside it. The copy's name
-// holds the SHA-256 of the content, so that the same damage is copied once.
+// keepCopy copies the database at path, and its log, beside it. The copy's name holds
+// the SHA-256 of the content, so that the same damage is copied only once.
 func keepCopy(path string) (name string, err error) {
 	sum := sha256.New()
 	var made []string // temporary copies, in the order of the suffixes

@@ -33,8 +33,8 @@ func kindOf(err error) trouble {
 	return other
 }
 
-// backup copies the database that from reads, as it is at this moment, into a new file
-// that its owner alone can read.
+// backup copies the present state of the database that from reads into a new file that
+// only its owner can read.
 func backup(ctx context.Context, from *sql.DB, to string) error {
 	err := prepareFile(to)
 	if err == nil {

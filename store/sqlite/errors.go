@@ -22,17 +22,17 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("database has schema version %d, this evolve knows up to %d: install a newer evolve", e.Have, e.Know)
 }
 
-// A CorruptError means that the file is not a database of evolve, or no longer
-// a whole one. Nothing was changed in it.
+// A CorruptError means that the file is not a database of evolve, or is damaged.
+// Nothing was changed in it.
 type CorruptError struct {
 	Path string
 	Err  error
-	// Copy is the path of a copy of the file as it was found, "" if nothing can
-	// have been written to it, or if NoCopy says why there is none.
+	// Copy is the path of a copy of the file as it was found, "" if nothing can have
+	// been written to it, or if NoCopy holds the reason why there is none.
 	Copy   string
 	NoCopy error
 
-	foreign bool // it is a whole database, of another program
+	foreign bool // a valid database of another program
 }
 
 func (e *CorruptError) Error() string {
@@ -47,8 +47,7 @@ func (e *CorruptError) Error() string {
 }
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// A FullError means that there was no room for a write, which then left
-// nothing behind.
+// A FullError means that there was no room for a write; nothing of the write was kept.
 type FullError struct {
 	Path string
 	Err  error
@@ -59,20 +58,20 @@ func (e *FullError) Error() string {
 }
 func (e *FullError) Unwrap() error { return e.Err }
 
-// trouble sorts SQLite's errors by what can be done about them.
+// trouble classifies SQLite's errors by the reaction to them.
 type trouble int
 
 const (
 	other      trouble = iota
-	busy               // somebody else holds the lock: try again
+	busy               // another process holds the lock: try again
 	full               // no room
 	damaged            // corrupted
 	foreign            // not a database
 	unwritable         // the file or its folder may not be written
 )
 
-// explain gives an error of SQLite the type that callers know; others, nil
-// included, it returns as they are.
+// explain gives an error of SQLite the type that callers know; others, nil included, it
+// returns unchanged.
 func explain(err error, path string) error {
 	var corrupt *CorruptError
 	var noRoom *FullError
@@ -83,7 +82,7 @@ func explain(err error, path string) error {
 		return &CorruptError{Path: path, Err: err}
 	}
 	switch kindOf(err) {
-	case damaged, foreign: // a torn header makes a database of ours look like none
+	case damaged, foreign: // a torn header makes evolve's own database look like no database
 		return &CorruptError{Path: path, Err: err}
 	case full:
 		return &FullError{Path: path, Err: err}

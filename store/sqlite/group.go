@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// A job is one caller's write. run may be called more than once (see commit),
-// so whatever it computes it must compute anew.
+// A job is one caller's write. run may be called more than once (see commit), so it
+// must compute everything anew.
 type job struct {
 	run func(*Tx) error
 	// bare jobs run outside of any transaction (VACUUM).
@@ -19,8 +19,8 @@ type job struct {
 	done chan error // receives exactly one value, after the commit
 }
 
-// shielded is run; a panic is an error of its caller's, not the end of the
-// process with the log not folded in.
+// shielded is run with panics turned into errors: a panic must not end the process with
+// the log not checkpointed.
 func (j *job) shielded(t *Tx) error { return eval.Shielded(func() error { return j.run(t) }) }
 
 // A Tx is the writer's connection inside a transaction. Statements stay
@@ -34,15 +34,14 @@ type Tx struct {
 const (
 	// maxGroup bounds one transaction, so that other processes get their turn.
 	maxGroup = 256
-	// lockPatience is how often the writer asks again for a lock that the busy
-	// timeout (5 s) did not bring: a purge that rewrites a large file takes long.
+	// lockPatience is how often the writer asks again for a lock after the busy timeout
+	// (5 s): a purge that rewrites a large file takes long.
 	lockPatience = 12
 )
 
-// Do runs f in the next transaction and returns after that has been committed.
-// If f fails, its error is returned and nothing of it is kept. Once a job has
-// been handed over, ctx no longer matters: it is too late to say that nothing
-// happened.
+// Do runs f in the next transaction and returns after that has been committed. If f
+// fails, its error is returned and nothing of it is kept. Once a job is queued, ctx no
+// longer matters, because the job may already have run.
 func (s *DB) Do(ctx context.Context, f func(*Tx) error) error {
 	return s.submit(ctx, &job{run: f})
 }
@@ -63,7 +62,7 @@ func (s *DB) submit(ctx context.Context, j *job) error {
 		return err
 	}
 	if known := s.damage.Load(); known != nil {
-		return known // what is damaged is left as it is
+		return known // a damaged database is not changed
 	}
 	j.done = make(chan error, 1)
 	select {
@@ -168,12 +167,12 @@ func (s *DB) begin(t *Tx) error {
 	}
 }
 
-// rollback ends a transaction that failed. SQLite has already ended it after
-// some errors (a full disk); that this then fails means nothing.
+// rollback ends a transaction that failed. After some errors (a full disk) SQLite has
+// ended it already; then this fails without consequences.
 func (t *Tx) rollback() { _, _ = t.Exec("ROLLBACK") }
 
-// stmt returns q prepared. The context is never a caller's: the end of one must
-// not undo the writes of the others in the group.
+// stmt returns q prepared. It uses no caller's context: the end of one must not undo
+// the writes of the others in the group.
 func (t *Tx) stmt(q string) (*sql.Stmt, error) {
 	st, ok := t.prepared[q]
 	if ok {
@@ -238,8 +237,8 @@ func (t *Tx) close() {
 	t.conn.Close()
 }
 
-// Rewrite writes the database anew without its free pages and empties the log, in
-// which old pages still are. What was removed before is then overwritten.
+// Rewrite writes the database anew without its free pages and empties the log, which
+// still holds old pages. What was removed before is then overwritten.
 func (s *DB) Rewrite(ctx context.Context) error {
 	return s.submit(ctx, &job{bare: true, run: rewrite})
 }

@@ -26,20 +26,20 @@ import (
 //
 // A database of an older schema is brought up to date in a private copy.
 
-// A view is one way in which a database is read without a trace.
+// A view is one way to read a database without a trace.
 type view struct {
 	db     *sql.DB
 	schema Schema // the newest
-	// live: SQLite's locks keep what is read whole and new. Otherwise main and log are
-	// the files as they were before db was opened.
+	// live: SQLite's locks keep reads consistent and current. Otherwise main and log
+	// are the files as they were before db was opened.
 	live      bool
 	main, log fs.FileInfo  // nil for none
-	copy      *privateCopy // that db reads, nil for none
+	copy      *privateCopy // read by db, nil for none
 	old       bool         // the copy is of an older schema
 }
 
-// lookTries is how often a query is repeated because the files changed meanwhile:
-// once a log and its index are there, they no longer matter.
+// lookTries is how often a query is repeated because the files changed meanwhile. Once
+// a log and its index exist, changes no longer matter.
 const lookTries = 10
 
 // look opens a view of the database at path. A missing one is fs.ErrNotExist.
@@ -59,10 +59,10 @@ func look(ctx context.Context, path string, schema Schema) (v *view, err error) 
 	return nil, err
 }
 
-// errChanging ends what was tried again and again.
+// errChanging is returned after too many repetitions.
 var errChanging = errors.New("other processes keep changing it")
 
-// look opens the database as it was seen.
+// look opens the database in the state that v describes.
 func (v view) look(ctx context.Context, path string) (*view, error) {
 	if err := v.open(ctx, path); err != nil {
 		return nil, errors.Join(err, v.close())
@@ -111,8 +111,8 @@ func (v *view) open(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// copied reads a private copy of the database at path, which from reads (nil: there is
-// none), that has the newest schema.
+// copied reads a private copy, with the newest schema, of the database at path, which
+// from reads (nil: there is none).
 func (v *view) copied(ctx context.Context, path string, from *sql.DB) error {
 	to, err := v.private(path)
 	if err != nil {
@@ -141,9 +141,8 @@ func (v *view) private(path string) (to string, err error) {
 	return filepath.Join(v.copy.dir, "evolve.db"), nil
 }
 
-// current reports whether what was read is of one moment, and the newest there is. A
-// copy of an older schema is good for as long as nobody has brought the database up to
-// date.
+// current reports whether reads are consistent and up to date. A copy of an older
+// schema is valid until the database itself is migrated.
 func (v *view) current(path string) bool {
 	return v.live || same(v.main, fileInfo(path)) && (v.old || same(v.log, fileInfo(path+"-wal")))
 }
@@ -155,7 +154,8 @@ func (v *view) close() (err error) {
 	return errors.Join(err, v.copy.remove())
 }
 
-// frozenDSN opens a database that nobody writes to: no file is made and no lock taken.
+// frozenDSN opens a database that no process writes to: no file is made and no lock
+// taken.
 func frozenDSN(path string) string { return fileURI(path) + "?immutable=1&_query_only=on" }
 
 // fileInfo describes a file, nil for none.
@@ -167,8 +167,8 @@ func fileInfo(path string) fs.FileInfo {
 	return info
 }
 
-// same reports whether nobody has written to a file between two looks at it; an empty
-// log is as good as none.
+// same reports whether a file was unchanged between two looks at it; an empty log
+// equals none.
 func same(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return (a == nil || a.Size() == 0) && (b == nil || b.Size() == 0)
@@ -176,7 +176,7 @@ func same(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && (a.Size() == 0 || os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()))
 }
 
-// copyFile copies a file to a new one that its owner alone can read.
+// copyFile copies a file to a new one that only its owner can read.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -191,12 +191,12 @@ func copyFile(from, to string) error {
 	return Named(err, "copy the database")
 }
 
-// OpenReadOnly opens an existing database for commands that only look. They leave no
+// OpenReadOnly opens an existing database for commands that only read. They leave no
 // trace: no file is made beside it or changed, whatever a killed process has left
-// there. What is read is of one moment for each query, whoever writes meanwhile. A
+// there. Each query sees one consistent state, whatever processes write meanwhile. A
 // missing database is an error that wraps fs.ErrNotExist; one of an older schema is
-// read in a copy that is brought up to date, and is itself left as it is. Every method
-// that writes fails with ErrReadOnly.
+// read in a migrated copy, and is itself not changed. Every method that writes fails
+// with ErrReadOnly.
 func OpenReadOnly(ctx context.Context, path string, schema Schema) (*DB, error) {
 	if err := DriverMissing(); err != nil {
 		return nil, err
@@ -217,8 +217,8 @@ func OpenReadOnly(ctx context.Context, path string, schema Schema) (*DB, error) 
 	return s, nil
 }
 
-// OpenEmpty opens a store that has nothing in it, for commands that look if there
-// is no database yet. Every method that writes fails with ErrReadOnly.
+// OpenEmpty opens an empty store, for commands that only read if there is no database
+// yet. Every method that writes fails with ErrReadOnly.
 func OpenEmpty(ctx context.Context, schema Schema) (*DB, error) {
 	if err := DriverMissing(); err != nil {
 		return nil, err
@@ -230,9 +230,9 @@ func OpenEmpty(ctx context.Context, schema Schema) (*DB, error) {
 	return lookingAt("", v), nil
 }
 
-// OpenCopy opens a private copy of the database at path, an empty one if there is
-// none, for trying out what a command would do: it may be written to, and is gone once
-// it is closed. The database itself is left without a trace.
+// OpenCopy opens a private copy of the database at path, an empty one if there is none,
+// for computing what a command would do: it can be written to, and is removed when it
+// is closed. The database itself is not touched.
 func OpenCopy(ctx context.Context, path string, schema Schema) (*DB, error) {
 	if err := DriverMissing(); err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func OpenCopy(ctx context.Context, path string, schema Schema) (*DB, error) {
 	return s, nil
 }
 
-// snapshot copies the database at path, as it is at one moment, into a new file.
+// snapshot copies the database at path, in one consistent state, into a new file.
 func snapshot(ctx context.Context, path, to string, schema Schema) error {
 	for range lookTries {
 		v, err := look(ctx, path, schema)
@@ -283,8 +283,8 @@ func lookingAt(path string, v *view) *DB {
 	return &DB{path: path, schema: v.schema, readOnly: true, view: v, closing: make(chan struct{})}
 }
 
-// reading calls f with a handle to read from; again if another process has changed
-// the database meanwhile, so that what f read may be of two moments.
+// reading calls f with a handle to read from; it calls f again if another process has
+// changed the database meanwhile, so that f may have read an inconsistent state.
 func (s *DB) reading(ctx context.Context, f func(*sql.DB) error) error {
 	if s.view == nil {
 		return f(s.read)
@@ -305,7 +305,7 @@ func (s *DB) reading(ctx context.Context, f func(*sql.DB) error) error {
 	return fmt.Errorf("read %s: %w", s.path, errChanging)
 }
 
-// lookAgain opens another view in the place of one that is not current any more.
+// lookAgain replaces a view that is no longer current.
 func (s *DB) lookAgain(ctx context.Context, was *view) error {
 	s.looking.Lock()
 	defer s.looking.Unlock()
@@ -320,8 +320,8 @@ func (s *DB) lookAgain(ctx context.Context, was *view) error {
 	return was.close()
 }
 
-// Peek opens the database at path for reading without a trace, whatever its schema is.
-// A missing one is an error that wraps fs.ErrNotExist.
+// Peek opens the database at path for reading without a trace, whatever its schema. A
+// missing one is an error that wraps fs.ErrNotExist.
 func Peek(ctx context.Context, path string) (db *sql.DB, done func() error, err error) {
 	if err := DriverMissing(); err != nil {
 		return nil, nil, err

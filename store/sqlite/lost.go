@@ -11,13 +11,12 @@ import (
 )
 
 // A LostError means that a database which was in use is gone: the file is empty or
-// missing, and beside it stands what only a used one leaves. Nothing was made in
-// its place: the versions, trials and rejections that it held would be forgotten
-// without a word.
+// missing, and beside it are files that only a used one leaves. No new one was made,
+// because its versions, trials and rejections would be lost silently.
 type LostError struct {
 	Path   string
 	Empty  bool     // the file is there, with 0 bytes
-	Beside []string // names of what a used store has left
+	Beside []string // names of files that a used store has left
 }
 
 func (e *LostError) Error() string {
@@ -28,17 +27,16 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("%s %s, but was in use: %s beside it", e.Path, how, strings.Join(e.Beside, " and "))
 }
 
-// leavings are what stands beside a database once it has been used: each is made
-// only after something was saved in it. (Hooks, notes and the configuration may be
-// there before the first use.)
+// leavings are the files beside a used database: each is made only after something was
+// saved in it. (Hooks, notes and the configuration may exist before the first use.)
 var leavings = []string{"staged", "reports"}
 
-// Lost is a *LostError if the database at path was in use and is empty or
-// missing by now, else nil. An empty file with nothing beside it is what a crash
-// leaves at the very beginning, and harmless.
+// Lost is a *LostError if the database at path was in use and is now empty or missing,
+// else nil. An empty file with nothing beside it is left by a crash at the very
+// beginning, and harmless.
 func Lost(path string) error {
 	lost := lostNow(path)
-	// Another process that makes it at this moment has its log there first.
+	// If another process makes it at this moment, its log exists first.
 	for began := time.Now(); lost != nil && lost.onlyLog(path) && time.Since(began) < making; {
 		time.Sleep(making / 20)
 		lost = lostNow(path)
@@ -49,10 +47,10 @@ func Lost(path string) error {
 	return lost
 }
 
-// making is how long the log of a database may be there before the database is.
+// making is how long the log of a new database may exist before the database does.
 const making = 200 * time.Millisecond
 
-// onlyLog reports whether nothing but a log tells that there was a database.
+// onlyLog reports whether a log is the only sign of a database.
 func (e *LostError) onlyLog(path string) bool {
 	return len(e.Beside) == 1 && e.Beside[0] == filepath.Base(path)+"-wal"
 }
@@ -60,7 +58,7 @@ func (e *LostError) onlyLog(path string) bool {
 func lostNow(path string) *LostError {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > 0 || err != nil && !os.IsNotExist(err) {
-		return nil // whole, or something else is wrong, which opening it says
+		return nil // whole, or it has another fault, which opening it reports
 	}
 	lost := &LostError{Path: path, Empty: err == nil}
 	if present(path + "-wal") {

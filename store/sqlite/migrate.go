@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// applicationID marks the file as evolve's ("evlv" in its header), so that
-// another program's database is never migrated.
+// applicationID marks the file as evolve's ("evlv" in its header), so that another
+// program's database is never migrated.
 const applicationID = 0x65766c76
 
 // A Schema is the scripts that make a database: the one at index i makes version i+1.
@@ -22,9 +22,9 @@ type reader interface {
 // schemaVersion returns the version of an evolve database, 0 for an empty file.
 func schemaVersion(ctx context.Context, db reader, path string, schema Schema) (int, error) {
 	var have, app, tables int
-	// One statement, so that all three come from one moment: another process may
-	// be creating the database. Counting reads the whole schema, and so finds a
-	// damaged one here.
+	// One statement, so that all three come from one moment: another process may be
+	// creating the database. Counting reads the whole schema, so a damaged one is found
+	// here.
 	err := db.QueryRowContext(ctx, `SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_master)
 		FROM pragma_user_version v, pragma_application_id a`).Scan(&have, &app, &tables)
 	if err != nil {

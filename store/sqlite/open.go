@@ -26,7 +26,7 @@ type DB struct {
 	schema Schema
 	read   *sql.DB
 	// write has a single connection, which the writer goroutine holds; nil in a
-	// store that only reads.
+	// read-only store.
 	write *sql.DB
 
 	jobs      chan *job
@@ -37,20 +37,19 @@ type DB struct {
 
 	readOnly bool
 	looking  sync.RWMutex // held while view is read from
-	view     *view        // what a store that only reads reads from
-	copy     *privateCopy // that this is, nil for none
+	view     *view        // what a read-only store reads from
+	copy     *privateCopy // the copy that this is, nil for none
 
 	damageOnce sync.Once
-	damage     atomic.Pointer[CorruptError] // the first that was found; nil for none
+	damage     atomic.Pointer[CorruptError] // the first damage found; nil for none
 }
 
 // readers is the size of the pool of reading connections.
 const readers = 4
 
-// Open opens the database at path for reading and writing. It creates the file
-// (mode 0600) and its folder (0700) if they are missing, and brings an older
-// schema up to date. Errors that a caller may tell apart are *NewerError,
-// *CorruptError and *LostError.
+// Open opens the database at path for reading and writing. It creates the file (mode
+// 0600) and its folder (0700) if they are missing, and migrates an older schema. Errors
+// that a caller may want to distinguish are *NewerError, *CorruptError and *LostError.
 func Open(ctx context.Context, path string, schema Schema) (*DB, error) {
 	if err := DriverMissing(); err != nil {
 		return nil, err
@@ -61,13 +60,13 @@ func Open(ctx context.Context, path string, schema Schema) (*DB, error) {
 	return openFile(ctx, path, durable, schema)
 }
 
-// What a crash of the machine leaves of what was saved.
+// How much of what was saved survives a crash of the machine.
 const (
 	durable   = "FULL" // all of it
-	forgetful = "OFF"  // whatever it may be: of a copy, which is removed anyway
+	forgetful = "OFF"  // anything: for a copy, which is removed anyway
 )
 
-// openFile is Open, of a file of which it is known that it was not lost.
+// openFile is Open for a file that is known not to be lost.
 func openFile(ctx context.Context, path, synchronous string, schema Schema) (*DB, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
@@ -99,8 +98,7 @@ func openFile(ctx context.Context, path, synchronous string, schema Schema) (*DB
 	return s, nil
 }
 
-// prepare makes sure that the database is ours and whole, and brings it up to
-// date.
+// prepare makes sure that the database is evolve's and whole, and migrates it.
 func (s *DB) prepare(ctx context.Context) error {
 	if _, err := schemaVersion(ctx, s.write, s.path, s.schema); err != nil {
 		return err
@@ -117,9 +115,9 @@ func (s *DB) prepare(ctx context.Context) error {
 	return migrate(ctx, s.write, s.path, s.schema)
 }
 
-// Close waits for writes that were accepted, folds the write-ahead log into the
-// database and closes it. Methods called afterwards fail with ErrClosed. It may
-// be called more than once.
+// Close waits for writes that were accepted, checkpoints the write-ahead log and closes
+// the database. Methods called afterwards fail with ErrClosed. It may be called more
+// than once.
 func (s *DB) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.closing)
@@ -131,11 +129,11 @@ func (s *DB) Close() error {
 		}
 		errRead := s.read.Close()
 		<-s.stopped
-		// Another process may be reading the log; it is then left for the last
-		// one to fold in, which loses nothing.
+		// If another process is reading the log, the last one checkpoints it; nothing
+		// is lost.
 		_, errFold := s.write.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 		if kindOf(errFold) == full {
-			errFold = nil // what was saved is safe in the log, and stays there
+			errFold = nil // the log is safe on disk, and is kept
 		}
 		s.closeErr = errors.Join(errRead, errFold, s.write.Close())
 		s.closeErr = errors.Join(s.closeErr, s.copy.remove())
@@ -146,8 +144,8 @@ func (s *DB) Close() error {
 	return s.closeErr
 }
 
-// prepareFile creates the folder and the file with modes that nobody else can
-// read. SQLite gives its -wal and -shm files the mode of the database.
+// prepareFile creates the folder and the file with modes that only the owner can read.
+// SQLite gives its -wal and -shm files the mode of the database.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -175,9 +173,9 @@ func prepareFile(path string) error {
 	return nil
 }
 
-// connect opens a pool and makes its first connection. Turning on WAL takes a
-// lock that SQLite does not wait for, so that two processes which create a
-// database together may meet; the loser tries again.
+// connect opens a pool and makes its first connection. Turning on WAL takes a lock that
+// SQLite does not wait for, so two processes that create a database together may
+// conflict; the loser tries again.
 func connect(ctx context.Context, dsn string, conns int) (*sql.DB, error) {
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {
@@ -208,9 +206,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// writeDSN: immediate transactions, because a deferred one that reads and then
-// writes fails with SQLITE_BUSY whenever somebody else wrote in between;
-// secure_delete, so that what is purged is overwritten.
+// writeDSN uses immediate transactions, because a deferred one that reads and then
+// writes fails with SQLITE_BUSY if another process wrote in between, and secure_delete,
+// so that what is purged is overwritten.
 func writeDSN(path, synchronous string) string {
 	return fileURI(path) + "?mode=rw&_journal_mode=WAL&_synchronous=" + synchronous + "&_busy_timeout=5000" +
 		"&_txlock=immediate&_foreign_keys=on&_secure_delete=on"

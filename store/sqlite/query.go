@@ -99,7 +99,7 @@ func FirstOrZero[T any](rows []T, err error) (v T, _ error) {
 	return rows[0], nil
 }
 
-// Named says in an error what failed; nil stays nil.
+// Named adds the operation to an error; nil stays nil.
 func Named(err error, what string, args ...any) error {
 	if err == nil {
 		return nil

@@ -39,8 +39,8 @@ type leash struct {
 	Dir     string
 	Grace   time.Duration
 	Sandbox *Sandbox
-	Tool    string   // the program that makes sandboxes: the child's PATH need not lead to it
-	Proxy   []string // the program that makes sandboxes, which need not be on the child's PATH
+	Tool    string   // the program that makes sandboxes, which need not be on the child's PATH
+	Proxy   []string // our proxy variables
 	Folder  string
 }
 
