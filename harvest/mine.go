@@ -57,7 +57,7 @@ type MineStats struct {
 	Abandoned int `json:"abandoned"`
 	Unknown   int `json:"unknown"`
 
-	LowConfidence int `json:"low_confidence"` // corrected or accepted, but below MinConfidence
+	LowConfidence int `json:"low_confidence"` // corrected or accepted, but not surely enough for a case
 	NotReplayable int `json:"not_replayable"` // neither prompt nor context contains the request
 	NoAnswer      int `json:"no_answer"`      // accepted, but no answer was recorded
 	Known         int `json:"known"`          // in Existing already

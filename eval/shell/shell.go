@@ -162,7 +162,7 @@ func (r *reader) cd(args []Word) {
 	case i < 0:
 		r.dir = Word{"~", true}
 	case args[i].Text == "-":
-		r.dir.Whole = false // its beginning is unknown
+		r.dir.Whole = false // the folder before it, which is not tracked
 	case path.IsAbs(args[i].Text) || strings.HasPrefix(args[i].Text, "~"):
 		r.dir = args[i]
 	default:

@@ -17,7 +17,7 @@ import (
 // A Mining holds the options of making cases of sessions.
 type Mining struct {
 	Model    eval.Model // writes checks and labels replies; nil: corrections are quoted
-	Headless bool       // a challenger is on trial: new cases are held out for it
+	Headless bool       // cases of sessions that a program drove, too
 	OnTrial  bool       // a challenger is on trial: new cases are held out for it
 }
 

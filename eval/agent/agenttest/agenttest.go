@@ -21,8 +21,8 @@ const (
 	SkillText    Scenario = "skill-text"    // the skill reaches the model; without a skill nothing does
 	Conversation Scenario = "conversation"  // context, files and the failed attempt reach the model
 	EmptyAnswer  Scenario = "empty-answer"  // the agent failed: data
-	CutOff       Scenario = "cut-off"       // the agent failed: data
-	WrongKey     Scenario = "wrong-key"     // the same
+	CutOff       Scenario = "cut-off"       // the same
+	WrongKey     Scenario = "wrong-key"     // stops the run at once; the key is in no error
 	BadRequest   Scenario = "bad-request"   // stops the run at once
 	UsageLimit   Scenario = "usage-limit"   // stops the run at once
 	RateLimited  Scenario = "rate-limited"  // waited for, and no fault of the candidate
