@@ -18,7 +18,7 @@ func (modelFunc) Identity() Identity { return Identity{Backend: "test"} }
 
 func (f modelFunc) Complete(ctx context.Context, p Prompt) (Completion, error) { return f(ctx, p) }
 
-// What a backend may say of a call when it lies, or is broken.
+// Reports of a backend that lies, or is broken.
 var lies = []Cost{
 	{},
 	{Usage: &Usage{}, USD: ptr(0.0)},
@@ -33,8 +33,8 @@ var lies = []Cost{
 	{Usage: &Usage{Reasoning: 300}},
 }
 
-// Whatever a backend says it took, nobody gets money back, no cap comes loose
-// and what is spent can be written down.
+// Whatever a backend reports, no money is given back, all caps still limit, and the
+// spending can be marshalled.
 func TestBudgetIsNotTalkedDown(t *testing.T) {
 	for i, lie := range lies {
 		b := NewBudget(Caps{Tokens: 1000, CostUSD: 10, Rollouts: 100}, nil)

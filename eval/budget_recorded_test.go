@@ -118,8 +118,8 @@ func TestWhatAForgottenRolloutTook(t *testing.T) {
 	})
 }
 
-// The attempts of a missing rollout count against the cap on rollouts when it is tried
-// again, as often as it was, though it told nothing.
+// The attempts of a missing rollout count against the cap on rollouts each time it is
+// tried again, even if it reported no usage.
 func TestAttemptsOfForgottenRolloutsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0

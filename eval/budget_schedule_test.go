@@ -154,7 +154,7 @@ func someCost(r *rand.Rand) Cost {
 	return c
 }
 
-// liars are the natures of a backend: what it says of its nth call.
+// liars are the kinds of backends: each returns the report of its nth call.
 var liars = []func(r *rand.Rand, n int) Cost{
 	func(r *rand.Rand, _ int) Cost { return someCost(r) },
 	func(*rand.Rand, int) Cost { return Cost{} }, // it never tells

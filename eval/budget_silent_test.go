@@ -102,7 +102,7 @@ func TestASilentCallCountsAsTheOthers(t *testing.T) {
 	}
 }
 
-// Dollars that are few are told by their digits.
+// Small amounts of dollars are written with more digits.
 func TestFewDollars(t *testing.T) {
 	for v, want := range map[float64]string{0: "$0", 0.005: "$0.005", 0.00002: "$2e-05", 0.0421: "$0.0421", 0.42: "$0.42", 0.9999: "$1.00", 1.2102: "$1.21"} {
 		if got := FormatUSD(v); got != want {

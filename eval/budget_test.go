@@ -52,8 +52,8 @@ func TestBudgetReserveSettle(t *testing.T) {
 
 func TestBudgetLearns(t *testing.T) {
 	b := NewBudget(Caps{Tokens: 1000}, nil)
-	// The first call is let through although nobody knows what it takes, and
-	// holds all that is left.
+	// The first call is let through although its usage is unknown, and reserves
+	// everything that is left.
 	first, err := b.Reserve(ByMutator, Cost{})
 	if err != nil {
 		t.Fatal(err)
@@ -184,8 +184,8 @@ func TestBudgetUnknownCost(t *testing.T) {
 	}
 }
 
-// Whatever the schedule, what is settled never exceeds a cap where estimates
-// were right, in the budget or a share of it, and nothing is lost.
+// Whatever the schedule, settled amounts never exceed a cap if estimates were right, in
+// the budget or a share of it, and nothing is lost.
 func TestBudgetHoldsUnderConcurrency(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		caps := Caps{

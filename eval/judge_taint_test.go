@@ -13,8 +13,8 @@ import (
 // mark is what differs with the text that is judged.
 var mark = regexp.MustCompile(`\b[0-9a-f]{12}\b`)
 
-// Nothing that a judge is shown stands outside of a quotation, and the prompt's
-// own words are the same whatever is quoted.
+// All text of others in a judge's prompt is inside a quotation, and the prompt's own
+// text is the same whatever is quoted.
 func TestJudgePromptQuotesAllThatWasSaid(t *testing.T) {
 	var own string
 	for i, order := range evaltest.Orders {

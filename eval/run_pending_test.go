@@ -15,8 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A box stands for a folder of requests: a question is pending until answered
-// says otherwise.
+// A box imitates a folder of requests: a request is pending until answered is true.
 type box struct {
 	mu       sync.Mutex
 	asked    []string // every question once, in order of the first time

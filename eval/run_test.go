@@ -18,7 +18,7 @@ func (s *scripted) Run(ctx context.Context, t Task) (Attempt, error) {
 	return s.do(ctx, t)
 }
 
-// memory is a Recorder in a map. fresh is what it says of all it holds.
+// memory is a Recorder in a map. It reports fresh for all its records.
 type memory struct {
 	mu          sync.Mutex
 	fresh       bool

@@ -24,7 +24,7 @@ func TestShielded(t *testing.T) {
 	if got := err.Error(); strings.Contains(got, "secret") || !strings.Contains(got, "eval.blowUp (shield_test.go:") {
 		t.Errorf("it says %q", got)
 	}
-	// Handed on from another goroutine, it is told as it was there.
+	// A panic passed on from another goroutine is reported with its original place.
 	err = Shielded(func() error { panic(panics.Try(func() { _ = blowUp("the secret") })) })
 	if !errors.As(err, &bug) || fmt.Sprint(bug.Value) != "the secret" || !strings.Contains(err.Error(), "eval.blowUp (") {
 		t.Errorf("handed on: %v, %v", err, bug.Value)
@@ -37,9 +37,9 @@ func TestShielded(t *testing.T) {
 
 func blowUp(value string) error { panic(errors.New(value)) }
 
-// A backend that panics ends the run at once, whoever it is: nobody waits for
-// what it had reserved, it is not called again, nothing of what it said is kept,
-// and what others measured is.
+// A panicking backend of any kind ends the run at once: no call waits for its
+// reservation, it is not called again, nothing of its reply is kept, and the results of
+// others are.
 func TestPanicEndsARunInOrder(t *testing.T) {
 	for _, who := range []string{"agent", "judge", "grader", "workspace"} {
 		t.Run(who, func(t *testing.T) {
@@ -77,7 +77,7 @@ func panicIn(t *testing.T, who string) {
 		cases[i] = &Case{ID: fmt.Sprint("c", i), Skill: "s", Prompt: "p", Checks: []Check{{Type: Judge, Rubric: "r"}}}
 	}
 	rec := newMemory(true)
-	// The caps leave no room beside what is in flight: who waits is told.
+	// The caps leave no room beside the calls in flight: a waiting call gets the error.
 	b := NewBudget(Caps{Rollouts: 8, Tokens: 9000}, nil)
 	e := &Evaluator{Agent: agent, Grader: grader, Budget: b, Recorder: rec, Concurrency: 2}
 	if who == "workspace" {

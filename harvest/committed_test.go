@@ -2,7 +2,7 @@ package harvest
 
 import "testing"
 
-// A commit is word of a use only where the user said none.
+// A commit counts as acceptance of a use only if the user wrote nothing about it.
 func TestCommitted(t *testing.T) {
 	for name, c := range map[string]struct {
 		turns []Turn

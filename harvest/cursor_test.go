@@ -210,8 +210,8 @@ func TestStoppedHarvest(t *testing.T) {
 	f.want("again")
 }
 
-// Whatever happens to the files and to the harvest, what is stored after one that
-// ends is what stands in them: no turn is skipped, none is there twice.
+// Whatever happens to the files and to the harvest, after a harvest that ends the store
+// holds their content: no turn is skipped or doubled.
 func TestHarvestProperty(t *testing.T) {
 	names := []string{"a", "b"}
 	rapid.Check(t, func(r *rapid.T) {
@@ -285,7 +285,7 @@ func TestHarvestProperty(t *testing.T) {
 	})
 }
 
-// lastOf is the last whole line of a text, with where it ends.
+// lastOf is the last whole line of a text, and its end.
 func lastOf(text string) string {
 	f := harvest.FileState{Size: int64(len(text))}
 	if err := harvest.Sign(&f, strings.NewReader(text)); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
-// replies are what people write after an answer, with what it says of it.
+// replies are what people write after an answer, with the label of each.
 var replies = []struct {
 	text string
 	want Label

@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// A writer answers each prompt with what say makes of it.
+// A writer answers each prompt with the result of say.
 type writer struct {
 	say     func(call int, p eval.Prompt) (string, error)
 	prompts []eval.Prompt
@@ -96,7 +96,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// Later calls are told what is written, and another few of the real ones.
+// Later calls are shown what is written already, and other real cases.
 func TestGenerateGoesOn(t *testing.T) {
 	w := &writer{say: func(call int, _ eval.Prompt) (string, error) {
 		if call == 1 {

@@ -56,7 +56,7 @@ func TestOpaque(t *testing.T) {
 	}
 }
 
-// What the model may say, and what of it is believed.
+// Replies of the model, and which of their labels are accepted.
 func TestLabel(t *testing.T) {
 	for name, c := range map[string]struct {
 		model oracle

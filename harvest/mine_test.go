@@ -14,7 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/content"
 )
 
-// oracle is a Model that replies with what it is told, and keeps what it saw.
+// oracle is a Model that replies with given texts, and records its prompts.
 type oracle struct {
 	reply  string
 	finish string
@@ -391,8 +391,8 @@ func TestMinePlans(t *testing.T) {
 	}
 }
 
-// A checkpoint with the id of a session whose transcript is here does not take its
-// place, however much it says: whoever can push to a repository can write one.
+// A checkpoint with the id of a session whose transcript is here does not replace it,
+// even if it has more turns: anyone who can push to a repository can write one.
 func TestACheckpointReplacesNoTranscript(t *testing.T) {
 	own := &Session{Agent: "claude-code", ID: "s1", Path: "home/s1.jsonl", Turns: make([]Turn, 2)}
 	pushed := &Session{Agent: "claude-code", ID: "s1", Path: "shop" + CheckpointMark + "/s1", Turns: make([]Turn, 3)}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// pasted are replies whose blame is somebody else's, each beside or without words
-// of the person's that say nothing of the work.
+// pasted are replies whose criticism is quoted from others, with or without neutral
+// words of the person's own.
 var pasted = map[string]string{
 	"review":          "Review from the bot:\n\nNo, that is wrong. You should sort the bars.",
 	"quote and cite":  "> the page says\nfrom README.md:\nThis is wrong, it must be sorted",
@@ -45,7 +45,7 @@ var pasted = map[string]string{
 	"a plan":          "Implement the following plan:\n\n# Fix\n\nThis is wrong, it must be sorted.",
 }
 
-// What is pasted or quoted is no feedback, whatever it says.
+// What is pasted or quoted is no feedback, whatever its content.
 func TestPastedIsNoFeedback(t *testing.T) {
 	for name, text := range pasted {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestOwnWordsBesideAPaste(t *testing.T) {
 	}
 }
 
-// What says "wrong" of a paste, and no more, makes no check, unless a model reads the paste.
+// A reply of "wrong" beside a paste makes no check, unless a model reads the paste.
 func TestThinCorrectionBesideAPaste(t *testing.T) {
 	for text, want := range map[string]int{"wrong:\n```\nx\n```": 0, "no\n\n> x is wrong": 0, "wrong unit": 1, "no, too long\n```\nx\n```": 1} {
 		cases, stats := mine(t, Miner{}, session("!Make a chart of revenue => The revenue on a linear scale.", text+" => done"))

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A file that makes a reader panic is named, without what it says; all others
-// are read.
+// A file that makes a reader panic is reported, without its content; all others are
+// read.
 func TestReaderThatPanics(t *testing.T) {
 	dir := t.TempDir()
 	var files []string

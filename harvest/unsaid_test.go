@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What followed uses of skills in real projects, with what it says of them.
+// What followed uses of skills in real projects, with the label of each.
 func TestRealReplies(t *testing.T) {
 	used := "!okay, now /github-pr-review => I reviewed the branch. The comment in logger.go is stale; shall I draft a PR?"
 	for name, c := range map[string]struct {

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if sqlite.DriverMissing() != nil {
-		// Without cgo there is one thing to test: what Open says.
+		// Without cgo only one thing can be tested: the error of Open.
 		flag.Parse()
 		if err := flag.Set("test.run", "^TestWithoutCgo$"); err != nil {
 			panic(err)
@@ -172,8 +172,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestDiskFull: a write for which there is no room says so once, leaves nothing
-// of itself, and what was there stays readable; with room again, writing goes on.
+// TestDiskFull: a write without room fails once, leaves nothing of itself, and older
+// data stays readable; with room again, writing works.
 func TestDiskFull(t *testing.T) {
 	ctx := t.Context()
 	s := open(t)

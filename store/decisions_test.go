@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// TestDecisions: the owner's last word counts, the text's flag stays with it,
-// and a rejected challenger has no place in its trial until it is taken back.
+// TestDecisions: the owner's last decision counts, the text's flag is kept, and a
+// rejected challenger has no place in its trial until the decision is revoked.
 func TestDecisions(t *testing.T) {
 	s, ctx := open(t), t.Context()
 	j := s.Journal("r1")

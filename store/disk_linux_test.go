@@ -26,8 +26,8 @@ func inNamespace(t *testing.T, script string, env ...string) (stdout, stderr str
 	return out.String(), errs.String(), err
 }
 
-// TestRealDiskFull writes on a disk of 400 kB until it is full: the error says
-// so, and all that was acknowledged is there.
+// TestRealDiskFull writes on a disk of 400 kB until it is full: the error reports that,
+// and everything that was acknowledged is there.
 func TestRealDiskFull(t *testing.T) {
 	disk, saved := t.TempDir(), t.TempDir()
 	exe, err := os.Executable()
@@ -61,8 +61,7 @@ func TestRealDiskFull(t *testing.T) {
 	must(t, s.Check(t.Context()))
 }
 
-// TestReadOnlyDisk: on a disk that is read-only the error names the file, and
-// says what is the matter.
+// TestReadOnlyDisk: on a read-only disk the error names the file and the cause.
 func TestReadOnlyDisk(t *testing.T) {
 	s := open(t)
 	must(t, s.Journal("r").SaveRollout(t.Context(), rollout("k")))

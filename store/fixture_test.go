@@ -133,7 +133,7 @@ func checkpoint(t *testing.T, s *Store, mode string) {
 	}
 }
 
-// schema returns what the database says of itself, version included.
+// schema returns the database's own description, version included.
 func schema(t *testing.T, s *Store) []string {
 	t.Helper()
 	lines, err := sqlite.Query(context.Background(), s.DB, func(rows *sql.Rows) (line string, err error) {

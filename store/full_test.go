@@ -70,9 +70,8 @@ func writes(ctx context.Context, s *Store) map[string]func() error {
 	}
 }
 
-// TestDiskFullAtAnyWrite gives every write one page of room, two, and so on
-// until it succeeds. Each failure says that there is no room and leaves the
-// store as it was.
+// TestDiskFullAtAnyWrite gives every write one page of room, two, and so on until it
+// succeeds. Each failure reports that there is no room and leaves the store as it was.
 func TestDiskFullAtAnyWrite(t *testing.T) {
 	ctx := t.Context()
 	failures := 0

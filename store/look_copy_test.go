@@ -122,8 +122,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestCopyOfDamage: what is wrong with a copy is told of the database, of which nothing
-// is kept aside: that would be a trace.
+// TestCopyOfDamage: damage in a copy is reported as the database's, and no copy of the
+// database is kept: that would be a trace.
 func TestCopyOfDamage(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "evolve.db")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOpenLost: a database that was emptied or removed while what it was used for
-// still stands beside it is not replaced by a new one.
+// TestOpenLost: a database that was emptied or removed is not replaced by a new one
+// while files of its use exist beside it.
 func TestOpenLost(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// TestSleepLease: one owner at a time; who is taken over is told at its next
-// write, and has changed nothing.
+// TestSleepLease: one owner at a time; an owner whose lease was taken over gets an
+// error at its next write, and has changed nothing.
 func TestSleepLease(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()
@@ -136,8 +136,8 @@ func TestWhoAnswered(t *testing.T) {
 	}
 }
 
-// TestTurnCosts: what a turn took is told where its transcript tells, and
-// unknown elsewhere.
+// TestTurnCosts: the cost of a turn is reported if its transcript contains it, and is
+// unknown otherwise.
 func TestTurnCosts(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()

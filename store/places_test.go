@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 )
 
-// TestInstallsOfOneIntention: all are written down or none, a place where there
-// was nothing remembers what was put there, and forgets it with the skill.
+// TestInstallsOfOneIntention: all are recorded or none; for a place that was empty the
+// store remembers which files were put there, and forgets them with the skill.
 func TestInstallsOfOneIntention(t *testing.T) {
 	s, ctx := open(t), t.Context()
 	files := []install.FolderFile{{Path: "scripts/run.sh", Mode: 0o755, Size: 3, SHA: "abc"}}

@@ -58,10 +58,10 @@ func lose(rng *rand.Rand, old, new []byte, kept float64) []byte {
 	return out
 }
 
-// states are disks that a power loss may leave between two moments, at both of
-// which everything was synced: SQLite writes the log and syncs it; where it
-// then moves the log's pages into the database, it syncs that before the log is
-// overwritten. So the two files never change in one such step.
+// states are disks that a power loss may leave between two moments at which everything
+// was synced: SQLite writes the log and syncs it; if it then moves the log's pages into
+// the database, it syncs that before the log is overwritten. So the two files never
+// change in one such step.
 func states(rng *rand.Rand, before, after disk, n int) (out []disk) {
 	for i := range n {
 		kept := []float64{0, 1, .5, .9, .1}[i%5]

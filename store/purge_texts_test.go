@@ -43,9 +43,9 @@ func dump(t *testing.T, s *Store) string {
 	return b.String()
 }
 
-// TestPurgeTexts: what a session has taught goes with it unless somebody has
-// installed it, and what runs say of it in words; an installed text, and what
-// was made of it, is the owner's.
+// TestPurgeTexts: a text that a session has taught is removed with it unless it was
+// installed, and so are the runs' texts about it; an installed text, and what was made
+// of it, belongs to the owner.
 func TestPurgeTexts(t *testing.T) {
 	ctx := t.Context()
 	s := open(t)

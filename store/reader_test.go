@@ -9,9 +9,9 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// TestLongReader: somebody who reads for long sees one moment and holds up no
-// writer. A purge meanwhile removes, and says that it has not overwritten
-// everything yet; purging again does.
+// TestLongReader: a long read sees one consistent state and blocks no writer. A purge
+// meanwhile removes the data, and reports that it has not overwritten everything yet;
+// purging again does.
 func TestLongReader(t *testing.T) {
 	t.Parallel() // it waits for a lock
 	ctx := t.Context()

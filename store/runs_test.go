@@ -175,9 +175,9 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// TestTrialIsSavedOverWhatWasRead: who saves a trial that another process has saved
-// since, or removed, is told so and changes nothing. Records of an older evolve have
-// no revision and are saved over by who has read them.
+// TestTrialIsSavedOverWhatWasRead: if another process has saved or removed a trial
+// since it was read, saving it is an error and changes nothing. Records of an older
+// evolve have no revision and may be overwritten after they were read.
 func TestTrialIsSavedOverWhatWasRead(t *testing.T) {
 	ctx := t.Context()
 	s := open(t)

@@ -28,7 +28,7 @@ func TestUnderway(t *testing.T) {
 			must(t, u.Begin(key, eval.Assumed{Tokens: 150, USD: 0.15}))
 		}
 		u.End("ended")
-		// Killed: nobody closes it, and its last line may be torn.
+		// Killed: it was never closed, and its last line may be torn.
 		path := filepath.Join(filepath.Dir(s.Path()), "underway", "r.log")
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		must(t, err)

@@ -59,8 +59,8 @@ func TestUseCountsAreNeverStale(t *testing.T) {
 	}
 }
 
-// TestUsesAreCountedByWhoOnlyLooks: with what nobody has counted yet, as a store that
-// keeps the counts gives them.
+// TestUsesAreCountedByWhoOnlyLooks: a read-only store includes uses that were not
+// counted yet, and returns the same counts as a writable one.
 func TestUsesAreCountedByWhoOnlyLooks(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()

@@ -21,7 +21,7 @@ type Backends struct {
 	Spaces  *workspace.Recorded // nil: the agent works in no folder
 	// Redactor knows the keys of this process by their values.
 	Redactor redact.Redactor
-	// AtATime is how many rollouts run at once if the run's choices do not say.
+	// AtATime is how many rollouts run at once if the run does not set it.
 	AtATime int
 }
 

@@ -46,7 +46,7 @@ func Print(key []byte, c *eval.Case) string {
 	return PrintOf(key, "content", text)
 }
 
-// PrintOf is the print of another text about a case; of says which.
+// PrintOf is the print of another text about a case; of is the kind of that text.
 func PrintOf(key []byte, of, text string) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(of + "\x00" + text)) // never fails

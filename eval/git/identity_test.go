@@ -47,7 +47,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// An address is compared as git would write it, whoever wrote the commit.
+// An address is compared as git would write it, whatever program wrote the commit.
 func TestAuthor(t *testing.T) {
 	dir, _ := repository(t)
 	tree := given(t, dir, "rev-parse", "HEAD^{tree}")

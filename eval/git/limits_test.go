@@ -193,8 +193,8 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// What does not return although it was told to is left alone, and what it returns
-// at last is not lost.
+// A call that does not return after its context ended is no longer waited for, and its
+// late result is not lost.
 func TestWithin(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dropped := make(chan int)

@@ -180,7 +180,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// What is no repository, or none that can be read, is an error that says so.
+// A folder that is no repository, or an unreadable one, is an error that names the
+// cause.
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(t *testing.T, dir string)
@@ -257,8 +258,8 @@ func TestThirdUser(t *testing.T) {
 	}
 }
 
-// Nothing that the caller's environment, the repository or the current folder
-// says changes what git reads.
+// Nothing in the caller's environment, the repository or the current folder changes
+// what git reads.
 func TestInfluences(t *testing.T) {
 	dir, commit := repository(t)
 	first := given(t, dir, "rev-parse", "HEAD^")
@@ -389,7 +390,8 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// A reftable is read by a git that can; any other says what is needed.
+// A git that supports reftables reads them; with any other the error names what is
+// needed.
 func TestReftable(t *testing.T) {
 	dir, _ := repository(t)
 	given(t, dir, "config", "core.repositoryFormatVersion", "1")

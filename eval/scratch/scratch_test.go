@@ -81,7 +81,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A link that stands where a folder was is not followed, and not removed.
+// A link in place of a folder is not followed, and not removed.
 func TestSweepLink(t *testing.T) {
 	home, temp, target := t.TempDir(), t.TempDir(), t.TempDir()
 	l := Keep(home)
@@ -142,7 +142,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Where the ledger cannot be written nothing is made that nobody would find.
+// If the ledger cannot be written, nothing is made that would never be found again.
 func TestNoLedger(t *testing.T) {
 	temp := t.TempDir()
 	file := filepath.Join(temp, "no-folder")

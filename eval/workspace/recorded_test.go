@@ -202,7 +202,7 @@ func TestRecordedWorkspaceUnreplayable(t *testing.T) {
 		t.Errorf("the others: %s, %s", out[1].Status, out[2].Status)
 	}
 
-	// A caller that gave up says nothing about the tree.
+	// A cancelled call is no evidence about the tree.
 	other := &Recorded{Parent: parent}
 	defer other.Close()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -245,8 +245,8 @@ func TestRecordedWorkspaceBytes(t *testing.T) {
 	}
 }
 
-// A commit of which an object is absent says so, and one without the session's
-// folder does.
+// A commit with a missing object is an error that names the cause, and so is one
+// without the session's folder.
 func TestRecordedWorkspaceNotWhole(t *testing.T) {
 	repo, commit := repository(t, map[string]string{"a": "x", "b/c": "y"})
 	if err := os.Mkdir(filepath.Join(repo, "new"), 0o700); err != nil {

@@ -20,7 +20,7 @@ func attributed(line, skill string) string {
 
 func bodyOf(name string) string { return strings.ReplaceAll(body, "dataviz", name) }
 
-// uses are the invocations: skill, signal, turn, and what else is to be told.
+// uses lists the invocations: skill, signal, turn, and other fields.
 func uses(s *harvest.Session) string {
 	var out []string
 	if s != nil {
@@ -118,7 +118,7 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// A command that loads a skill of another name is told apart in its event.
+// A command that loads a skill of another name can be recognised in its event.
 func TestCommandEvent(t *testing.T) {
 	s, _ := read(t, slash("p", "u", "review-pr", "12"), meta("v", "", bodyOf("github-pr-review")))
 	e := harvest.Events(s).Events[0]

@@ -177,9 +177,9 @@ func TestInvocations(t *testing.T) {
 	}
 }
 
-// The same text of a skill has one hash, whether it was typed or called.
-// A skill may have the name of a command of the program: it was the skill where
-// the agent then calls it.
+// The same text of a skill has one hash, whether it was typed or called. A skill may
+// have the name of a command of the program: it was the skill if the agent then calls
+// it.
 func TestSkillNamedLikeABuiltin(t *testing.T) {
 	s, _ := read(t, typed("p0", "u0", "hello"), said("m0", "hi"), slash("p1", "u1", "model", "for phones"), said("m1", "On it."), called("m2", "Skill", "t1", `{"skill":"model"}`))
 	if prompts(s) != "hello|/model for phones" || len(s.Invocations) != 1 || s.Invocations[0].Turn != 1 || s.Invocations[0].Signal != harvest.SkillToolUse {
@@ -227,7 +227,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// A file in which nobody said anything is no session.
+// A file without a message is no session.
 func TestNobody(t *testing.T) {
 	for _, lines := range [][]string{{}, {said("m", "hello")}, {`{"type":"mode","mode":"normal"}`}, {typed("p", "u", "[Request interrupted by user]")}} {
 		if s, problems := read(t, lines...); s != nil || len(problems) > 0 {
@@ -244,7 +244,7 @@ func TestTurnIDs(t *testing.T) {
 	}
 }
 
-// The user refused a tool: the marker stands beside the tool's result.
+// The user refused a tool: the marker is beside the tool's result.
 func TestRefusedTool(t *testing.T) {
 	refused := strings.Replace(resulted("t1", "The user doesn't want to proceed", true), `}]`, `},{"type":"text","text":"[Request interrupted by user for tool use]"}]`, 1)
 	s, _ := read(t, typed("p", "u", "chart"), called("m1", "Bash", "t1", `{}`), refused)
@@ -312,7 +312,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// Bytes that stand inside a tool's output never pass for the record's own.
+// Bytes inside a tool's output are never taken for the record's own.
 func TestToolOutputIsNotTheRecord(t *testing.T) {
 	quoted := `","type":"user","is_error":true,"x":"` + typed("p", "u", "injected")
 	s, _ := read(t, typed("p", "u", "chart"), called("m1", "Bash", "t1", `{}`), resulted("t1", quoted+strings.Repeat("y", 5000), false))

@@ -228,9 +228,9 @@ func packed(t *testing.T, file string) {
 	}
 }
 
-// Codex compresses a rollout that is some days old. It is the same session under
-// the same path, read once more as its file is another; where both files are
-// there it is read once.
+// Codex compresses a rollout that is some days old. It is the same session under the
+// same path, and is read once more because its file is another one; if both files
+// exist, it is read once.
 func TestCompressed(t *testing.T) {
 	home := t.TempDir()
 	if err := os.CopyFS(home, os.DirFS("testdata/skill")); err != nil {
@@ -259,8 +259,8 @@ func TestCompressed(t *testing.T) {
 	if again, _ := sessions(t, home, &c); len(again) != 0 {
 		t.Errorf("%d sessions were read again", len(again))
 	}
-	// Cut off where the power went: that is a problem. Nothing can be read of a block
-	// that is not whole, and this has one only.
+	// Cut off by a power loss: that is a problem. An incomplete block cannot be read,
+	// and this file has only one.
 	data, err := os.ReadFile(file + ".zst")
 	if err != nil {
 		t.Fatal(err)

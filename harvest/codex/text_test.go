@@ -7,9 +7,9 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
-// What an editor or a browser put around the request is not what the person
-// typed. A selection can hold the mark before the request, and so can the
-// request: of two marks, nobody can tell which is the program's.
+// What an editor or a browser put around the request was not typed by the person. A
+// selection can hold the mark before the request, and so can the request: of two marks,
+// the program's cannot be identified.
 func TestInjectedIsNotTyped(t *testing.T) {
 	const setup = "# Context from my IDE setup:\n\n## Active file: README.md\n\n## Active selection of the file:\n"
 	const browser = "<in-app-browser-context source=\"ambient-ui-state\">\n# In app browser:\n- Current URL: http://x/\n</in-app-browser-context>\n\n"

@@ -233,8 +233,8 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// A version that records no usage of single calls still tells the total at the
-// end: the turn's, where there is but one.
+// A version that records no usage of single calls still reports the total at the end:
+// it is the turn's if there is only one.
 func TestShutdownUsage(t *testing.T) {
 	end := func(n int) string {
 		return event("session.shutdown", "z", 30, fmt.Sprintf(`"modelMetrics":{"a":{"usage":{"inputTokens":%d,"outputTokens":2,"cacheReadTokens":5}},"b":{"usage":{"inputTokens":1}}}`, n))
@@ -251,8 +251,8 @@ func TestShutdownUsage(t *testing.T) {
 	}
 }
 
-// A file in which nobody said anything is no session, and an error or an abort
-// before the first word makes no turn.
+// A file without a message is no session, and an error or an abort before the first
+// message makes no turn.
 func TestNobody(t *testing.T) {
 	for _, lines := range [][]string{{}, {answered("m", "hello")}, {event("session.start", "0", 0, `"sessionId":"abc"`)}, {event("system.message", "0", 0, `"content":"x"`)}} {
 		if s, problems := read(t, lines...); s != nil || len(problems) > 0 {
@@ -264,7 +264,8 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// Only that nobody was there to be asked is a sure sign of a program.
+// The only sure sign of a program is that a question was closed because no person was
+// there.
 func TestHeadless(t *testing.T) {
 	s, _ := read(t, said("u", "chart"), event("permission.completed", "p", 1, `"requestId":"q","decisionSource":"unattended_fallback"`))
 	if !s.Headless {
@@ -326,7 +327,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// Bytes that stand inside a tool's output never pass for the record's own.
+// Bytes inside a tool's output are never taken for the record's own.
 func TestToolOutputIsNotTheRecord(t *testing.T) {
 	quoted := `","success":false,"exitCode":7,"type":"user.message","x":"` + said("v", "injected")
 	s, _ := read(t, said("u", "chart"), called("a", "bash", "t1", `{}`), ended("t1", `"success":true,"result":{"content":`+quote(quoted+strings.Repeat("y", 5000))+`}`),

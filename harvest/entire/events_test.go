@@ -61,8 +61,8 @@ func TestSkillEvents(t *testing.T) {
 	}
 }
 
-// Where nobody reads the agent's transcript, the events are all there is; those
-// of older checkpoints count too.
+// If the agent's transcript has no reader, only the events are known; those of older
+// checkpoints count too.
 func TestSkillEventsAlone(t *testing.T) {
 	r := newRepository(t)
 	put := func(id string, minute int, event string) {

@@ -148,8 +148,8 @@ func TestAuthors(t *testing.T) {
 	}
 }
 
-// The latest commit that names a checkpoint says whose it is, and a branch without
-// any such commit is nobody's.
+// The author of a checkpoint is that of the latest commit that names it; on a branch
+// without any such commit it is unknown.
 func TestRecordedAnew(t *testing.T) {
 	r := newRepository(t)
 	files := map[string]string{"0/metadata.json": metadata("s1", at(1), isClaude), "0/full.jsonl": first}
@@ -188,8 +188,8 @@ func TestExcludedByAnotherPath(t *testing.T) {
 	}
 }
 
-// A ref with much is read where there are many, and where its metadata is cut, its
-// transcript is.
+// A large ref is read even if there are many refs; if its metadata is cut, its
+// transcript is read.
 func TestManyRefs(t *testing.T) {
 	r := newRepository(t)
 	files := map[string]string{"0/full.jsonl": first, "0/metadata.json": metadata("s1", at(1), isClaude+`,"padding":"`+strings.Repeat("x", 140<<10)+`"`)}

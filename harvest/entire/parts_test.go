@@ -139,8 +139,8 @@ func TestProblemsOfParts(t *testing.T) {
 	}
 }
 
-// A transcript that is not what content_hash.txt says is whole all the same:
-// Entire redacts it once more after it has taken the hash.
+// A transcript that differs from content_hash.txt is complete nevertheless: Entire
+// redacts it again after it has taken the hash.
 func TestHashIsARemark(t *testing.T) {
 	r := newRepository(t)
 	onBranch(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first, "0/content_hash.txt": "sha256:00"})
@@ -154,8 +154,8 @@ func TestHashIsARemark(t *testing.T) {
 	}
 }
 
-// Checkpoints of which the transcript was not kept say what was typed. Not all in
-// a prompt.txt was.
+// Checkpoints without a transcript hold what was typed. Not everything in a prompt.txt
+// was typed.
 func TestPromptsOfAPerson(t *testing.T) {
 	const mark = "\n\n---\n\n"
 	one := strings.Join([]string{"chart it", "Base directory for this skill: /home/dev/.claude/skills/dataviz\n\n# Charts",

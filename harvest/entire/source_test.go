@@ -88,8 +88,8 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// Both layouts may stand side by side, and a remote's branch beside ours: a
-// session is one, and the newest record of it counts.
+// Both layouts may exist side by side, and a remote's branch beside the local one: each
+// session is read once, by its newest record.
 func TestMirrors(t *testing.T) {
 	r := newRepository(t)
 	files := map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first}

@@ -20,7 +20,7 @@ func numbered(i int) Record {
 	return Record{Key: fmt.Sprintf("s|%d|start", i), Phase: Started, Session: "s", Event: harvest.Event{ID: fmt.Sprint(i)}}
 }
 
-// TestAppend: many at once lose nothing, and what comes twice stands there once.
+// TestAppend: concurrent writers lose nothing, and a repeated record is written once.
 func TestAppend(t *testing.T) {
 	home := t.TempDir()
 	var wg sync.WaitGroup
@@ -44,8 +44,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestCutLine: a line that a killed hook left half is one that nobody reads, and
-// swallows no other one.
+// TestCutLine: an incomplete line by a killed hook is ignored, and damages no other
+// line.
 func TestCutLine(t *testing.T) {
 	home := t.TempDir()
 	if rs, broken, err := Read(home); len(rs) != 0 || broken != 0 || err != nil {
@@ -84,7 +84,7 @@ func TestCutLine(t *testing.T) {
 	}
 }
 
-// TestHeldLock: a lock that nobody gives back costs a moment and no record.
+// TestHeldLock: a lock that is never released costs a moment and no record.
 func TestHeldLock(t *testing.T) {
 	home := t.TempDir()
 	l := flock.New(filepath.Join(home, BusFile+".lock"))

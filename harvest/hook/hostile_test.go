@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// within fails where f waits longer than an agent waits for a hook. Time passes only
-// while everything waits: how fast the machine is makes no difference. The inputs are so
-// large that work which grows with their square would never end.
+// within fails if f takes longer than an agent waits for a hook. Time passes only while
+// everything waits, so the speed of the machine makes no difference. The inputs are so
+// large that quadratic work would never end.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -26,7 +26,7 @@ func within(t *testing.T, what string, f func()) {
 	})
 }
 
-// Nothing that can stand in the input holds up the agent.
+// No input can delay the agent.
 func TestHugeInput(t *testing.T) {
 	d := newDesk(t, "dataviz")
 	within(t, "a path of many folders", func() {
@@ -57,8 +57,8 @@ func TestHugeInput(t *testing.T) {
 	}
 }
 
-// What the system refuses is logged if it can be, and said to nobody: a person
-// in a session would hear of a full disk at every event.
+// An error of the system is logged if possible, and not shown: a person in a session
+// would see a full disk at every event.
 func TestNothingCanBeWritten(t *testing.T) {
 	for name, home := range map[string]func(d *desk) error{
 		"no folder": func(d *desk) error { return os.WriteFile(d.Home, nil, 0o600) },

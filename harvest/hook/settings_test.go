@@ -111,7 +111,7 @@ func anySettings(t *rapid.T) []byte {
 }
 
 // TestAddRemove: adding changes nothing else, adding again changes nothing, and
-// removing gives the same values back; to the byte where no empty list was.
+// removing restores the same values; to the byte if there was no empty list.
 func TestAddRemove(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := anySettings(t)

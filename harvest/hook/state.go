@@ -86,7 +86,7 @@ type specific struct {
 	Context string `json:"additionalContext"`
 }
 
-// write prints r as one line of JSON; nothing if there is nothing to say.
+// write prints r as one line of JSON; nothing if r is empty.
 func (r reply) write(event string, w io.Writer) error {
 	if r.message == "" && r.context == "" {
 		return nil

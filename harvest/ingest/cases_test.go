@@ -78,7 +78,7 @@ func TestCaseByName(t *testing.T) {
 }
 
 // TestWithoutAStore: before anything is harvested a skill has no cases, and an unknown
-// one is told apart.
+// skill is an error.
 func TestWithoutAStore(t *testing.T) {
 	g := &Ingester{Layout: person(t).Layout}
 	if cases, err := g.Cases(t.Context(), "dataviz", ""); err != nil || len(cases) != 0 {
@@ -90,8 +90,8 @@ func TestWithoutAStore(t *testing.T) {
 	}
 }
 
-// TestReplace: an edit changes the checks of a case, and neither its name nor what it is
-// used for; what is refused changes nothing and says where the text is.
+// TestReplace: an edit changes the checks of a case, and neither its name nor its
+// split; a refused edit changes nothing and its error names the place of the text.
 func TestReplace(t *testing.T) {
 	ctx := t.Context()
 	g := person(t)

@@ -53,8 +53,8 @@ func fullCase() *eval.Case {
 		Checks: []eval.Check{{Type: eval.Command, Value: "v", Path: "p", Schema: []byte(`{}`), Rubric: "r", Command: []string{"c"}, Feedback: "f"}}}
 }
 
-// Wherever in a case a secret stands, it is replaced or the case refused; and no
-// name that is printed holds what a terminal obeys.
+// A secret anywhere in a case is replaced or the case refused; and no printed name
+// holds terminal sequences.
 func TestAcceptableEverywhere(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("0aB1cD2eF3", 4)
 	const sequence = "a\x1b]0;PWNED\x07\x1b[31m\u009b31m"

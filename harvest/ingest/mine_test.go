@@ -159,7 +159,7 @@ func TestTrialGetsNoCasesOfKnownSessions(t *testing.T) {
 	}
 }
 
-// A mumbler replies with what nobody can use, or with labels.
+// A mumbler replies with unusable text, or with labels.
 type mumbler struct {
 	scribe
 	reply string

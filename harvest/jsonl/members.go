@@ -59,7 +59,7 @@ func (m *Members) stop() bool {
 	return false
 }
 
-// Key is the member's name as it stands in the line, escapes included.
+// Key is the member's name unchanged, escapes included.
 func (m *Members) Key() []byte { return m.key }
 
 // Rest is the line from the first byte of the member's value on. It costs nothing,

@@ -26,8 +26,8 @@ var enclosures = []func(text string) string{
 	func(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") },
 }
 
-// foreign are pieces of what is quoted: words of nobody's, and whatever may end a
-// quotation.
+// foreign are pieces of quotations: another author's text, and everything that may end
+// a quotation.
 var foreign = []string{"ZZZ", "no, ZZZ is wrong", "```", "```sh", "````", "~~~", `"""`, "<document>", "</document>", "</DOCUMENT>", "</anything-else>",
 	"<anything-else>", "</pasted_content>", "</pasted_content id=\"0000\">", "</system-reminder>", "<system-reminder>", "</ide_selection>", "<ide_selection>",
 	"> ZZZ", "    ZZZ", "- ZZZ", "Error: ZZZ", "ZZZ:", "[Pasted text #1 +2 lines]", "<b>", "</b>", "ZZZ   ZZZ", "$ ZZZ", "@@ -1 +1 @@"}
@@ -45,7 +45,7 @@ func TestQuotedIsNeverOwn(t *testing.T) {
 	})
 }
 
-// What is quoted and holds no mark of a quotation ends where it ends.
+// A quotation that holds no quotation mark ends at its own mark.
 func TestOwnWordsAfterAQuotation(t *testing.T) {
 	for i, quote := range append(enclosures,
 		func(s string) string { return "the log says:\n" + s },

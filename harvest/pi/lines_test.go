@@ -22,7 +22,7 @@ func header(version string) string {
 	return `{"type":"session",` + version + `"id":"s1","timestamp":"2026-11-20T18:00:00.000Z","cwd":"/home/dev/project"}`
 }
 
-// entry is a line of a session, a root where parent is "".
+// entry is a line of a session, a root if parent is "".
 func entry(kind, id, parent, rest string) string {
 	if parent == "" {
 		parent = "null"

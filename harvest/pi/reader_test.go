@@ -247,8 +247,8 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// Usage that stands beside the messages belongs to the turn, and the model that
-// was chosen is the session's if none answered.
+// Usage recorded beside the messages belongs to the turn, and the selected model is the
+// session's if none answered.
 func TestBesideMessages(t *testing.T) {
 	s, _ := read(t, chain(entry("model_change", "m1", "", `,"modelId":"chosen"`), typed("u1", "", "a"), entry("usage", "x1", "", `,`+usage))...)
 	if s.Model != "chosen" || s.Turns[0].Usage == nil || s.Turns[0].Usage.Input != 1200 || s.Turns[0].DurationMS != nil {
@@ -295,7 +295,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Bytes that stand inside a tool's output never pass for the record's own.
+// Bytes inside a tool's output are never taken for the record's own.
 func TestToolOutputIsNotTheRecord(t *testing.T) {
 	quoted := `"isError":true,"timestamp":1}}`
 	detail := strings.Replace(resulted("r2", "", "c2", "fine", false), `,"isError":false,"timestamp":2`, `,"isError":false,"timestamp":2,"details":{"isError":true,"timestamp":1}`, 1)

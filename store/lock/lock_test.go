@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 )
 
-// A night takes the lock of an earlier lease's night away, and of nobody else; whoever
-// comes back does not remove the lock of the one that took it.
+// A night takes a lock away only from the night of an earlier lease; when that resumes,
+// it does not remove the lock of its successor.
 func TestRunLockOfAnEarlierNight(t *testing.T) {
 	k := Locks{Dir: datadir.Dir(t.TempDir()), Now: time.Now}
 	const id = "20261120-000000-bbbbbb"
@@ -58,8 +58,8 @@ func TestRunLockOfAnEarlierNight(t *testing.T) {
 	}
 }
 
-// TestOneHolderAtATime: who opens the file of a lock just before its holder removes
-// it does not end up with a lock that nobody else sees.
+// TestOneHolderAtATime: a process that opens the file of a lock just before its holder
+// removes the file does not end up with a lock that no other process sees.
 func TestOneHolderAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var holders, got atomic.Int32

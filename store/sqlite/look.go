@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 )
 
-// Reading a database in WAL mode is not free of traces by itself: whoever opens it,
+// Reading a database in WAL mode is not free of traces by itself: any process that opens it,
 // a reader too, makes a log and its index beside it, and may be the one who folds the
 // log in. A view opens it so that neither happens:
 //
-//   - where both files are there, a process has the database open, or was killed.
+//   - if both files exist, a process has the database open, or was killed.
 //     Opened with mode=ro, SQLite reads both through the index, uses its own locks,
 //     and cannot fold anything in;
 //   - if there is no log, or an empty one, all is in the database. Opened as

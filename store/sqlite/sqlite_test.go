@@ -40,8 +40,8 @@ func TestUnwritableIsPermission(t *testing.T) {
 	}
 }
 
-// TestDamageNoCopy: where no copy can be made, the error says so, and nothing is
-// written either.
+// TestDamageNoCopy: if no copy can be made, the error contains the reason, and nothing
+// is written either.
 func TestDamageNoCopy(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "evolve.db"), words)
 	must(t, err)

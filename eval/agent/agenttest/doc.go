@@ -3,7 +3,7 @@
 //
 // # The scripted model
 //
-// [Server] is a model on loopback that says what a test wants. It speaks
+// [Server] is a model on loopback whose replies a test scripts. It speaks
 // Anthropic Messages, OpenAI Responses and OpenAI Chat Completions, plain and
 // streamed, each by its path; Server.Root is what Anthropic's clients take as
 // base address, Server.URL ("/v1" at its end) what OpenAI's take. It takes [Key]
@@ -21,7 +21,7 @@
 //
 // # A backend that speaks HTTP itself
 //
-// Its test calls [Run], and [RunModel] where it is an eval.Model too.
+// Its test calls [Run], and [RunModel] if it is an eval.Model too.
 //
 // # A backend that drives a program
 //

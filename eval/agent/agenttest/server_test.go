@@ -60,7 +60,7 @@ var wires = []struct{ path, ask, streamed, tools string }{
 		`"content":"`, `[{"type":"function","function":{"name":"bash"}},{"type":"custom","custom":{"name":"apply_patch"}}]`},
 }
 
-// Every wire says the same text, in one piece and in pieces.
+// Every wire sends the same text, in one piece and in pieces.
 func TestText(t *testing.T) {
 	text := strings.Repeat("zirconium is a metal – ", 20)
 	s := NewServer(t, nil, Reply{Thinking: "hm", Text: text, Input: 120, Cached: 100, Output: 7})
@@ -127,7 +127,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// What the conversation holds is told the same way on every wire.
+// The parsed conversation is the same on every wire.
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		wire Wire

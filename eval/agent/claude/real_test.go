@@ -36,9 +36,8 @@ func realAgent(t *testing.T, s *agenttest.Server, c replay.Config) *Agent {
 
 var hello = agenttest.Reply{Text: "hello", Input: 20, Output: 3}
 
-// What the server gets of a text-only call: our system text as it is, our limit,
-// no tool, and the user's words even where they look like commands of the
-// program.
+// What the server gets in a text-only call: our system text unchanged, our limit, no
+// tool, and the user's text even if it looks like a command of the program.
 func TestRealText(t *testing.T) {
 	s := agenttest.NewServer(t, nil, hello)
 	a := realAgent(t, s, replay.Config{})
@@ -77,8 +76,8 @@ func TestRealTextCutOff(t *testing.T) {
 	}
 }
 
-// The text of a called skill stands in the first request; of one that only the
-// model may load, its description does.
+// The text of a called skill is in the first request; of a skill that only the model
+// may load, the description is.
 func TestRealForcedSkill(t *testing.T) {
 	for front, called := range map[string]bool{"": true, "user-invocable: false\n": false, "disable-model-invocation: true\n": true} {
 		s := agenttest.NewServer(t, nil, hello)

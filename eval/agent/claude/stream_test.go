@@ -64,8 +64,8 @@ func readingOf(s *stream) reading {
 	return r
 }
 
-// Every stream was printed by the real program; what is made of it was read by a
-// person, and stands beside it.
+// Every stream was printed by the real program; a person has checked the expected
+// result beside it.
 func TestStreams(t *testing.T) {
 	files, err := filepath.Glob("testdata/streams/*.jsonl")
 	if err != nil || len(files) < 40 {
@@ -113,8 +113,8 @@ func TestCutStreamIsNoAnswer(t *testing.T) {
 	}
 }
 
-// The model that answered is the one of the main conversation's last reply: a
-// subagent's may be another one, and what the program says itself is nobody's.
+// The model that answered is that of the main conversation's last reply: a subagent's
+// may be another one, and texts of the program itself have none.
 func TestModelThatAnswered(t *testing.T) {
 	line := func(id, model, parent string) string {
 		return fmt.Sprintf(`{"type":"assistant","parent_tool_use_id":%s,"message":{"id":%q,"model":%q,"content":[{"type":"text","text":"a"}]}}`, parent, id, model)

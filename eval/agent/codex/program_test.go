@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// acted is an agent whose program is a shell script that says it is codex.
+// acted is an agent whose program is a shell script that imitates codex.
 func acted(t *testing.T, c replay.Config, script string) *Agent {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -88,8 +88,8 @@ answer "$(sed 's/.*access_token":"//; s/".*//' "$CODEX_HOME/auth.json")"`)
 	}
 }
 
-// Time that runs out while the program waits to ask again says nothing about
-// the agent; while the model answers it does.
+// A time-out while the program waits for a retry is no evidence about the agent; a
+// time-out while the model answers is.
 func TestTimeThatRunsOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		says string

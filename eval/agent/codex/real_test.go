@@ -17,7 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// installed is the real program; tests against it run where it is asked for.
+// installed is the real program; tests against it run only on request.
 func installed(t testing.TB) string {
 	t.Helper()
 	if os.Getenv("EVOLVE_REAL_AGENTS") != "1" {
@@ -49,7 +49,7 @@ func question() *eval.Case {
 	return &eval.Case{ID: "stone-1", Skill: "stones", Prompt: "Which stone is the hardest?"}
 }
 
-// places runs f without a sandbox and, where there is one, within.
+// places runs f without a sandbox and, if there is one, in it.
 func places(t *testing.T, f func(t *testing.T, sandbox bool)) {
 	installed(t)
 	t.Run("open", func(t *testing.T) { f(t, false) })
@@ -129,7 +129,7 @@ func TestRealRun(t *testing.T) {
 		if first := string(requests[0].Body); !strings.Contains(first, agenttest.Marker) {
 			t.Errorf("the skill's text did not reach the model: %s", first)
 		}
-		// The key stands in the answer's header alone.
+		// The key occurs only in the request's header.
 		for _, q := range requests {
 			if strings.Contains(string(q.Body), agenttest.Key) {
 				t.Errorf("the key reached the model's context: %s", q.Body)
@@ -339,8 +339,8 @@ func TestRealComplete(t *testing.T) {
 			for _, m := range body.Input {
 				tools += len(m.Tools)
 				for _, c := range m.Content {
-					// Some models are told the system prompt twice where they have no
-					// tools. That is the program's doing, and does no harm.
+					// Some models get the system prompt twice if they have no tools.
+					// The program does that, and it is harmless.
 					said = add(said, m.Role+": "+c.Text)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// The agent's commands can write where the program keeps its records.
+// The agent's commands can write into the folder of the program's records.
 func TestRecordsThatAreNone(t *testing.T) {
 	s := &replay.Stage{Config: t.TempDir()}
 	dir := filepath.Join(s.Config, "sessions")

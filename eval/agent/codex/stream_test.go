@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden attempts anew")
 
-// clock stands in the middle of the day on which the streams were recorded.
+// clock is a time on the day on which the streams were recorded.
 func clock() time.Time { return time.Date(2026, 11, 21, 2, 40, 0, 0, time.UTC) }
 
 // ticking is a clock that goes on by a second each time it is read.

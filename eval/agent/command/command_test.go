@@ -179,8 +179,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Whatever is not one reply is the infrastructure's failure, and says what is
-// wrong with it.
+// Anything but one reply is the infrastructure's failure, and the error describes what
+// is wrong with it.
 func TestBadReplies(t *testing.T) {
 	for say, want := range map[string]string{
 		"":                                "nothing, want one JSON object",
@@ -222,7 +222,7 @@ func TestGoodReplies(t *testing.T) {
 		`{"failure":"` + key + `","trace":null}`: "[API_KEY]",
 	} {
 		a := program(t, "say", func(c *Config) { c.Env = append(c.Env, "SAY="+say) })
-		// The exit code is 3: it does not matter where there is a whole reply.
+		// The exit code is 3: it does not matter if there is a complete reply.
 		got, err := a.Run(t.Context(), eval.Task{Case: &eval.Case{Prompt: "x"}})
 		if err != nil || got.Failure != want || got.SkillInvoked != nil || got.CostUSD != nil || got.Usage != nil {
 			t.Errorf("%q: %+v (%v)", say, got, err)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestMain makes the test binary the program that the tests drive: PROGRAM says
+// TestMain makes the test binary the program that the tests drive; PROGRAM selects
 // which.
 func TestMain(m *testing.M) {
 	play, ok := programs[os.Getenv("PROGRAM")]
@@ -61,7 +61,7 @@ func say(v any) {
 
 var programs = map[string]func([]byte, incoming){
 	"chat": chat,
-	// mirror answers with what it was asked, and tells where it stands.
+	// mirror answers with its request and its working folder.
 	"mirror": func(in []byte, r incoming) {
 		if r.Kind == kindPing {
 			say(object{"ok": true, "name": "mirror", "version": "3.1", "model": "glass"})
@@ -90,7 +90,7 @@ var programs = map[string]func([]byte, incoming){
 			"trace": []object{{"name": "Bash", "input": object{"command": "echo " + os.Getenv("API_KEY")}},
 				{"name": "Read", "input": "made.txt", "failed": true}}})
 	},
-	// say prints SAY to whatever it is asked, after a greeting to a ping.
+	// say prints SAY to any request, after a greeting to a ping.
 	"say": func(_ []byte, r incoming) {
 		if r.Kind == kindPing {
 			say(object{"ok": true})

@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// TestAskingLeavesNothing: who only asks what the program is makes no folder for what it
-// unpacks, and is told the same.
+// TestAskingLeavesNothing: with Asking no folder is made for the unpacked runtime, and
+// the identity is the same.
 func TestAskingLeavesNothing(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

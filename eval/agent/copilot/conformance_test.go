@@ -39,8 +39,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// runtimeCache is where the program unpacks itself, once for all tests that run
-// it: 230 MB, which no test should have in a home of its own.
+// runtimeCache is the folder into which the program unpacks itself, once for all tests
+// that run it: 230 MB, which not every test should have in a home of its own.
 func runtimeCache(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv("EVOLVE_REAL_COPILOT_CACHE"); dir != "" {

@@ -30,7 +30,7 @@ func play(t testing.TB, r *reader, text string) {
 	}
 }
 
-// A told is all that is made of one recording.
+// A told is the complete result of one recording.
 type told struct {
 	Attempt eval.Attempt     `json:"attempt"`
 	Kind    eval.FailureKind `json:"kind,omitempty"`

@@ -21,8 +21,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// fakeVar makes this test binary a program that speaks the protocol and does
-// what its value says.
+// fakeVar makes this test binary a program that speaks the protocol; its value selects
+// what it does.
 const fakeVar = "EVOLVE_COPILOT_FAKE"
 
 func init() {

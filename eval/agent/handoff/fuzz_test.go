@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Whatever stands there is an answer that says something, none yet, or refused
-// with a reason for its author.
+// Any file is an answer with content, none yet, or refused with a reason for its
+// author.
 func FuzzAnswer(f *testing.F) {
 	f.Add("The diamond.\n", "")
 	f.Add("", `{"id":"0123456789ab","answer":"x","skills":[],"usage":{"input":1,"output":1}}`)

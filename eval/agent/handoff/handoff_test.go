@@ -290,7 +290,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// What cannot be used stays open, and says why where its author looks.
+// A request with an unusable answer stays open, and shows why where its author looks.
 func TestUnusableAnswers(t *testing.T) {
 	for name, c := range map[string]struct{ md, json, problem string }{
 		"half":              {"", `{"answer":"x`, "does not end"},

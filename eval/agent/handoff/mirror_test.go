@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A sparse file would fill the disk where it is copied.
+// A sparse file would fill the disk if it were copied.
 func TestMirrorOfALargeFile(t *testing.T) {
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "to")
 	f, err := os.Create(filepath.Join(from, "sparse"))

@@ -96,8 +96,8 @@ func TestUsageAndPrice(t *testing.T) {
 	}
 }
 
-// The server says which model answered: behind a name there may be another one
-// every month.
+// The server reports which model answered: one name may stand for another model every
+// month.
 func TestModelThatAnswered(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -31,7 +31,7 @@ func TestInfra(t *testing.T) {
 		{text: "No API key found for anthropic.\n\nUse /login to log into a provider", kind: eval.Auth},
 		{text: `Error: Unknown provider "nosuch". Use --list-models to see available providers/models.`, kind: eval.BadRequest},
 		{text: `Error: Model "nosuch/x" not found. Use --list-models to see available models.`, kind: eval.BadRequest},
-		// As servers word it.
+		// Servers' wordings.
 		{text: "503 status code (no body)", kind: eval.ServerError},
 		{text: "Mistral API error (403): forbidden", kind: eval.Auth},
 		{text: `{"error":{"code":404,"message":"no such model","status":"NOT_FOUND"}}`, kind: eval.BadRequest},
@@ -49,7 +49,7 @@ func TestInfra(t *testing.T) {
 		// A quota by the minute is a rate, though it is worded like a plan's.
 		{text: `429: You exceeded your current quota, please check your plan and billing details. Please retry in 20.5s.`,
 			kind: eval.RateLimited, after: 20*time.Second + 500*time.Millisecond},
-		// A server that fails may say anything.
+		// A failing server may send any text.
 		{text: `500: {"message":"billing service is down"}`, kind: eval.ServerError},
 		{text: "", kind: eval.ServerError},
 	} {

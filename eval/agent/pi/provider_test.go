@@ -67,7 +67,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// The key is handed on by the environment and stands on no disk.
+// The key is passed on in the environment and is never written to disk.
 func TestConfigHoldsNoKey(t *testing.T) {
 	const secret = "sk-0123456789"
 	for _, c := range []replay.Config{
@@ -126,8 +126,8 @@ func TestCredentialsAreDistinct(t *testing.T) {
 	}
 }
 
-// A program without a key is told from one that does not work: what helps
-// against the one does not against the other.
+// A missing key is another error than a missing program, because each needs another
+// hint.
 func TestNoKeyIsAuth(t *testing.T) {
 	for _, model := range []string{"", "groq/llama"} {
 		_, err := routeOf(replay.Config{Model: model})

@@ -18,7 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
-// installed is the real program; tests against it run where it is asked for.
+// installed is the real program; tests against it run only on request.
 func installed(t testing.TB) string {
 	t.Helper()
 	if os.Getenv("EVOLVE_REAL_AGENTS") != "1" {
@@ -288,7 +288,7 @@ func TestRealHang(t *testing.T) {
 	}
 }
 
-// An expiring context runs out of time when it is told to.
+// An expiring context times out on demand.
 type expiring struct {
 	context.Context
 	done chan struct{}

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// told is what a recorded stream comes to.
+// told is the result of a recorded stream.
 type told struct {
 	Stream   string           `json:"stream"`
 	Kind     eval.FailureKind `json:"kind,omitempty"`

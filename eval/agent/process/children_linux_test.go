@@ -21,7 +21,7 @@ import (
 const childEnv = "EVOLVE_PROCESS_TEST_CHILD"
 
 var children = map[string]func(args []string) error{
-	// dial says what it is told at each address.
+	// dial prints what it receives from each address.
 	"dial": func(args []string) error {
 		for _, addr := range args {
 			network := "tcp"
@@ -95,7 +95,7 @@ func goChild(t *testing.T, name string, box Sandbox, args ...string) Command {
 	return Command{Path: self, Args: args, Env: []string{childEnv + "=" + name}, Sandbox: &box}
 }
 
-// greeter is a server on loopback that says a word, and counts its visitors.
+// greeter is a server on loopback that sends a word, and counts its connections.
 func greeter(t *testing.T, network, addr, word string) (string, *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen(network, addr)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// aProxy is an HTTP proxy on loopback that answers CONNECT with the status and,
-// where that is 200, reads a line and says it back.
+// aProxy is an HTTP proxy on loopback that answers CONNECT with the status and, if that
+// is 200, echoes one line.
 func aProxy(t *testing.T, status string) (*url.URL, <-chan *http.Request) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

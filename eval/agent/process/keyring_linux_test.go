@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keyName and keySecret are a key in the session keyring of whoever runs evolve.
+// keyName and keySecret are a key in the session keyring of the user who runs evolve.
 const (
 	keyName   = "evolve-test-ticket"
 	keySecret = "a-ticket-of-nobody"
@@ -81,7 +81,7 @@ func init() {
 		fmt.Printf("%s%s", r.Stdout, r.Stderr)
 		return nil
 	}
-	// keyring-thief says what it finds of the keys.
+	// keyring-thief prints the keys that it finds.
 	children["keyring-thief"] = func(args []string) error {
 		runtime.LockOSThread()
 		for _, serial := range args {
@@ -107,7 +107,7 @@ func init() {
 	}
 }
 
-// readKey is what a key holds, "" where it cannot be read.
+// readKey is the content of a key, "" if it cannot be read.
 func readKey(serial int) string {
 	b := make([]byte, 256)
 	n, err := unix.KeyctlBuffer(unix.KEYCTL_READ, serial, b, 0)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A consumer that panics ends the child at once, and the panic comes to whoever
-// runs it, not to the process.
+// A consumer that panics ends the child at once, and the panic reaches the caller of
+// Run, not the process.
 func TestLineThatPanics(t *testing.T) {
 	for name, script := range map[string]string{
 		"in the stream": `echo the secret; touch "$1"; sleep 60; rm "$1"`,

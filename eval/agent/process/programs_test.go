@@ -51,7 +51,7 @@ func TestPrograms(t *testing.T) {
 	})
 }
 
-// A grader lies where its owner keeps it, and its case names it there.
+// A grader is in its owner's folder, and its case names it there.
 func TestProgramsOfTheirOwner(t *testing.T) {
 	boxes(t, func(t *testing.T, box *Sandbox) {
 		p, dir, own := Programs{Bare: box == nil}, t.TempDir(), t.TempDir()
@@ -70,7 +70,7 @@ func TestProgramsOfTheirOwner(t *testing.T) {
 		if box == nil {
 			return
 		}
-		// What only lies beside it, or is a folder, is nobody's business.
+		// Files that are only beside it, and folders, cannot be read.
 		for _, argv := range [][]string{{"sh", "-c", "cat '" + own + "/diary'", grader}, {"ls", own}} {
 			if out, _, exit, err := p.RunProgram(t.Context(), dir, argv, nil, time.Minute); err != nil || exit == 0 || strings.Contains(string(out), "private") {
 				t.Errorf("%q: %q, %d, %v", argv, out, exit, err)

@@ -102,8 +102,8 @@ func wantGone(t *testing.T, pid int) {
 	}
 }
 
-// zombie tells whether a process has ended and nobody has asked how: an init
-// that reaps slowly is not our concern.
+// zombie reports whether a process has ended and was not reaped yet: a slow init is no
+// failure of ours.
 func zombie(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -184,7 +184,7 @@ func TestSandboxHasNoFileOfOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	// As if whoever started evolve had left it open.
+	// As if the program that started evolve had left it open.
 	if _, _, e := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), syscall.F_SETFD, 0); e != 0 {
 		t.Fatal(e)
 	}

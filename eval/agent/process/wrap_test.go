@@ -47,7 +47,7 @@ func readLine(t *testing.T, r *bufio.Reader) string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// boxes runs a test without a sandbox and, where there are sandboxes, in one.
+// boxes runs a test without a sandbox and, if sandboxes work, in one.
 func boxes(t *testing.T, f func(t *testing.T, box *Sandbox)) {
 	t.Run("bare", func(t *testing.T) { f(t, nil) })
 	t.Run("sandbox", func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/shell"
 )
 
-// A sandbox leaves nothing to be told, but for a tool that read what does not
-// exist in it.
+// In a sandbox there is nothing to find, except a tool that read what does not exist in
+// it.
 func TestAuditHeld(t *testing.T) {
 	for _, r := range table(t) {
 		for i := range r.accesses {

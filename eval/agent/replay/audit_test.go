@@ -58,8 +58,8 @@ func unescape(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, `\\n`, "\\\n"), `\n`, "\n")
 }
 
-// The labelled table is met in full; where that ever cannot be, the row says so
-// with a verdict of its own ("clean!": a miss or a false alarm that is known).
+// Every row of the labelled table passes; a known miss or false alarm would have a
+// verdict of its own in its row ("clean!").
 func TestAuditTable(t *testing.T) {
 	rows := table(t)
 	if len(rows) < 90 {

@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// What every agent does around its child: open a stage, tell the child where it
-// is, and look at what it did.
+// What every agent does around its child: open a stage, pass its paths to the child,
+// and read the changes.
 func Example() {
 	doc, err := skill.Parse([]byte("---\nname: stones\ndescription: Names gemstones.\n---\nName the stone.\n"), skill.Options{})
 	if err != nil {

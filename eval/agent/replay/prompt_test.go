@@ -91,7 +91,7 @@ func TestPromptLongAnswer(t *testing.T) {
 	}
 }
 
-// Nothing that is quoted can stand at the beginning of a line.
+// No quoted text can be at the beginning of a line.
 func FuzzPrompt(f *testing.F) {
 	f.Add("Name it", "said\nbefore", "answer", "$stones wrong")
 	f.Add("/stones", "\r\n\v\f\u0085\u2028", "", "")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever stands in a text, its block is found again whole, and alone.
+// Whatever a text contains, its block is found again whole, and alone.
 func FuzzFencedIsReadBack(f *testing.F) {
 	for _, s := range []string{"", "a", "```\nx\n```\n", "````md\n```\n", "- a `b` c\n\n  ```sh\n", "\n\n", "a\r\n```\r\n"} {
 		f.Add(s)

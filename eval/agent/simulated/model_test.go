@@ -213,8 +213,8 @@ func TestMinerChecksTheQuotedLesson(t *testing.T) {
 	}
 }
 
-// A generator gets cases whose topics the world knows, each of them answered
-// well by whoever follows the lesson.
+// A generator gets cases whose topics the world knows, each of them answered well by an
+// agent that follows the lesson.
 func TestGenerateReply(t *testing.T) {
 	const user = "Recorded:\n" + `{"recorded":[{"number":1,"prompt":"Plot weekly revenue","checks":[{"type":"judge","rubric":"r"}]}],"wanted":3}`
 	reply, err := simulated.Demo().Model().Complete(t.Context(), eval.Prompt{System: "Reply with JSON: {\"cases\":[{\"checks\":…}]}", User: user, Seed: 5})

@@ -15,8 +15,8 @@ import (
 
 func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// TestInstallAndUninstall: a file that nobody else touched becomes what it was, to the
-// byte; what was changed since stays; a file that install made goes.
+// TestInstallAndUninstall: a file without other changes becomes what it was, to the
+// byte; later changes are kept; a file that install made is removed.
 func TestInstallAndUninstall(t *testing.T) {
 	const program = "/usr/bin/evolve"
 	for name, c := range map[string]struct {
