@@ -11,20 +11,20 @@ import (
 	"path/filepath"
 )
 
-// Reading a database in WAL mode is not free of traces by itself: any process that opens it,
-// a reader too, makes a log and its index beside it, and may be the one who folds the
-// log in. A view opens it so that neither happens:
+// Reading a database in WAL mode leaves traces: every process that opens it, a reader
+// too, makes a log and its index beside it, and may checkpoint the log. A view opens it
+// so that neither happens:
 //
-//   - if both files exist, a process has the database open, or was killed.
-//     Opened with mode=ro, SQLite reads both through the index, uses its own locks,
-//     and cannot fold anything in;
-//   - if there is no log, or an empty one, all is in the database. Opened as
-//     immutable, SQLite makes no files and takes no locks. That is right for as long
-//     as the file does not change, which is looked at after every query;
+//   - if both files exist, a process has the database open, or was killed. Opened with
+//     mode=ro, SQLite reads both through the index, uses its own locks, and cannot
+//     checkpoint;
+//   - if there is no log, or an empty one, the database file is complete. Opened as
+//     immutable, SQLite makes no files and takes no locks. That is right as long as the
+//     file does not change, which is checked after every query;
 //   - a log without its index (a home that was copied), or one that cannot be opened
 //     there, is read in a private copy of both files.
 //
-// A database of an older schema is brought up to date in a private copy.
+// A database of an older schema is migrated in a private copy.
 
 // A view is one way to read a database without a trace.
 type view struct {
