@@ -37,7 +37,7 @@ func ReadCases(r io.Reader, name string) ([]Case, error) {
 			}
 			id := [2]string{c.Skill, c.ID}
 			if first, dup := seen[id]; dup {
-				return nil, fmt.Errorf("read cases: %s:%d: case %q of skill %q stands on line %d already",
+				return nil, fmt.Errorf("read cases: %s:%d: case %q of skill %q is on line %d already",
 					name, n, c.ID, c.Skill, first)
 			}
 			seen[id] = n

@@ -51,7 +51,7 @@ func TestReadCasesErrors(t *testing.T) {
 		{"hopeless field", strings.Replace(ok, "prompt", "zzzzzzzzzzzz", 1), `unknown field "zzzzzzzzzzzz" (known: id, skill, prompt,`},
 		{"check type", check(`{"type":"contain","value":"x"}`), `checks[0]: unknown check type "contain" (did you mean "contains"?)`},
 		{"split", strings.Replace(ok, `"split":""`, `"split":"tain"`, 1), `unknown split "tain" (did you mean "train"?)`},
-		{"twice", ok + "\n\n" + ok, `f:3: case "a" of skill "s" stands on line 1 already`},
+		{"twice", ok + "\n\n" + ok, `f:3: case "a" of skill "s" is on line 1 already`},
 		{"two on a line", ok + ok, "text after the object"},
 		{"array", "[" + ok + "]", "an array, want JSON Lines"},
 		{"not json", "{", "f:1: decode case: unexpected EOF"},

@@ -77,9 +77,9 @@ func TestDecidingNamesTheNearest(t *testing.T) {
 	}
 	for _, c := range []struct{ arg, says string }{
 		{"tagger@" + swapped, "did you mean tagger@" + sha[:8] + "?"},
-		{"tagger", "say which candidate: tagger@CANDIDATE"},
+		{"tagger", "name a candidate: tagger@CANDIDATE"},
 		{"tagger", "what waits: tagger@" + sha[:12]},
-		{"tagger@", "say which candidate"},
+		{"tagger@", "name a candidate"},
 		{"taggr@" + sha[:8], `the nearest is "tagger"`},
 		{"tagger@zz", `begins with "zz"`},
 	} {

@@ -59,7 +59,7 @@ func runDoctor(ctx context.Context, a *global, baseURL, keyEnv string) error {
 		return err
 	}
 	if bad > 0 {
-		return problem.Hinted(fmt.Errorf("doctor: %s above", plain.Counted(bad, "failure")), "the lines that begin with \"fails\" say what to type")
+		return problem.Hinted(fmt.Errorf("doctor: %s above", plain.Counted(bad, "failure")), "the lines that begin with \"fails\" show what to type")
 	}
 	return nil
 }

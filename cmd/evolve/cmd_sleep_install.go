@@ -89,14 +89,14 @@ func sleepInstall(ctx context.Context, a *global, at, with string, args []string
 		if ok, err := a.Confirm("Install it?"); err != nil {
 			return err
 		} else if !ok {
-			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was installed"), Hint: "say --yes"}
+			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was installed"), Hint: "add --yes"}
 		}
 	}
 	if err := p.Apply(ctx); err != nil {
 		return err
 	}
 	if left := leftOut(a); len(left) > 0 {
-		a.Say("keys are written nowhere: the night has no %s of this shell; docs/sleep.md says how it gets one", strings.Join(left, ", "))
+		a.Say("no key is written to the timer: a night does not have the %s of this shell; docs/sleep.md explains how to set it", strings.Join(left, ", "))
 	}
 	fmt.Fprintf(a.Stdout, "installed: a night every day at %s\nnext: `evolve sleep status`; `evolve sleep uninstall` takes it away\n", t.At())
 	return nil

@@ -43,7 +43,7 @@ func TestRunIsWalkedByOneProcess(t *testing.T) {
 		t.Errorf("status says %q", got)
 	}
 	unlock()
-	if got := next(); got != "killed, `evolve --resume "+id+"` goes on with the last run" {
+	if got := next(); got != "killed, `evolve --resume "+id+"` continues the last run" {
 		t.Errorf("status says %q after it", got)
 	}
 	unlock, err = lockRun(a, id)

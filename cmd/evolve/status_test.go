@@ -83,7 +83,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	}
 
 	run("20261120-000000-aaaaaa", record.Interrupted, 3)
-	if s := see(); s.Unfinished == nil || s.Next != "`evolve --resume 20261120-000000-aaaaaa` goes on with the last run" {
+	if s := see(); s.Unfinished == nil || s.Next != "`evolve --resume 20261120-000000-aaaaaa` continues the last run" {
 		t.Errorf("unfinished %v, next %q", s.Unfinished, s.Next)
 	}
 	run("20261120-010000-bbbbbb", record.Finished, 2)

@@ -92,7 +92,7 @@ func (s *Spec) SetPrices(budget *eval.Budget) {
 	budget.SetPrice(eval.ByJudge, s.Price(s.JudgeModel))
 }
 
-var errNoPrice = errors.New("nobody tells what a call costs")
+var errNoPrice = errors.New("the cost of a call is not known")
 
 // Priced returns why dollars cannot be counted; nil if every role has a price, or an
 // agent that reports dollars.

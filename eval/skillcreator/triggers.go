@@ -56,7 +56,7 @@ func ReadTriggers(text []byte, name, skill string) (cases []eval.Case, ignored [
 		}
 	}
 	if skill == "" {
-		return fail("it does not say which skill it asks for")
+		return fail("it names no skill")
 	}
 	seen := make(map[string]bool)
 	for i, raw := range entries {

@@ -21,7 +21,7 @@ func TestReadTriggers(t *testing.T) {
 		t.Errorf("with its name: %+v (%v)", again, err)
 	}
 	for _, c := range []struct{ text, skill, want string }{
-		{bare, "", "does not say which skill"},
+		{bare, "", "names no skill"},
 		{`{"skill_name":"a","evals":` + bare + `}`, "b", "is of the skill a, not of b"},
 		{`[{"query":"q"}]`, "s", "entry 0: no should_trigger"},
 		{`[{"query":" ","should_trigger":true}]`, "s", "no query"},

@@ -28,7 +28,7 @@ func (g *Ingester) Replace(ctx context.Context, c *eval.Case, text []byte, trust
 	case next.ID != c.ID || next.Skill != c.Skill:
 		return nil, problem.Inputf(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
 	case next.Split != c.Split:
-		return nil, problem.Inputf(again, "an edit cannot change the split of a case: what the search has seen is not held out")
+		return nil, problem.Inputf(again, "an edit cannot change the split of a case: a case that the search has seen cannot be held out")
 	}
 	n, err := acceptable(g.Redactor, next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
 	var no *problem.Error

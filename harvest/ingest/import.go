@@ -277,7 +277,7 @@ func (g *Ingester) Save(ctx context.Context, r *Import) error {
 		r.warn("%s nearly repeated: put into the cluster, and the split, of what they repeat", plain.Counted(r.Repeated, "case"))
 	}
 	if other > 0 {
-		r.warn("%s another split than the file says: a case keeps the use it was once put to", plain.Counted(other, "case")+" kept")
+		r.warn("%s another split than the one in the file: a case stays in the split that it was used in", plain.Counted(other, "case")+" kept")
 	}
 	return nil
 }

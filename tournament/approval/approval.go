@@ -139,7 +139,7 @@ func named(ctx context.Context, db *store.Store, live *skill.Live, at string, wo
 		hint = "what waits: " + nameAll(live.Name, waiting)
 	}
 	if at == "" {
-		return nil, problem.Inputf(hint, "say which candidate: %s@CANDIDATE", live.Name)
+		return nil, problem.Inputf(hint, "name a candidate: %s@CANDIDATE", live.Name)
 	}
 	s := &candidate.Texts{Skill: live.Name, Live: live, Store: db}
 	sha, err := s.SHA(ctx, at)

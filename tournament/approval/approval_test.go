@@ -72,8 +72,9 @@ func held(t *testing.T, db *store.Store, text string) string {
 	return sha
 }
 
-// TestDecision: what is approved may be tried and is no longer held by the hooks; a word
-// that was given before changes nothing; a rejection takes an approval back.
+// TestDecision: an approved text may be tried and is no longer blocked by the
+// hooks; a repeated decision changes nothing; a rejection revokes an
+// approval.
 func TestDecision(t *testing.T) {
 	ctx := t.Context()
 	k, db, path := office(t)
@@ -116,14 +117,14 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// TestNothingToDecide: what is no candidate of the skill, or needs no word, is refused
-// with what to type; nothing is kept.
+// TestNothingToDecide: a name that is no candidate of the skill, or needs no
+// decision, is refused with what to type; nothing is recorded.
 func TestNothingToDecide(t *testing.T) {
 	ctx := t.Context()
 	k, db, _ := office(t)
 	sha := held(t, db, strings.Replace(live, "Print Markdown.", "Print HTML.", 1)) // another kernel
 	for arg, want := range map[string]string{
-		"tables":              "say which candidate",
+		"tables":              "name a candidate",
 		"tables@ffffffff":     "that you may decide on begins with",
 		"tables@" + sha[:12]:  "cannot be tried any more",
 		"nobody@" + sha[:12]:  "no skill is named",

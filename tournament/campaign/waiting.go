@@ -83,5 +83,5 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 func (c *Campaign) TooFew() []string {
 	return append(c.Found(),
 		fmt.Sprintf("nothing to learn from yet: %d cases of %s, none of them for training; %s", len(c.Cases()), c.Config.Skill, c.SpentReading()),
-		"next: use the skill and correct it where it is wrong, or bring cases with `evolve cases import FILE`")
+		"next: use the skill and correct its mistakes, or import cases with `evolve cases import FILE`")
 }

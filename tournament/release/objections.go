@@ -152,7 +152,7 @@ func unproven(trial *record.TrialRecord) error {
 	if trial.Decision == pareto.Promote {
 		return nil
 	}
-	return problem.Refusef("say --yes to install it all the same; it is then recorded as unproven", "candidate %.12s is not proven (%s)", trial.Challenger, trial.Decision)
+	return problem.Refusef("add --yes to install it anyway; it is then recorded as unproven", "candidate %.12s is not proven (%s)", trial.Challenger, trial.Decision)
 }
 
 // againstVersion are the objections to installing a version.

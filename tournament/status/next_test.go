@@ -49,7 +49,7 @@ func TestNextStepCountsWhatIsNotLearned(t *testing.T) {
 	}
 	skill("promoted", at(5), 1, 2, 3, 4)
 	skill("never-corrected", time.Time{})
-	next(": nothing to do: use your skills, and correct them where they are wrong")
+	next(": nothing to do: use your skills, and correct their mistakes")
 	skill("seen-in-part", at(2), 1, 2, 3)
 	next("evolve --skill seen-in-part: 1 correction to learn from; --dry-run says what it would cost")
 	skill("new", time.Time{}, 1, 2)

@@ -259,17 +259,17 @@ func (s *Skill) next(harvested bool) string {
 	case s.Pinned:
 		return fmt.Sprintf("nothing: it is pinned; `evolve pin --off %s` takes the pin off", s.Skill)
 	case s.Managed:
-		return "nothing: it is changed where it comes from"
+		return "nothing: it is edited at its source"
 	case s.Unfinished != nil && s.Unfinished.Resume == "":
 		return fmt.Sprintf("wait: run %s is at work", s.Unfinished.Run)
 	case s.Unfinished != nil:
-		return fmt.Sprintf("`%s` goes on with the last run", s.Unfinished.Resume)
+		return fmt.Sprintf("`%s` continues the last run", s.Unfinished.Resume)
 	case c != nil && c.Offer != "" && c.Lifetime != "":
 		return fmt.Sprintf("`%s` installs it at your word, nights go on with fresh cases: %s", c.Offer, c.Lifetime)
 	case c != nil && c.Offer != "":
 		return fmt.Sprintf("`%s` installs it", c.Offer)
 	case c != nil && c.TakenBack:
-		return fmt.Sprintf("`evolve --skill %s` looks for another text: v%d was taken back", s.Skill, c.Version)
+		return fmt.Sprintf("`evolve --skill %s` searches for another text: v%d was rolled back", s.Skill, c.Version)
 	case c != nil && c.Unlabelled > 0:
 		return fmt.Sprintf("`evolve review %s`: %s", s.Skill, c.unlabelled())
 	case c != nil && c.Edited:
@@ -281,11 +281,11 @@ func (s *Skill) next(harvested bool) string {
 	case s.Turn != nil && !s.Turn.Beyond:
 		return "nothing: a later night comes to it: it " + s.Turn.Why
 	case c != nil && c.Shorter != nil:
-		return fmt.Sprintf("`evolve --skill %s` looks for a better text; `evolve --skill %[1]s --evolve shorten` goes on with the trial of the shorter one", s.Skill)
+		return fmt.Sprintf("`evolve --skill %s` looks for a better text; `evolve --skill %[1]s --evolve shorten` continues the trial of the shorter one", s.Skill)
 	case c != nil && c.EValue*c.Alpha >= 1 && len(c.Open) > 0:
-		return fmt.Sprintf("`evolve --skill %s` goes on with the trial once there are new cases: quality is shown, and %s not yet to be within tolerance", s.Skill, strings.Join(c.Open, " and "))
+		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases: quality is shown, and %s not yet to be within tolerance", s.Skill, strings.Join(c.Open, " and "))
 	case c != nil:
-		return fmt.Sprintf("`evolve --skill %s` goes on with the trial once there are new cases", s.Skill)
+		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases", s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:
 		return fmt.Sprintf("`evolve --skill %s`", s.Skill)
 	case !harvested:

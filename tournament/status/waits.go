@@ -258,14 +258,14 @@ func (r *Report) next(best *Skill, fresh int) Step {
 	case r.Night.Next == nil && r.Sessions > 0:
 		return Step{"evolve sleep install --at 03:17", "nights read the new sessions and try what helps"}
 	}
-	return Step{"", "nothing to do: use your skills, and correct them where they are wrong"}
+	return Step{"", "nothing to do: use your skills, and correct their mistakes"}
 }
 
 // look is what to try in the demo if nothing else is to be done.
 func (s *Skill) look() Step {
 	switch c := s.Challenger; {
 	case c != nil && c.TakenBack && c.Version > 0:
-		return Step{fmt.Sprintf("evolve promote %s@v%d", s.Skill, c.Version), "what was taken back is installed again"}
+		return Step{fmt.Sprintf("evolve promote %s@v%d", s.Skill, c.Version), "install again what was rolled back"}
 	case s.Live != nil && s.Live.Author == "evolve":
 		return Step{"evolve show " + s.Skill + " --why", "who taught which sentence"}
 	}

@@ -46,5 +46,5 @@ func (b *Flags) Register(f *pflag.FlagSet) {
 	f.StringSliceVar(&b.spec.PassEnv, "pass-env", nil, "variables that the program of --command gets")
 	f.StringSliceVar(&b.spec.AllowHosts, "allow-host", nil, "host:port that the program of --command reaches from its sandbox")
 	f.StringVar(&b.spec.HandoffDir, "handoff-dir", "", "folder for the requests of the backend \"handoff\" (default: handoff in evolve's data folder)")
-	f.BoolVar(&b.NoWait, "no-wait", false, "with handoff: put the requests there, save, and end with 3; the same command goes on")
+	f.BoolVar(&b.NoWait, "no-wait", false, "with handoff: write the requests and exit with 3; repeat the command to continue")
 }

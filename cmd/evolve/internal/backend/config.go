@@ -204,7 +204,7 @@ const askOver = 5
 
 // ConfirmOverFlag adds --confirm-over-usd to f.
 func ConfirmOverFlag(f *pflag.FlagSet, v *float64) {
-	f.Float64Var(v, "confirm-over-usd", -1, "ask on a terminal where the forecast is above this")
+	f.Float64Var(v, "confirm-over-usd", -1, "ask on a terminal if the forecast is above this")
 	f.Lookup("confirm-over-usd").DefValue = fmt.Sprint(askOver)
 }
 
