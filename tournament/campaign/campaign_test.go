@@ -83,8 +83,9 @@ func (*silent) Event(record.Event)      {}
 func (*silent) Done()                   {}
 func (s *silent) Rollout(*eval.Rollout) { s.rollouts++ }
 
-// TestRun: a run without a command line is prepared, forecast, run, and resumed from its
-// records; a skill without cases, and one that another run has, are told by typed errors.
+// TestRun: a run without a command line is prepared, forecast, run, and
+// resumed from its records; a skill without cases, and one that another run
+// holds, give typed errors.
 func TestRun(t *testing.T) {
 	l, ctx := newLab(t), t.Context()
 	c, err := l.Prepare(ctx, l.config(), Options{})
@@ -127,7 +128,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestStoppedRun: what ends a search is told by a typed error that names the run.
+// TestStoppedRun: the cause that ends a search is a typed error with the
+// run's name.
 func TestStoppedRun(t *testing.T) {
 	l := newLab(t)
 	_, _, err := l.db.SaveCases(t.Context(), l.world.Cases(12, 12, 24))

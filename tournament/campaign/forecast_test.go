@@ -60,8 +60,8 @@ func TestThePastIsTheNewestRuns(t *testing.T) {
 	}
 }
 
-// TestFarBeyondTheForecast: a run that took more than twice what was forecast says so,
-// where no cap says it.
+// TestFarBeyondTheForecast: a run that took more than twice its forecast
+// warns of it, unless it had a cap.
 func TestFarBeyondTheForecast(t *testing.T) {
 	if got := (&Config{}).farBeyond(&Forecast{Tokens: 1}, eval.Spent{TokensIn: 10}); !strings.Contains(got, "10 times as many") {
 		t.Errorf("far beyond: %q", got)

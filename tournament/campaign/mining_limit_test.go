@@ -12,7 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 )
 
-// A deadModel fails every call but those whose prompt says that it lives.
+// A deadModel fails every call without the marker of a live one in its
+// prompt.
 type deadModel struct {
 	kind  eval.FailureKind
 	calls int

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestTimekeeper: the time is written down while one long call is waited for, with
-// records that come some time after the last, and at the end; a failure is told.
+// TestTimekeeper: the time is recorded during one long call, with records
+// that come some time after the last, and at the end; a failure is reported.
 func TestTimekeeper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var saved []time.Duration

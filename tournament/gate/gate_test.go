@@ -135,8 +135,8 @@ func TestGateContinuesOnFreshCases(t *testing.T) {
 	t.Fatal("never promoted")
 }
 
-// TestGateSpendsACaseOnOneChallenger of an incumbent, even where the trial
-// ended undecided.
+// TestGateSpendsACaseOnOneChallenger of an incumbent, even if the trial ended
+// undecided.
 func TestGateSpendsACaseOnOneChallenger(t *testing.T) {
 	good, bad, other := variant(t, "good"), variant(t, "bad"), variant(t, "other")
 	m := &recordtest.Memory{}
@@ -243,7 +243,7 @@ func TestGateLeavesObjectivesOut(t *testing.T) {
 	}
 }
 
-// TestGateSaysThatCostIsTokens where no price is known.
+// TestGateSaysThatCostIsTokens if no price is known.
 func TestGateSaysThatCostIsTokens(t *testing.T) {
 	for priced, want := range map[bool]bool{true: false, false: true} {
 		agent := duel{}
@@ -276,8 +276,8 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// A generated case is no evidence, even where somebody put it among the held-out
-// ones, and neither is what stands in its cluster.
+// A generated case is no evidence, even if somebody held it out, and neither
+// are the other cases of its cluster.
 func TestGateLeavesGeneratedCasesOut(t *testing.T) {
 	cases := heldOut(5)
 	cases[1].Source = &eval.Source{Origin: "generated"}

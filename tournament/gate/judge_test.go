@@ -70,8 +70,8 @@ func TestTrusted(t *testing.T) {
 	}
 }
 
-// TestGateDoubtsTheJudge: what rests on a judge that does not agree with the
-// owner is no evidence on quality and retries, and the verdict says so.
+// TestGateDoubtsTheJudge: decisions of a judge that does not agree with the
+// owner are no evidence on quality and retries, and the verdict reports that.
 func TestGateDoubtsTheJudge(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	v, err := judgeGate(&recordtest.Memory{}, "r", doubted).Try(t.Context(), bad, good, judged(heldOut(14), 10))
@@ -100,8 +100,8 @@ func TestGateDoubtsTheJudge(t *testing.T) {
 	}
 }
 
-// TestGateSpendsNothingOnADoubtedJudge: where it alone speaks, no case is spent,
-// and the cases are still there once it is trusted.
+// TestGateSpendsNothingOnADoubtedJudge: if it alone decides, no case is
+// spent, and the cases are still there once it is trusted.
 func TestGateSpendsNothingOnADoubtedJudge(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	m := &recordtest.Memory{}
@@ -155,8 +155,8 @@ func TestGateCompletesWhatWasWithheld(t *testing.T) {
 	}
 }
 
-// TestGateTakesTheOwnersWord where the judge is not trusted: on the answers that
-// the owner compared, whatever the judge said of them.
+// TestGateTakesTheOwnersWord if the judge is not trusted: on the answers that
+// the owner compared, the owner's choice replaces the judge's.
 func TestGateTakesTheOwnersWord(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	for word, want := range map[float64]pareto.Verdict{1: pareto.Promote, -1: pareto.Reject} {
@@ -189,8 +189,8 @@ func TestGateTakesTheOwnersWord(t *testing.T) {
 	}
 }
 
-// TestFreshForgetsWhatIsKnown: a trial has nothing left to go on with once what
-// was withheld has been told.
+// TestFreshForgetsWhatIsKnown: a trial has nothing left to continue with once
+// the withheld decisions are known.
 func TestFreshForgetsWhatIsKnown(t *testing.T) {
 	same, bad := variant(t, "also bad"), variant(t, "bad")
 	m := &recordtest.Memory{}

@@ -13,7 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
-// A named duel says which model answers.
+// A named duel names the model that answers.
 type named struct {
 	duel
 	id       eval.Identity
@@ -33,8 +33,9 @@ func (n named) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 func always(model string) func(eval.Task) string { return func(eval.Task) string { return model } }
 
 // A trial that is continued on another model than its pairs were measured on
-// starts again: what the pairs said of the old one stays in the record and counts
-// no more, and no cluster is heard twice. Who is not known to be another goes on.
+// starts again: the old pairs stay in the record and no longer count, and no
+// cluster is used twice. A model that is not known to be another continues
+// the trial.
 func TestTrialOfAnotherModelStartsAgain(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	id := func(version, asked string) eval.Identity {
@@ -117,8 +118,8 @@ func TestTrialOfAnotherModelStartsAgain(t *testing.T) {
 	}
 }
 
-// The trial that starts again has the level of the run in which it does, and the
-// model of the record of an older evolve is the one that it is told.
+// The restarted trial has the level of the run that restarts it. For a record
+// of an older evolve the model is that of On.
 func TestTrialStartsAgainAtItsOwnLevel(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	id := eval.Identity{Backend: "claude", Version: "2.1.1", Model: "sonnet"}
@@ -166,8 +167,8 @@ func TestTrialStartsAgainAtItsOwnLevel(t *testing.T) {
 	}
 }
 
-// In a run that finds out on the way, what it had added before counts no more
-// either, and the events say where the trial starts again.
+// In a run that detects the other model in progress, the pairs that it had
+// added before no longer count either, and the events show the restart.
 func TestTrialStartsAgainOnTheWay(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	id := eval.Identity{Backend: "claude", Version: "2.1.1", Model: "sonnet"}

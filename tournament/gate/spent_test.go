@@ -38,8 +38,8 @@ func again(cases []eval.Case, change func(c *eval.Case)) []eval.Case {
 	return out
 }
 
-// TestHeardOnceOnly: what a trial has heard is not fresh to it, whatever it is called
-// when it comes again, and neither is what it was copied to.
+// TestHeardOnceOnly: a case that a trial has used is not fresh to it under
+// any name, and neither is a copy.
 func TestHeardOnceOnly(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	heard := requests(0, 5)
@@ -138,8 +138,8 @@ func TestHeardByAnOlderEvolve(t *testing.T) {
 	}
 }
 
-// TestTrialThatIsGone: where a purge has removed a trial, what was spent in it is not
-// fresh to the same text when that comes again, now or later.
+// TestTrialThatIsGone: after a purge has removed a trial, its spent cases are
+// not fresh to the same text when that comes again, now or later.
 func TestTrialThatIsGone(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	m, heard := &recordtest.Memory{}, requests(0, 5)
@@ -156,8 +156,8 @@ func TestTrialThatIsGone(t *testing.T) {
 	}
 }
 
-// TestRelativesPrintsAreBarred: what a challenger has heard is barred from the trial of
-// what was made of it on an edited text, under other names too.
+// TestRelativesPrintsAreBarred: a case that a challenger has used is excluded
+// from the trial of its re-based text, under other names too.
 func TestRelativesPrintsAreBarred(t *testing.T) {
 	good, bad, edited := variant(t, "good"), variant(t, "bad"), variant(t, "edited")
 	m, heard := &recordtest.Memory{}, requests(0, 5)

@@ -17,8 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A literalJudge passes what holds the word "log", and counts how often it is
-// asked.
+// A literalJudge passes answers that contain "log", and counts its calls.
 type literalJudge struct {
 	name  string
 	calls atomic.Int32

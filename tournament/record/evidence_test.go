@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// A case whose cluster the trial has heard, or that belongs to another
-// challenger, is not fresh, whatever its id.
+// A case is not fresh, under any id, if the trial has used its cluster, or if
+// it belongs to another challenger.
 func TestFresh(t *testing.T) {
 	state, err := json.Marshal(State{Version: 1, Trial: pareto.NewTrial(pareto.Config{}), Clusters: []string{"heard"}, Used: map[string][]string{"heard": nil}})
 	if err != nil {

@@ -55,8 +55,8 @@ func TestRollbacksEnd(t *testing.T) {
 	})
 }
 
-// TestHistorian: several edits between two installations are told by what each was
-// made from; a text that nobody recorded on its way leaves a gap.
+// TestHistorian: several edits between two installations are reconstructed
+// from what each was made from; a text that was not recorded leaves a gap.
 func TestHistorian(t *testing.T) {
 	at := func(h int) time.Time { return day1.Add(time.Duration(h) * time.Hour) }
 	versions := []record.Version{{N: 0, SHA: "v0", Author: "you", Created: at(0)}, {N: 1, SHA: "v1", Parent: "v0", Author: "evolve", Created: at(1)},
@@ -81,8 +81,8 @@ func TestHistorian(t *testing.T) {
 	}
 }
 
-// TestReplacedWithoutHistory: where the store knows nothing of a place, what a
-// version was made from is what a rollback goes back to.
+// TestReplacedWithoutHistory: if the store has no history of a place, a
+// rollback returns to the text that a version was made from.
 func TestReplacedWithoutHistory(t *testing.T) {
 	r := newSite(t)
 	r.install()

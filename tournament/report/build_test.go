@@ -202,8 +202,8 @@ func jsonOf(t *testing.T, v any) string {
 	return string(raw)
 }
 
-// TestEvidenceOfAKeptTrial: the whole trial is drawn, pairs of earlier runs too,
-// but only where it is the one that the verdict speaks of.
+// TestEvidenceOfAKeptTrial: the whole trial is drawn, pairs of earlier runs
+// too, but only if the verdict is about it.
 func TestEvidenceOfAKeptTrial(t *testing.T) {
 	d := reporttest.Tournament(t, 6, 20)
 	m := reporttest.Model(t, d)

@@ -9,8 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
-// TestNoiseIsTold: what the search measured of noise is read back from its event,
-// and each of its steps is told in words.
+// TestNoiseIsTold: the search's measurement of noise is read from its event,
+// and each of its steps is described.
 func TestNoiseIsTold(t *testing.T) {
 	event := func(kind string, data any) record.Event {
 		raw, err := json.Marshal(data)

@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report/reporttest"
 )
 
-// TestSpendingByKind: each kind's records, what is left over where one of them is
-// incomplete, and nothing made up where several are.
+// TestSpendingByKind: the records of each kind, the rest if one of them is
+// incomplete, and no guess if several are.
 func TestSpendingByKind(t *testing.T) {
 	reply := func(tokens int64, usd *float64) eval.Completion {
 		return eval.Completion{Usage: &eval.Usage{Input: tokens}, CostUSD: usd}

@@ -13,8 +13,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
-// A stubborn agent answers every request alike, whatever the skill says: there is
-// nothing to learn. What it reads, it pays for.
+// A stubborn agent gives every request the same answer under any skill: there
+// is nothing to learn. It pays for what it reads.
 type stubborn struct{}
 
 func (stubborn) Identity() eval.Identity { return eval.Identity{Backend: "stubborn", Simulated: true} }
@@ -197,8 +197,8 @@ func TestWorthTrying(t *testing.T) {
 	}
 }
 
-// The challenger that stands keeps its place unless a better one was found on the
-// same cases.
+// The undecided challenger keeps its place unless a better one was found on
+// the same cases.
 func TestStandingIsSupplantedByABetterOne(t *testing.T) {
 	const n = 10
 	other, third := houseRules+"\n- Say maybe.\n", houseRules+"\n- Say perhaps.\n"
@@ -228,8 +228,8 @@ func TestStandingIsSupplantedByABetterOne(t *testing.T) {
 	}
 }
 
-// A search that finds nothing better leaves the challenger that stands where it is,
-// and one that does names the better one.
+// A search that finds nothing better leaves the undecided challenger in its
+// place, and one that does names the better one.
 func TestSearchBesideAStandingChallenger(t *testing.T) {
 	w := worldstest.Additive(3, 12, 0.02)
 	found, _ := seeded(t, w, Options{Seed: 1}, 600)

@@ -14,7 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
-// picky loads the skill where its description and the request share a kind of
+// picky loads the skill if its description and the request share a kind of
 // work. Without the skill it loads nothing.
 type picky struct{}
 
@@ -32,7 +32,7 @@ func (picky) Run(_ context.Context, t eval.Task) (eval.Attempt, error) {
 	return eval.Attempt{Answer: "done", SkillInvoked: &fired, Usage: &eval.Usage{Input: 1000, Output: 10}, Duration: time.Second}, nil
 }
 
-// firing grades what the case's reference says: whether the skill should load.
+// firing grades by the case's reference: whether the skill should load.
 type firing struct{}
 
 func (firing) Identity() string { return "firing/1" }

@@ -97,7 +97,8 @@ func (j *mortalJournal) SaveTrial(ctx context.Context, r *record.TrialRecord) er
 	return j.record(func() error { return j.Memory.SaveTrial(ctx, r) })
 }
 
-// A schedule decides how each call of a run fares, whoever makes it first.
+// A schedule decides the result of each call of a run, in any order of
+// callers.
 type schedule struct {
 	seed   uint64
 	rate   float64          // of the faults that a run survives
@@ -337,7 +338,7 @@ func revise(user string, r *rand.Rand) string {
 	return "The list.\n```\n" + text + "```\n"
 }
 
-// judgement scores the answer by the word that the rubric asks for.
+// judgement scores an answer by the word in the rubric.
 func judgement(user string) string {
 	for _, word := range listed {
 		if strings.Contains(user, "say "+word) && strings.Count(user, word) == 1 {

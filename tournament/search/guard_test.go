@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// The reason of a refusal is told to the mutator, so that it must be the same
-// whenever the run is walked again.
+// The mutator reads the reason of a refusal, so it must be the same when the
+// run is repeated.
 func TestGuardGivesTheSameReason(t *testing.T) {
 	parent := textOf(t, "answer")
 	var hidden []eval.Case

@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
-// A careless model writes what stands for a secret into the skill as it answers
-// the feedback that it is shown, until it is told that it must not.
+// A careless model writes a secret's placeholder into the skill as it answers
+// the feedback, until the prompt forbids that.
 type careless struct {
 	eval.Model
 	mu            sync.Mutex
@@ -38,9 +38,9 @@ func (c *careless) Complete(ctx context.Context, p eval.Prompt) (eval.Completion
 	return eval.Completion{Text: "Done.\n```\n" + view + "- " + wrong + " The token is [redacted:token].\n```\n", Finish: "stop"}, nil
 }
 
-// TestNextAttemptIsToldOfSecrets: a reply that writes a placeholder of a secret
-// into the skill becomes no candidate, costs no rollout, and is told to the
-// attempts that follow.
+// TestNextAttemptIsToldOfSecrets: a reply that writes a placeholder of a
+// secret into the skill becomes no candidate, costs no rollout, and is shown
+// to the next attempts.
 func TestNextAttemptIsToldOfSecrets(t *testing.T) {
 	m := &recordtest.Memory{}
 	w := worldstest.Additive(1, 8, 0)

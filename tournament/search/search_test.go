@@ -84,9 +84,9 @@ func (d *dying) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	return d.Agent.Run(ctx, t)
 }
 
-// TestInterruptedAndResumed stops a search after n calls and walks it again over
-// the same journal, for every combination of strategies: the end must be that of
-// the search that nobody stopped, with the same spending.
+// TestInterruptedAndResumed stops a search after n calls and repeats it over
+// the same journal, for every combination of strategies: the end must be that
+// of the uninterrupted search, with the same spending.
 func TestInterruptedAndResumed(t *testing.T) {
 	for selector := range Selectors {
 		for accept := range Acceptances {

@@ -34,9 +34,9 @@ func seeded(t *testing.T, w simulated.World, opt Options, rollouts int64) (*Resu
 	return res, journal
 }
 
-// TestSeeds: a good text that stands in the pool from the start wins, a bad one
-// does not; one whose kernel is another is never run; a barred one is not tried,
-// although it is a seed.
+// TestSeeds: a good text that is in the pool from the start wins, a bad one
+// does not; one with another kernel is never run; a rejected one is not
+// tried, although it is a seed.
 func TestSeeds(t *testing.T) {
 	w := worldstest.Additive(3, 12, 0.02)
 	found, _ := seeded(t, w, Options{Seed: 1}, 600)

@@ -32,7 +32,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestPerfectStops: a search that has nothing left to gain says so.
+// TestPerfectStops: a search that has nothing left to gain reports that.
 func TestPerfectStops(t *testing.T) {
 	w := worldstest.Additive(1, 6, 0)
 	w.PerBloat, w.PerToken = 0, 0

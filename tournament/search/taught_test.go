@@ -7,9 +7,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 )
 
-// TestEveryReflectionSaysWhatTaughtIt: a text that a reflection made cites train
-// cases, also where some of its lines were taken out again because they were in
-// each other's way.
+// TestEveryReflectionSaysWhatTaughtIt: a text that a reflection made cites
+// train cases, even if some of its lines were removed because they obstructed
+// each other.
 func TestEveryReflectionSaysWhatTaughtIt(t *testing.T) {
 	apart := 0
 	for seed := range int64(4) {

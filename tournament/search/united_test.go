@@ -16,8 +16,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
 
-// A wordy mutator teaches one rule, in other words each time. Asked to say it once,
-// it does.
+// A wordy mutator teaches one rule, in other words each time. Asked to state
+// it once, it does.
 type wordy struct{ calls, unions atomic.Int64 }
 
 var wordings = []string{
@@ -49,7 +49,7 @@ func (m *wordy) Complete(_ context.Context, p eval.Prompt) (eval.Completion, err
 	return eval.Completion{Text: "Done.\n```\n" + text + "```\n", Finish: "stop", Usage: &eval.Usage{Input: 1, Output: 1}}, nil
 }
 
-// A flagger answers well where its skill says the rule at all.
+// A flagger answers well if its skill states the rule in any form.
 type flagger struct{}
 
 func (flagger) Identity() eval.Identity { return eval.Identity{Backend: "flagger", Simulated: true} }
@@ -62,9 +62,10 @@ func (flagger) Run(_ context.Context, t eval.Task) (eval.Attempt, error) {
 	return eval.Attempt{Answer: answer, Duration: time.Second, Usage: &eval.Usage{Input: 1, Output: 1}}, nil
 }
 
-// TestUnionIsSettledBeforeItIsMeasured: what reflections say alike is asked about
-// once, before the first child of their union is measured; the call is on the bill,
-// and a second walk over the same records makes none.
+// TestUnionIsSettledBeforeItIsMeasured: equal statements of several
+// reflections are asked about once, before the first child of their union is
+// measured; the call is on the bill, and a repetition over the same records
+// makes none.
 func TestUnionIsSettledBeforeItIsMeasured(t *testing.T) {
 	doc, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n# S\n\n- Say what changed.\n"), skill.Options{})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestTangledLines: of two lines that are both stated and both fail, the one
-// that fewer cases ask for goes; a line that passes anywhere is in nobody's way.
+// that fewer cases ask for goes; a line that passes anywhere obstructs none.
 func TestTangledLines(t *testing.T) {
 	doc, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n\n# S\n\n- Plot quasars in violet.\n- Plot lanterns in copper.\n- Plot tundra in saffron.\n"), skill.Options{})
 	if err != nil {

@@ -306,8 +306,8 @@ func TestTroubleOfOneSkill(t *testing.T) {
 	}
 }
 
-// TestAlarm: it is told once; the version goes back only by explicit choice, and
-// nothing else is done to that skill in the same night.
+// TestAlarm: it is reported once; the version is rolled back only by explicit
+// choice, and nothing else is done to that skill in the same night.
 func TestAlarm(t *testing.T) {
 	for _, rollback := range []bool{false, true} {
 		h := &house{outlooks: map[string]Outlook{"a": failing("a", 90)}, results: map[string]Result{"a": {Spent: eval.Spent{Rollouts: 5}}},
@@ -339,8 +339,8 @@ func TestAlarm(t *testing.T) {
 	}
 }
 
-// TestUnprovenCasesWait: where only cases are left that prove nothing, nothing is
-// begun, and the owner is told what would help.
+// TestUnprovenCasesWait: if only cases are left that prove nothing, nothing
+// is begun, and the owner learns what would help.
 func TestUnprovenCasesWait(t *testing.T) {
 	o := failing("a", 90)
 	o.Challenger, o.Unproven = "c", 12
@@ -354,8 +354,8 @@ func TestUnprovenCasesWait(t *testing.T) {
 	}
 }
 
-// TestEditedMeanwhile: what its owner's edit has overtaken is skipped with the reason,
-// fails nothing, and offers nobody a proof about another text.
+// TestEditedMeanwhile: a step that its owner's edit has overtaken is skipped
+// with the reason, is no failure, and offers no proof about another text.
 func TestEditedMeanwhile(t *testing.T) {
 	edit := &Overtaken{"you edited the live text"}
 	h := &house{outlooks: map[string]Outlook{"a": failing("a", 90), "b": failing("b", 30), "c": staged("c")}, results: map[string]Result{"b": proved(60)},

@@ -7,9 +7,9 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 )
 
-// TestDescriptions: a night works on a description where misfires show need, once
-// for the same ones; the harness comes first; both share the lifetime's error, and
-// no policy installs one.
+// TestDescriptions: a night works on a description if misfires show need,
+// once for the same ones; the harness comes first; both share the lifetime's
+// error, and no policy installs one.
 func TestDescriptions(t *testing.T) {
 	misfiring := func(n int) *Triggers { return &Triggers{Description: "d", Train: 10, Tried: 20, Misfired: n} }
 	quiet := failing("a", 3)

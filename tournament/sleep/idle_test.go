@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A night that has nothing to do for a skill says why, skill by skill.
+// A night that has nothing to do for a skill reports the reason, skill by
+// skill.
 func TestIdle(t *testing.T) {
 	failed := func(n int) (uses []Use) {
 		for i := range n {

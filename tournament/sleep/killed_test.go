@@ -64,9 +64,9 @@ func staged(skill string) Outlook {
 	return o
 }
 
-// TestKilledAtEveryStep: whatever write a night dies at, the next process ends it
-// as if nothing had been: the same spending, every run once, each install once,
-// each alarm told, each version taken back once.
+// TestKilledAtEveryStep: if a night is killed at any write, the next process
+// ends it as if nothing had happened: the same spending, every run once, each
+// install once, each alarm reported once, each version rolled back once.
 func TestKilledAtEveryStep(t *testing.T) {
 	for _, c := range []struct {
 		name       string

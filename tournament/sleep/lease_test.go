@@ -49,8 +49,8 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// TestSuspended: a process that slept through its lease learns that before it spends
-// or writes anything more, and says so once.
+// TestSuspended: a process that slept through its lease detects that before
+// it spends or writes anything more, and reports it once.
 func TestSuspended(t *testing.T) {
 	j := Stored(openStore(t))
 	h := &house{outlooks: map[string]Outlook{"a": failing("a", 90)}}

@@ -2,8 +2,8 @@ package sleep
 
 import "testing"
 
-// TestMinedMark: what a night has made cases of is marked for that skill alone, and
-// not by a night that only says what it would do.
+// TestMinedMark: uses of which a night has made cases are marked for that
+// skill alone, and not by a dry run.
 func TestMinedMark(t *testing.T) {
 	a, b := failing("a", 3), failing("b", 3)
 	a.Mined, b.Mined = "uses-of-a", "uses-of-b"

@@ -239,7 +239,7 @@ func (m *month) watch(ctx context.Context, _ string) (*Alarm, error) {
 	return DefaultRule.Look(m.installed().sha, before, m.history(), m.uses), nil
 }
 
-// night runs one; it returns what it spent, and the alarm that it told of.
+// night runs one night; it returns its spending, and its alarm.
 func (m *month) night(caps Caps) (spent int64, alarm *Alarm) {
 	n, err := m.nights.Run(m.t.Context(), Plan{Policy: Auto, Caps: caps})
 	if err != nil {
@@ -253,7 +253,7 @@ func (m *month) night(caps Caps) (spent int64, alarm *Alarm) {
 	return n.Spent().Rollouts, alarm
 }
 
-// A told is what a month came to.
+// A told is the result of a month.
 type told struct {
 	Quality    []float64 // of the installed text after each night, the simulated truth
 	Spent      []int64   // rollouts
@@ -322,7 +322,7 @@ func TestAMonth(t *testing.T) {
 	}
 }
 
-// without has nobody note which text a session loads.
+// without leaves out the records of which text a session loads.
 func without(m *month) *month {
 	m.hookless = true
 	return m
@@ -343,9 +343,9 @@ func TestAMonthOfNullMutators(t *testing.T) {
 }
 
 // TestAMonthWithARegression: real sessions turn bad for a reason that no case
-// shows. The forecast says by how many sessions the alarm comes in 80 % of cases.
-// Whether hooks note the text of a session or the installations tell it makes no
-// difference.
+// shows. The alarm comes within the sessions forecast for 80 % of cases. It
+// makes no difference whether hooks record the text of a session or the
+// installations show it.
 func TestAMonthWithARegression(t *testing.T) {
 	const months, left = 8, (monthly - 20 + 1) * perDay
 	due, within := 0, 0

@@ -27,7 +27,7 @@ func (null) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) 
 		}
 	}
 	usd := 0.001
-	// A remark on a subject that nobody asks for, another one each time.
+	// A remark on a subject of no request, another one each time.
 	return eval.Completion{Text: fmt.Sprintf("I added a line.\n```\n%s\n- Mind the tone of voice (%x).\n```\n", strings.TrimRight(text, "\n"), uint64(p.Seed)&0xff), Finish: "stop",
 		Usage: &eval.Usage{Input: 100, Output: 100}, CostUSD: &usd}, nil
 }

@@ -44,8 +44,8 @@ func (h *house) resumed(j Journal) *Cycle {
 	return c
 }
 
-// TestResumedUnderLess: a night that goes on spends no more than what is asked for
-// now, with what was spent before, and installs nothing where it is to stage.
+// TestResumedUnderLess: a continued night spends, with its earlier spending,
+// no more than the present caps, and installs nothing under the policy stage.
 func TestResumedUnderLess(t *testing.T) {
 	h, j := interrupted(t, 80)
 	c := h.resumed(j)
@@ -91,7 +91,7 @@ func TestResumedUnderMore(t *testing.T) {
 	}
 }
 
-// TestResumedForOneSkill: the others are skipped, with a word.
+// TestResumedForOneSkill: the others are skipped, with a reason.
 func TestResumedForOneSkill(t *testing.T) {
 	h, j := interrupted(t, 80)
 	n, err := h.resumed(j).Run(t.Context(), Plan{Policy: Auto, Skills: []string{"b"}})
@@ -106,8 +106,8 @@ func TestResumedForOneSkill(t *testing.T) {
 	}
 }
 
-// TestStagePolicyOverABegunInstallation: what was about to be installed waits; what
-// is in place already is told as installed.
+// TestStagePolicyOverABegunInstallation: an installation that has not
+// happened waits; one that is in place already is reported as installed.
 func TestStagePolicyOverABegunInstallation(t *testing.T) {
 	for _, placed := range []bool{false, true} {
 		h := &house{outlooks: map[string]Outlook{"a": staged("a")}}

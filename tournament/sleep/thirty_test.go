@@ -39,8 +39,8 @@ func (s *street) parts() Parts {
 	return p
 }
 
-// newStreet has so many skills that fail less and less often, each of whose searches
-// takes as many rollouts as need says.
+// newStreet has n skills that fail less and less often; need is the rollouts
+// that each search takes.
 func newStreet(n int, need func(k int) int64) *street {
 	s := &street{house: house{outlooks: map[string]Outlook{}}, needs: map[string]int64{}, served: map[string][]string{}}
 	for k := range n {
@@ -133,9 +133,9 @@ func TestHighGainDoesNotStarve(t *testing.T) {
 	}
 }
 
-// TestTooSmallANight: no night of this size can carry the search. It is tried once
-// with all that there is, told with the figure that is needed, and not again before
-// there are new corrections or a larger night.
+// TestTooSmallANight: no night of this size can carry the search. It is tried
+// once with everything there is, reported with the figure that is needed, and
+// not tried again before there are new corrections or a larger night.
 func TestTooSmallANight(t *testing.T) {
 	s := newStreet(1, func(int) int64 { return 186 })
 	j := Stored(openStore(t))
@@ -151,9 +151,9 @@ func TestTooSmallANight(t *testing.T) {
 	}
 }
 
-// TestNightTooSmallToSearch: a night that could not find anything reads and measures
-// nothing for it, and continues trials; who waits for more than it has keeps nobody
-// from having a turn.
+// TestNightTooSmallToSearch: a night that could not find anything reads and
+// measures nothing for a search, and continues trials; a skill that waits for
+// more than the night has keeps no other from its turn.
 func TestNightTooSmallToSearch(t *testing.T) {
 	s := newStreet(3, func(int) int64 { return 186 })
 	for _, name := range []string{"s01", "s02"} {
@@ -211,8 +211,8 @@ func TestCapBeforeAVerdict(t *testing.T) {
 	}
 }
 
-// TestDryRunSaysWhoIsServed: what a night would serve is told with its rollouts,
-// and what would wait, waits.
+// TestDryRunSaysWhoIsServed: steps that a night would serve are listed with
+// their rollouts, and the others wait.
 func TestDryRunSaysWhoIsServed(t *testing.T) {
 	s := newStreet(30, func(int) int64 { return 110 })
 	n, err := s.cycle(Stored(openStore(t))).Run(t.Context(), Plan{Caps: Caps{Rollouts: 240}, Dry: true})
@@ -261,9 +261,9 @@ func fits(a, b Caps) bool {
 		!over(float64(a.Tokens), float64(b.Tokens)) && !over(float64(a.Duration), float64(b.Duration))
 }
 
-// TestPortionsOfANight: whatever is asked for, the portions of a night keep within
-// its caps together, each is at least what its step needs, and a step waits only
-// where what is left does not carry it.
+// TestPortionsOfANight: for any steps, the portions of a night keep within
+// its caps together, each is at least what its step needs, and a step waits
+// only if the rest does not carry it.
 func TestPortionsOfANight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole, steps := anySteps(t)

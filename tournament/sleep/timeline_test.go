@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestHistory: a text that comes back is told by both of its stays, what was found
-// was there before, and what nobody knows tells nothing.
+// TestHistory: a text that comes back has both of its stays, the text that
+// was found was there before, and an unknown text gives no answer.
 func TestHistory(t *testing.T) {
 	day := func(n int) time.Time { return evening.AddDate(0, 0, n) }
 	h := Timeline{{Version: "a"}, {"b", day(1)}, {"a", day(2)}, {"", day(3)}, {"b", day(4)}}

@@ -141,9 +141,9 @@ func TestTroubleIsOver(t *testing.T) {
 	})
 }
 
-// TestEverybodysTrouble: where a second skill meets the same before any answer, the
-// night stops, stays open, and nobody is held back for it; the next process begins
-// with those that have not met it.
+// TestEverybodysTrouble: if a second skill meets the same trouble before any
+// answer, the night stops and stays open, and no skill is held back for it;
+// the next process begins with those that have not met it.
 func TestEverybodysTrouble(t *testing.T) {
 	h, j := alley("alpha", "beta", "gamma", "delta"), Stored(openStore(t))
 	h.fails("server_error", "alpha", "beta", "gamma", "delta")
@@ -192,7 +192,8 @@ func TestTroubleOfTwoKinds(t *testing.T) {
 	}
 }
 
-// TestCommonTrouble: nobody is held back for a server that cannot be reached.
+// TestCommonTrouble: no skill is held back because a server cannot be
+// reached.
 func TestCommonTrouble(t *testing.T) {
 	h, j := alley("alpha"), Stored(openStore(t))
 	h.trouble["alpha"], h.results["alpha"] = &Trouble{Kind: "unreachable", Common: true, Err: errors.New("no route")}, Result{}
@@ -251,7 +252,7 @@ func TestStaleNight(t *testing.T) {
 	}
 }
 
-// TestSkillThatCannotBeLookedAt stands in nobody's way.
+// TestSkillThatCannotBeLookedAt does not block the other skills.
 func TestSkillThatCannotBeLookedAt(t *testing.T) {
 	h := alley("alpha", "beta")
 	c := h.cycle(Stored(openStore(t)))

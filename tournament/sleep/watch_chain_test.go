@@ -19,9 +19,9 @@ type reign struct {
 	failed   float64
 }
 
-// succession is a skill whose text was replaced several times, as transcripts alone
-// tell it: no use says which text it was. drift is by how much more often sessions
-// fail at the end than at the beginning, whatever the text.
+// succession is a skill whose text was replaced several times, as transcripts
+// alone show it: no use names its text. drift is by how much more often
+// sessions fail at the end than at the beginning, under any text.
 func succession(rng *rand.Rand, drift float64, reigns ...reign) (h Timeline, uses []Use) {
 	total := 0
 	for _, r := range reigns {
@@ -188,7 +188,7 @@ func TestWatchOfChainsSeesARegression(t *testing.T) {
 	}
 }
 
-// middle is the median of forecasts; 0 stands for never.
+// middle is the median of forecasts; 0 means never.
 func middle(in []int) int {
 	slices.SortFunc(in, func(a, b int) int { return cmp.Compare(uint(a-1), uint(b-1)) })
 	return in[len(in)/2]
@@ -251,8 +251,9 @@ func TestAlarmSaysAgainstWhom(t *testing.T) {
 	}
 }
 
-// TestAlarmSaysWhatTurnedBad: what was good for months is told by its last sessions, of
-// rates and of factors; what was bad from the first one by all.
+// TestAlarmSaysWhatTurnedBad: for a version that was good for months the
+// alarm gives the rates and factors of its last sessions; for one that was
+// bad from the first, those of all.
 func TestAlarmSaysWhatTurnedBad(t *testing.T) {
 	for _, c := range []struct {
 		good     int
@@ -276,8 +277,8 @@ func TestAlarmSaysWhatTurnedBad(t *testing.T) {
 	}
 }
 
-// TestSharesAsCoins: a session of several uses falls as often as its share says, and
-// always the same way.
+// TestSharesAsCoins: a session of several uses falls with the probability of
+// its share, and always the same way.
 func TestSharesAsCoins(t *testing.T) {
 	n := 0
 	for i := range 4000 {
@@ -294,8 +295,8 @@ func TestSharesAsCoins(t *testing.T) {
 	}
 }
 
-// TestNeededIsWhatTheForecastSays: a forecast of 80 % alone plays no more than it needs,
-// and says the same; so does the alarm of what is looked at.
+// TestNeededIsWhatTheForecastSays: a forecast of 80 % alone simulates no more
+// than it needs, with the same result; and the alarm has the same figure.
 func TestNeededIsWhatTheForecastSays(t *testing.T) {
 	for _, c := range []struct {
 		limit, goodRate float64

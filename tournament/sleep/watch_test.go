@@ -35,7 +35,7 @@ func was(names ...string) (ps []Predecessor) {
 	return ps
 }
 
-// TestWatchRarelyCriesWolf: where the new version is exactly as good, a year of
+// TestWatchRarelyCriesWolf: if the new version is exactly as good, a year of
 // sessions raises an alarm in no more cases than the rule allows.
 func TestWatchRarelyCriesWolf(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -72,8 +72,9 @@ func TestWatchSeesARegression(t *testing.T) {
 	}
 }
 
-// TestWatchTellsVersionsApart: a use that carries a hash belongs to that version
-// whenever it was; without one its time decides; a third version says nothing.
+// TestWatchTellsVersionsApart: a use with a hash belongs to that version at
+// any time; without one its time decides; uses of a third version are
+// ignored.
 func TestWatchTellsVersionsApart(t *testing.T) {
 	late, early := evening.Add(time.Hour), evening.Add(-time.Hour)
 	a := DefaultRule.Look("new", was("old"), replaced(evening), []Use{
@@ -164,10 +165,10 @@ func livedAs(rng *rand.Rand, n int, old life, m int, new life) (uses []Use, sinc
 	return uses, since
 }
 
-// TestWatchOnEverything: each of the signals raises the alarm by itself, named;
-// the error is shared, so that a version that is as good in all of them raises one
-// in no more lives than the rule allows, and in none where it is better. More
-// lives with EVOLVE_LONG=1.
+// TestWatchOnEverything: each of the signals raises the alarm by itself,
+// named; the error is shared, so that a version that is as good in all of
+// them raises one in no more lives than the rule allows, and in none if it is
+// better. More lives with EVOLVE_LONG=1.
 func TestWatchOnEverything(t *testing.T) {
 	lives := 100
 	if os.Getenv("EVOLVE_LONG") == "1" {

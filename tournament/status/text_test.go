@@ -31,9 +31,9 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
-// Whatever a skill is called and whatever its state says, no line is wider than
-// the terminal, but for one that holds nothing but a command; and nothing of it
-// commands the terminal.
+// With any name and state of a skill no line is wider than the terminal,
+// except one that holds nothing but a command; and no text reaches the
+// terminal as a control sequence.
 func TestStatusFitsItsTerminal(t *testing.T) {
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	rate, forty := 0.5, 40

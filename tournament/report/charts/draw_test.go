@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTicks: round, in order, within the axis, not too many, and told apart.
+// TestTicks: round, in order, within the axis, not too many, and
+// distinguishable.
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lo := rapid.Float64Range(-1e6, 1e6).Draw(t, "lo")

@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report/reporttest"
 )
 
-// TestLongAnswersAreCut: however long the answers are and whatever they are made
-// of, the page stays light, and says where they are whole.
+// TestLongAnswersAreCut: with answers of any length and content the page
+// stays small, and names the command that prints them whole.
 func TestLongAnswersAreCut(t *testing.T) {
 	var all []report.Case
 	for i := range 1000 {

@@ -379,7 +379,8 @@ func TestNightLeadsToItsRuns(t *testing.T) {
 	}
 }
 
-// TestPanic: whoever looks is told that there is a bug, and nothing of its value.
+// TestPanic: the page reports that there is a bug, and nothing of the panic's
+// value.
 func TestPanic(t *testing.T) {
 	s := New(&stub{panics: true}, 3700)
 	var bugs []any

@@ -60,8 +60,8 @@ func until(last int) func(n int) *Progress {
 	}
 }
 
-// TestStream: each step is told once, in order, whoever was cut off goes on where
-// they were, and the end is told.
+// TestStream: each step is sent once, in order; an interrupted client
+// continues at its last step; the end is sent.
 func TestStream(t *testing.T) {
 	p := &stub{progress: until(3)}
 	s, stop := listening(t, p)

@@ -19,8 +19,8 @@ import (
 // hostile is a text that a page must show, and never obey.
 const hostile = `</textarea></pre><script>window.pwned=1</script><img src=x onerror="window.pwned=1">" onfocus="window.pwned=1" autofocus x="{{.}}` + "\u202e\x1b[31m"
 
-// A stub is a program whose every word is hostile, and that counts what it is told
-// to do. The commands themselves are behind the pages in cmd/evolve's tests.
+// A stub is a program with hostile words in every field, which counts the
+// acts. cmd/evolve's tests have the commands themselves behind the pages.
 type stub struct {
 	mu       sync.Mutex
 	did      []string
