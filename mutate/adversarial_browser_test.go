@@ -19,9 +19,9 @@ func init() {
 	}
 }
 
-// visible says where words are shown on the rendered page, and how often: under
-// which headings, of Markdown or HTML. A page that a style sheet or a script
-// changes shows nothing for sure.
+// visible reports where words are shown on the rendered page, and how often:
+// under which headings, of Markdown or HTML. A page that a style sheet or a
+// script changes counts as showing nothing.
 func visible(md goldmark.Markdown, body []byte, words []string) map[string]int {
 	var b bytes.Buffer
 	if err := md.Convert(body, &b); err != nil {

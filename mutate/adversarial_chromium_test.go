@@ -17,7 +17,7 @@ var soupTags = strings.Fields("a b i s p div span table tbody tr td th caption c
 
 var soupAttributes = []string{"", "", "", " hidden", " open", " type=hidden", " encoding=text/html", " x='", " x=\"", " /", " x=>", " popover", " style=display:none"}
 
-// soup is HTML as nobody writes it.
+// soup is HTML of a kind that no author writes.
 func soup(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(5) {

@@ -14,16 +14,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The oracle reads a skill without any help of package skill: bytes by search,
-// structure from goldmark's tree, visibility from the rendered page. It knows
-// two dialects, since nobody knows which one an agent's reader speaks.
+// The oracle reads a skill without any help of package skill: bytes by
+// search, structure from goldmark's tree, visibility from the rendered page.
+// It knows two dialects, since the one of an agent's reader is unknown.
 var dialects = map[string]goldmark.Markdown{
 	"CommonMark": goldmark.New(goldmark.WithRendererOptions(html.WithUnsafe())),
 	"GitHub":     goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote), goldmark.WithRendererOptions(html.WithUnsafe())),
 }
 
-// intact says how the kernel of a shape was changed in a file, "" for not at
-// all. description says that the description may differ.
+// intact returns how the kernel of a shape was changed in a file, "" for not
+// at all. description means that the description may differ.
 func intact(s shape, file []byte, description bool) string {
 	wasFront, wasBody := cutFront([]byte(s.text))
 	isFront, isBody := cutFront(file)

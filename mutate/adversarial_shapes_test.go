@@ -2,8 +2,8 @@ package mutate
 
 import "strings"
 
-// A shape is one way for a skill to hold a kernel. The kernel is stated here by
-// hand, so that the tests do not have to believe what skill.Parse says of it.
+// A shape is one way for a skill to hold a kernel. The kernel is written here
+// by hand, so that the tests do not depend on skill.Parse.
 type shape struct {
 	name   string
 	text   string

@@ -50,8 +50,8 @@ func newAdversary(t *testing.T, s shape, seed uint64) *adversary {
 	return &adversary{shape: s, r: rand.New(rand.NewPCG(seed, 6)), root: root, pool: []*skill.Document{root}, dir: dir, counts: map[string]int{}}
 }
 
-// hostileEvidence is one failure with words that stand in the attacks, so that
-// they are taken for answers to it.
+// hostileEvidence is one failure with words of the attacks, so that they
+// count as answers to it.
 func hostileEvidence(feedback string) []Evidence {
 	return []Evidence{{Case: &eval.Case{ID: "c1", Prompt: "Plot revenue", Reference: "A chart."}, Rollout: &eval.Rollout{Answer: "?", Feedback: []string{feedback}}}}
 }
@@ -105,7 +105,7 @@ func (a *adversary) next(parent *skill.Document) (name string, p Proposal, err e
 	return name, p, err
 }
 
-// step takes one reply all the way and says what of the kernel it changed.
+// step takes one reply all the way and returns how it changed the kernel.
 func (a *adversary) step() string {
 	parent := pick(a.r, a.pool)
 	name, p, err := a.next(parent)
@@ -168,8 +168,8 @@ func (a *adversary) install(d *skill.Document) string {
 	return intact(a.shape, live, true)
 }
 
-// TestHostileReplies is the promise that the kernel stands whatever a mutator
-// replies: EVOLVE_LONG=1 tries 100,000 of them.
+// TestHostileReplies is the promise that the kernel survives any reply of a
+// mutator: EVOLVE_LONG=1 tries 100,000 of them.
 func TestHostileReplies(t *testing.T) {
 	replies := 3000
 	if long() {

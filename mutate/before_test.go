@@ -7,8 +7,9 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// TestPromptShowsWhatARequestFollows: a request like "1" says nothing without the
-// turns before it. Only the last ones are shown, short, and no tool's.
+// TestPromptShowsWhatARequestFollows: a request like "1" means nothing
+// without the turns before it. Only the last ones are shown, short, and no
+// tool's.
 func TestPromptShowsWhatARequestFollows(t *testing.T) {
 	in := plantedInput(t, "fine")
 	in.Evidence = in.Evidence[:1]

@@ -7,8 +7,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// TestMergeAddsNothing: a model that settles a merge may word what either text
-// says; a line like none of them was taught by nobody.
+// TestMergeAddsNothing: a model that settles a merge may reword either text;
+// a line like none of them is removed.
 func TestMergeAddsNothing(t *testing.T) {
 	doc := func(colour, more string) *skill.Document {
 		d, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n\n# S\n\n- Draw the chart that is asked for in "+colour+".\n"+more+

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// graded is a rollout as the evaluator records it: the feedback of every failed
-// check stands in the check and in the rollout, behind what went wrong at all.
+// graded is a rollout as the evaluator records it: the feedback of every
+// failed check is in the check and in the rollout, after the failure, if any.
 func graded(checks []eval.CheckResult, failure string) *eval.Rollout {
 	r := &eval.Rollout{Status: eval.Done, Answer: "An answer.", Checks: checks, Failure: failure, Quality: 0.25}
 	if failure != "" {
@@ -102,7 +102,7 @@ func TestFeedbackOfPassedChecksIsNotShown(t *testing.T) {
 	}
 }
 
-// An attempt that was made twice is told once, with what came of it last.
+// An attempt that was made twice is shown once, with its last result.
 func TestAttemptsAreShownOnce(t *testing.T) {
 	doc, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n# S\n\n- a\n"), skill.Options{})
 	if err != nil {

@@ -33,7 +33,7 @@ func TestPastedIsShownApart(t *testing.T) {
 	}
 }
 
-// The mark stays where a long paste is clipped.
+// The mark stays when a long paste is clipped.
 func TestPastedStaysApartWhenClipped(t *testing.T) {
 	for _, text := range []string{"a\n\n```\n" + strings.Repeat("x ", 5000) + "\n```", "a\n```\n" + strings.Repeat("x\n", 5000) + "```", "> " + strings.Repeat("x", 9999)} {
 		shown := typed(text, 1000)

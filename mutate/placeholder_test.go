@@ -107,9 +107,9 @@ func TestPlaceholdersOfTheParentStay(t *testing.T) {
 	}
 }
 
-// TestSecretsOfTheSkillStay: a model sees a placeholder where the skill itself
-// holds a secret. A line that it gives back as it saw it is the owner's line; one
-// that could be either of two, or that it changed, is refused.
+// TestSecretsOfTheSkillStay: a model sees a placeholder instead of a secret
+// of the skill itself. A line that it returns unchanged is the owner's line;
+// one that could be either of two, or that it changed, is refused.
 func TestSecretsOfTheSkillStay(t *testing.T) {
 	const rules = "- Log in with hunter2-hunter2 (staging).\n- Label axes.\n- Key: aaaa1111\n- Key: bbbb2222\n- Sent to [redacted:host].\n"
 	parent, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n\n# S\n\n"+rules), skill.Options{})

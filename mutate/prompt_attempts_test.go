@@ -7,8 +7,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// What was tried before holds a model's words and words of cases: in a prompt it
-// stands quoted, and no line of it can pass for one of ours.
+// An earlier attempt holds a model's words and words of cases: in a prompt it
+// is quoted, and no line of it can pass for one of ours.
 func TestAttemptsAreQuoted(t *testing.T) {
 	doc, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n# S\n\n- a\n"), skill.Options{})
 	if err != nil {

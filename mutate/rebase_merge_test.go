@@ -63,7 +63,7 @@ func (a *author) write() []part {
 	return out
 }
 
-// edit makes one or two changes: to a section, or to what stands in one.
+// edit makes one or two changes: to a section, or within one.
 func (a *author) edit(parts []part, who string) []part {
 	out := make([]part, len(parts))
 	for i, p := range parts {
@@ -132,7 +132,7 @@ func wordsIn(text string) map[string]int {
 	return n
 }
 
-// unfaithful says what a merge has done to lines that nobody wanted, "" for nothing.
+// unfaithful describes changes of lines that neither side made, "" for none.
 func unfaithful(base, ours, theirs, got string) string {
 	b, o, h, g := wordsIn(base), wordsIn(ours), wordsIn(theirs), wordsIn(got)
 	for _, n := range []map[string]int{b, o, h, g} {
@@ -164,9 +164,9 @@ func rebaseTexts(t interface{ Fatalf(string, ...any) }, base, ours, theirs strin
 	return string(got.Render()), nil
 }
 
-// Whatever the two did to sections: no deletion is undone, no line is lost or
-// doubled, or it is a conflict; and where both worked in different sections it is
-// none, mostly.
+// For any changes of sections on the two sides: no deletion is undone, no
+// line is lost or doubled, or it is a conflict; and if both worked in
+// different sections it mostly is none.
 func TestRebaseIsFaithful(t *testing.T) {
 	merged, conflicts := 0, 0
 	for seed := range uint64(3000) {
@@ -196,7 +196,7 @@ var askGit = flag.Bool("git", false, "record again what `git merge-file` makes o
 
 const gitVectors = 150
 
-// gitMerge is what git makes of a merge, conflict where it cannot.
+// gitMerge is git's merge, conflict if it cannot.
 func gitMerge(t *testing.T, base, ours, theirs string) (merged string, conflict bool) {
 	t.Helper()
 	args := []string{"merge-file", "-p"}
@@ -215,9 +215,9 @@ func gitMerge(t *testing.T, base, ours, theirs string) (merged string, conflict 
 	return string(out), err != nil
 }
 
-// What git merges by lines and Rebase by sections has the same lines; what git cannot
-// merge, Rebase does only where the two changed different sections. The answers of
-// git (merge-file of 2.39) are recorded: testing needs no git.
+// What git merges by lines and Rebase by sections has the same lines; what
+// git cannot merge, Rebase merges only if the two changed different sections.
+// The answers of git (merge-file of 2.39) are recorded: testing needs no git.
 func TestRebaseAgainstGit(t *testing.T) {
 	const path = "testdata/rebase/git.txtar"
 	triples := map[string][3]string{}

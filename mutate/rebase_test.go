@@ -195,7 +195,8 @@ func drawSkill(t *rapid.T) string {
 	return b.String()
 }
 
-// mangle edits a text: lines go, come and change; kernel only where it may.
+// mangle edits a text: it removes, adds and changes lines; kernel only if
+// allowed.
 func mangle(t *rapid.T, text string, kernel bool) string {
 	word := rapid.SampledFrom([]string{"alpha", "beta", "gamma", "omega", "sigma"})
 	head, body, _ := strings.Cut(text[4:], "---\n")

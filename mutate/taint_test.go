@@ -20,8 +20,8 @@ const (
 	said   = "TOOL OUTPUT"
 )
 
-// An obedient model edits the first fenced text of its prompt, and does what it
-// is told by anything that stands neither in a fence nor in a quotation.
+// An obedient model edits the first fenced text of its prompt, and obeys
+// every order that is neither in a fence nor in a quotation.
 type obedient struct {
 	t       *testing.T
 	prompts []eval.Prompt
@@ -70,8 +70,8 @@ func fences(t *testing.T, prompt string) (rest string, texts []string) {
 	}
 }
 
-// plantedSkill is a skill that says order in its description and in its rules,
-// and names its kernel section after it.
+// plantedSkill is a skill with order in its description and in its rules, and
+// as the name of its kernel section.
 func plantedSkill(t *testing.T, order, rule string) *skill.Document {
 	t.Helper()
 	description, err := json.Marshal("Draws charts. " + strings.ReplaceAll(order, "\n", " "))
@@ -132,10 +132,10 @@ func operators(m eval.Model) []Operator {
 		&Examples{Model: m}, &Merge{Model: m}, &Description{Model: m}}
 }
 
-// TestObedientMutatorFindsNoOrder: whatever users, agents, graders, tools and
-// other candidates say, an obedient model finds no order in the prompt of any
-// operator, the prompt's own words stay the same, and what tools and web pages
-// said is not there at all.
+// TestObedientMutatorFindsNoOrder: with any text of users, agents, graders,
+// tools and other candidates, an obedient model finds no order in the prompt
+// of any operator, the prompt's own words stay the same, and texts of tools
+// and web pages are not there at all.
 func TestObedientMutatorFindsNoOrder(t *testing.T) {
 	own := map[int]string{}
 	proposals := map[int]int{}
@@ -204,8 +204,8 @@ func TestObedientModelObeys(t *testing.T) {
 	}
 }
 
-// TestSkillsOwnSecretIsNotShown: a model behind the redactor does not see a secret
-// that stands in the skill, and the child holds it all the same.
+// TestSkillsOwnSecretIsNotShown: a model behind the redactor does not see a
+// secret of the skill, and the child holds it all the same.
 func TestSkillsOwnSecretIsNotShown(t *testing.T) {
 	key := "ghp_" + strings.Repeat("aB3dE5gH7", 4)
 	parent, err := skill.Parse([]byte("---\nname: s\ndescription: d\n---\n\n# S\n\n- Fetch with "+key+" in the header.\n- Spare line.\n"), skill.Options{})
@@ -228,8 +228,8 @@ func TestSkillsOwnSecretIsNotShown(t *testing.T) {
 	}
 }
 
-// TestUnionQuotesWhatItAsksAbout: what proposals say is quoted where the mutator is
-// asked whether it is the same.
+// TestUnionQuotesWhatItAsksAbout: texts of proposals are quoted when the
+// mutator is asked whether they are the same.
 func TestUnionQuotesWhatItAsksAbout(t *testing.T) {
 	asked := 0
 	for i, order := range evaltest.Orders {

@@ -118,8 +118,8 @@ func TestUnionSaysEachRuleOnce(t *testing.T) {
 	}
 }
 
-// drawRule is a rule of a small vocabulary, so that some say the same, more, less,
-// the opposite, or something else.
+// drawRule is a rule of a small vocabulary, so that some mean the same, more,
+// less, the opposite, or something else.
 func drawRule(t *rapid.T) string {
 	core := rapid.SampledFrom([]string{"label the value axis", "sort bars by value", "link the issue number", "quote `code` names", "name authors before dates"}).Draw(t, "rule")
 	switch rapid.IntRange(0, 5).Draw(t, "form") {
@@ -230,8 +230,8 @@ func TestUnionProperties(t *testing.T) {
 	})
 }
 
-// What no rule can tell is asked once, and the answer taken where it says each rule
-// and nothing else.
+// What no rule can decide is asked once, and the answer is used if it states
+// each rule and nothing else.
 func TestUnionAsksWhatMayBeTheSame(t *testing.T) {
 	const (
 		first  = "Name each removed flag with its replacement."
@@ -280,7 +280,7 @@ func TestUnionAsksWhatMayBeTheSame(t *testing.T) {
 	}
 }
 
-// No call is spent where nothing may be the same.
+// No call is spent if no sentences may be the same.
 func TestUnionAsksNothingForNothing(t *testing.T) {
 	base := "- Say what changed.\n"
 	for _, sides := range [][]string{

@@ -88,7 +88,7 @@ func TestJoinBlockProperties(t *testing.T) {
 	})
 }
 
-// TestJoinTakesTheOnlyChange: where one side changed nothing, the other is taken
+// TestJoinTakesTheOnlyChange: if one side changed nothing, the other is taken
 // as it is, byte for byte.
 func TestJoinTakesTheOnlyChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -43,8 +43,8 @@ func TestIntervalProperties(t *testing.T) {
 		if m := Compare(negated, 0.95); math.Abs(m.Low+e.High) > 1e-9 || math.Abs(m.High+e.Low) > 1e-9 {
 			t.Fatalf("[%g, %g] negated is [%g, %g]", e.Low, e.High, m.Low, m.High)
 		}
-		// The interval and the process are one thing: 0 is left out where the
-		// process against 0 stands at 1/0.025.
+		// The interval and the process agree: 0 is left out when the process
+		// against 0 reaches 1/0.025.
 		var p Process
 		for _, x := range d {
 			p.Add(x)

@@ -75,8 +75,8 @@ func TestKappaError(t *testing.T) {
 	}
 }
 
-// TestKappaCovers measures the interval where it is used: balanced labels, a
-// judge that is right on a share of them.
+// TestKappaCovers measures the interval under the conditions of its use:
+// balanced labels, a judge that is right on a share of them.
 func TestKappaCovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{20, 40} {

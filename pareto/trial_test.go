@@ -182,7 +182,7 @@ func TestRoutes(t *testing.T) {
 }
 
 // A gain in quality alone does not promote while the cost is not yet shown to
-// be within its tolerance, and the reason says what is waited for.
+// be within its tolerance, and the reason names what is missing.
 func TestToleranceHoldsBack(t *testing.T) {
 	trial := NewTrial(Config{})
 	for range 20 {

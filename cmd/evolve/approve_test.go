@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// challengerOf is what status says of who waits to replace the live text.
+// challengerOf is the challenger in the status of the live text.
 func challengerOf(t *testing.T) string {
 	t.Helper()
 	got, stderr, code := read(t, "status", "--json")
@@ -66,8 +66,8 @@ func TestRejectAChallenger(t *testing.T) {
 	}
 }
 
-// TestDecidingNamesTheNearest: a slip of the hand is told what it may have meant,
-// and a candidate that waits for nobody is told apart from none.
+// TestDecidingNamesTheNearest: a misspelt name gets a suggestion, and a
+// candidate that needs no decision differs from an unknown one.
 func TestDecidingNamesTheNearest(t *testing.T) {
 	shelf(t)
 	sha := challengerOf(t)

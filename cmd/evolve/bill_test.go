@@ -14,8 +14,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// bill stands between a station and its world, and writes what usage says of the
-// nth call, from 1 on, into each reply. calls counts them.
+// bill is a proxy between a station and its world, which writes the usage of
+// the nth call, from 1 on, into each reply. calls counts them.
 func (s *station) bill(usage func(n int64) any) (calls *atomic.Int64) {
 	calls = new(atomic.Int64)
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -88,8 +88,8 @@ func TestSilentServersAreHeld(t *testing.T) {
 	}
 }
 
-// A night whose server was cheap until it was not says by how much its cap was
-// exceeded: on the terminal, in its JSON and page, and in the status.
+// A night whose server was cheap until it was not reports by how much its cap
+// was exceeded: on the terminal, in its JSON and page, and in the status.
 func TestANightSaysWhatItsCapDidNotHold(t *testing.T) {
 	s := newStation(t, 0)
 	lull := func(n int64) any {
@@ -136,8 +136,8 @@ func TestANightSaysWhatItsCapDidNotHold(t *testing.T) {
 	}
 }
 
-// Without a cap on tokens or dollars, a run that took far more than was forecast
-// says so.
+// Without a cap on tokens or dollars, a run that took far more than its
+// forecast warns of it.
 func TestFarBeyondTheForecast(t *testing.T) {
 	s := newStation(t, 0)
 	for _, tokens := range []int{100, 60_000} {

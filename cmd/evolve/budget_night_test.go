@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// A meter stands before a station's server and adds up what its replies say they took.
+// A meter is a proxy before a station's server that adds up the usage in its
+// replies.
 type meter struct {
 	mu     sync.Mutex
 	calls  int64
@@ -21,8 +22,8 @@ type meter struct {
 	most   int64 // of one call
 }
 
-// metered puts a meter before the station's server; change, where given, is what a
-// call says that it took instead.
+// metered puts a meter before the station's server; change, if set, replaces
+// a call's usage.
 func (s *station) metered(change func(n, in, out int64) (int64, int64)) *meter {
 	m := &meter{}
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

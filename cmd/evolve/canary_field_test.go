@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// A canary is a secret as it stands in a text, and the part of it that must not
-// be found anywhere.
+// A canary is a secret as it occurs in a text, and the part of it that must
+// not be found anywhere.
 type canary struct{ text, needle string }
 
-// secretsFor are secrets of every kind that is told apart, made for one origin: a
-// needle that is found says where it was planted.
+// secretsFor are secrets of every kind for one origin: a needle that is found
+// shows where it was planted.
 func secretsFor(origin int) []canary {
 	var out []canary
 	n := 0
@@ -67,10 +67,9 @@ func secretsFor(origin int) []canary {
 	return out
 }
 
-// A field is where canaries grow: origin → the needles planted there.
+// A field holds the planted canaries: origin → their needles.
 type field struct {
-	// keys, where there are some, are what is planted: secrets that nobody knows
-	// by what they look like.
+	// keys, if any, are planted instead: secrets without a recognisable form.
 	keys []string
 
 	mu      sync.Mutex

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// A leaky is a server that answers as the simulated model does, with secrets in
-// what it says, and records every request.
+// A leaky is a server that answers as the simulated model does, with secrets
+// in its answers, and records every request.
 type leaky struct {
 	world http.Handler
 	f     *field
@@ -65,7 +65,7 @@ func (l *leaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(rec.Body.Bytes())
 }
 
-// leak puts a secret into a reply where it does not spoil its form.
+// leak puts a secret into a reply without spoiling its form.
 func (l *leaky) leak(asked, reply string, n int) string {
 	switch {
 	case strings.Contains(reply, `"score"`):

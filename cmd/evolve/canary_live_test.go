@@ -35,9 +35,9 @@ func (f *field) searchFiles(t *testing.T, when string, roots []string) (files []
 	return files
 }
 
-// searchProcesses looks for every canary in the arguments of all processes, and
-// in the environment of those that the program started: its own is where it was
-// given its keys. It does nothing where there is no /proc.
+// searchProcesses looks for every canary in the arguments of all processes,
+// and in the environment of those that the program started: its own is how it
+// got its keys. It does nothing without /proc.
 func (f *field) searchProcesses(t *testing.T) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*")

@@ -55,9 +55,9 @@ func (p panickingModel) Complete(ctx context.Context, q eval.Prompt) (eval.Compl
 	return p.Model.Complete(ctx, q)
 }
 
-// A panic anywhere in a run, with a secret in its value, ends it with 1, says
-// where it was and where to report it; the secret stands nowhere, what was
-// measured is kept, and the database opens.
+// A panic anywhere in a run, with a secret in its value, ends it with 1, and
+// the message names the place and the address for reports; the secret is
+// nowhere, what was measured is kept, and the database opens.
 func TestPanicOfABackend(t *testing.T) {
 	t.Parallel()
 	for _, who := range []string{"agent", "judge", "mutator"} {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// A purge while another process reads cannot empty the log that this one looks
-// into: it says so and fails, and the same command finishes later. Then no byte
-// of the session is in the database, its log, its index of the log, or anywhere.
+// A purge cannot empty the log while another process reads it: it fails with
+// that message, and the same command finishes later. Then no byte of the
+// session is in the database, its log, its index of the log, or anywhere.
 func TestPurgeWhileSomebodyReads(t *testing.T) {
 	t.Parallel()
 	claude, home, temp := plant(t), t.TempDir(), t.TempDir()

@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// Secrets stand in the files of a recorded repository, where an agent finds them:
-// it may read them there, and repeats them in its answer, its trace, its failure,
-// in files that it writes and on stderr. None is kept, said, or shown to a judge.
+// Secrets are in the files of a recorded repository, which an agent reads: it
+// repeats them in its answer, its trace, its failure, in files that it writes
+// and on stderr. None is stored, printed, or shown to a judge.
 func TestSecretsInAWorkspace(t *testing.T) {
 	t.Parallel()
 	git, err := exec.LookPath("git")

@@ -13,8 +13,8 @@ import (
 
 const sequences = "\x1b]0;PWNED\x07\x1b[31;1m\u009b31m\x1b[2J\u202e"
 
-// What a session or an import holds reaches no terminal as a command, and JSON
-// says it exactly.
+// Text of a session or an import reaches no terminal as a control sequence,
+// and JSON has it exactly.
 func TestCasesShowPlain(t *testing.T) {
 	claude, home := person(t), t.TempDir()
 	if code, _, errs := runHere(t, home, "harvest", "--claude-home", claude); code != exitDone {

@@ -16,8 +16,9 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 )
 
-// A clerk stands between a station and its world: it reads corrections itself, takes
-// a while for that, and keeps the account of all that it served.
+// A clerk is a proxy between a station and its world: it reads corrections
+// itself, takes a while for that, and records the usage of everything that it
+// served.
 type clerk struct {
 	mu     sync.Mutex
 	calls  int64 // of every kind
@@ -29,7 +30,7 @@ type clerk struct {
 	hold int64
 }
 
-// What every call of a clerk's says it took; reading takes 20 ms.
+// The usage in every reply of a clerk; reading takes 20 ms.
 const clerkIn, clerkOut = 1000, 100
 
 // clerk makes the station's server one that keeps accounts.

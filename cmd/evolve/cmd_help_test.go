@@ -98,7 +98,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestEnvironmentTopic: what is read from the environment is told in its topic.
+// TestEnvironmentTopic: the topic lists every variable that is read from the
+// environment.
 func TestEnvironmentTopic(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -218,7 +219,7 @@ func furnish(t *testing.T, home string) {
 	must(db.Close())
 }
 
-// TestCompletion asks for what stands on disk and in the store.
+// TestCompletion completes names from the disk and the store.
 func TestCompletion(t *testing.T) {
 	home := t.TempDir()
 	furnish(t, home)

@@ -250,7 +250,8 @@ func TestServeFollowsARun(t *testing.T) {
 		t.Errorf("the page has %q", got)
 	}
 	shots(b, "live")
-	// A page that nobody sees asks for nothing; seen again, it has all of it once.
+	// A hidden page requests nothing; once it is visible, it gets everything
+	// once.
 	browsertest.Ask[bool](b, `(() => { window.seen = true; Object.defineProperty(document, "hidden", {get: () => !window.seen}); window.look = s => { window.seen = s; document.dispatchEvent(new Event("visibilitychange")); }; window.look(false); return true; })()`)
 	d.event(id, 2, 42, 0.75, "third")
 	browsertest.Ask[bool](b, `(window.look(true), true)`)
@@ -274,8 +275,8 @@ func TestServeFollowsARun(t *testing.T) {
 	}
 }
 
-// TestServeLooks: no page sticks out of a telephone, nothing hostile has become
-// markup, and each is photographed where EVOLVE_SHOTS names a folder.
+// TestServeLooks: no page is wider than a telephone, nothing hostile has
+// become markup, and each is photographed if EVOLVE_SHOTS names a folder.
 func TestServeLooks(t *testing.T) {
 	b := browsertest.New(t)
 	d := serveDemo(t)

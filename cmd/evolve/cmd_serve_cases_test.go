@@ -76,8 +76,8 @@ func TestServeCases(t *testing.T) {
 	d.post("/skills/dataviz/case/drop", form(page), http.StatusUnprocessableEntity)
 }
 
-// TestServeReview: an answer is a label of the pair as it was shown; neither arm is
-// told.
+// TestServeReview: an answer is a label of the pair as it was shown; the page
+// names neither arm.
 func TestServeReview(t *testing.T) {
 	d := serveDemo(t)
 	var names []string // of all texts

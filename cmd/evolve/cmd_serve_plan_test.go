@@ -13,8 +13,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
-// TestServeTellsWhatIsPassedBy: the page of a rollback says which versions it passes by
-// and what comes back, in the terminal's words; where nothing is left, why.
+// TestServeTellsWhatIsPassedBy: the page of a rollback lists the skipped
+// versions and the one that comes back, in the terminal's words; if nothing
+// is left, the reason.
 func TestServeTellsWhatIsPassedBy(t *testing.T) {
 	d := serveDemo(t)
 	page := func(path string) string { return html.UnescapeString(d.get("/skills/dataviz/" + path)) }

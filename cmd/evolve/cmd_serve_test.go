@@ -160,7 +160,7 @@ func (d *servedDemo) read(r *http.Response, want int, what string) string {
 
 var hidden = regexp.MustCompile(`name="(csrf|at|seen|id|case|first|second)" value="([^"]*)"`)
 
-// form is what a page's form sends where nothing is changed.
+// form is what an unchanged form of a page sends.
 func form(page string) url.Values {
 	v := url.Values{}
 	for _, m := range hidden.FindAllStringSubmatch(page, -1) {
@@ -186,7 +186,7 @@ func (d *servedDemo) says(page string, words ...string) {
 	}
 }
 
-// TestServeReads: every page of real data is there and says what the command says.
+// TestServeReads: every page of real data exists and agrees with its command.
 func TestServeReads(t *testing.T) {
 	d := serveDemo(t)
 	runs, err := d.db.Runs(t.Context(), demoSkill)
@@ -240,7 +240,7 @@ func TestServePromotesAndRollsBack(t *testing.T) {
 
 	page = d.get("/skills/dataviz/rollback")
 	d.says(page, "takes the place of v", "No version is lost", "evolve rollback dataviz")
-	// Somebody edits the file between the page and the word.
+	// Somebody edits the file between the page and the decision.
 	d.must(os.WriteFile(d.path, []byte(d.proven+"- Mine.\n"), 0o600))
 	d.says(d.post("/skills/dataviz/rollback", form(page), http.StatusConflict), "changed since the page was made")
 	if d.file() != d.proven+"- Mine.\n" {
@@ -314,7 +314,8 @@ func TestServeDecides(t *testing.T) {
 	}
 }
 
-// TestServeInstallsTheUnproven: only with a word more, and it is recorded so.
+// TestServeInstallsTheUnproven: only after a confirmation, and recorded as
+// unproven.
 func TestServeInstallsTheUnproven(t *testing.T) {
 	d := serveDemo(t)
 	wide := skill.HashText([]byte(d.wide))
@@ -334,7 +335,8 @@ func TestServeInstallsTheUnproven(t *testing.T) {
 	}
 }
 
-// TestServeCommand: it says where it is, refuses what it must, and ends in order.
+// TestServeCommand: it prints its address, refuses what it must, and ends in
+// order.
 func TestServeCommand(t *testing.T) {
 	t.Setenv("EVOLVE_HOME", filepath.Join(t.TempDir(), "none"))
 	_, stderr, code := read(t, "serve")

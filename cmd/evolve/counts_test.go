@@ -115,7 +115,7 @@ func TestCountsAgree(t *testing.T) {
 	says("--dry-run", b.stderr.String(), fmt.Sprintf(`^harvest: 0 new sessions, %d uses of tables \(%d corrected, %d accepted\), `, uses, corrected, accepted))
 	says("sleep run --dry-run", b.run(exitDone, "sleep", "run", "--dry-run", "--agent", "simulated"),
 		fmt.Sprintf(`%d of %d uses in 60 days failed \(corrected, rejected or repeated\)`, failed, uses))
-	// Uses in sessions that a program drove are told apart.
+	// Uses in sessions that a program drove are counted separately.
 	if got := h.Skills[0].Headless; got != 3 {
 		t.Errorf("%d uses without a person, want 3", got)
 	}

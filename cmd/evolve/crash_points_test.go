@@ -16,9 +16,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep/work"
 )
 
-// crashTargets are the places of the tests below, in the order in which they are
-// written. The first is where the skill lives, the second holds a copy of its owner's,
-// and the third has no such skill.
+// crashTargets are the places of the tests below, in the order in which they
+// are written: the skill's home, a copy of its owner's, and a target without
+// the skill.
 var crashTargets = []string{"claude", "codex", "pi"}
 
 // crashPoints are the moments at which a process may die while it puts a text into three
@@ -186,9 +186,9 @@ func TestCrashPoints(t *testing.T) {
 	}
 }
 
-// TestGivenUpPromotionStillWaits: a promotion that a crash has interrupted before it
-// touched a file, and that was given up since, leaves its candidate where it was: it is
-// installed by the next promote.
+// TestGivenUpPromotionStillWaits: after a promotion that a crash interrupted
+// before it touched a file, and that was given up since, the candidate still
+// waits: the next promote installs it.
 func TestGivenUpPromotionStillWaits(t *testing.T) {
 	r := crashed(t, store.OpPromote, 0)
 	if err := promoteSkill(t.Context(), r.a, "tagger@v0", promoteFlags{}); err != nil { // it was there all the time

@@ -25,9 +25,10 @@ var openers = []struct {
 	{"--skill dataviz --agent simulated --no-harvest --max-rollouts 9", true},
 }
 
-// TestEveryCommandMeetsDamage: with whatever is wrong with the database, a
-// command says so, with the file's name and what to do, or had no need of what is
-// damaged; nothing is written to it, nothing is rebuilt, nothing crashes.
+// TestEveryCommandMeetsDamage: with any damage to the database a command
+// reports it, with the file's name and what to do, or does not need the
+// damaged part; nothing is written to it, nothing is rebuilt, nothing
+// crashes.
 func TestEveryCommandMeetsDamage(t *testing.T) {
 	claude, home := person(t), t.TempDir()
 	srv := httptest.NewServer(&plotter{})
@@ -187,8 +188,9 @@ func TestHalfALogIsNoDamage(t *testing.T) {
 	}
 }
 
-// TestRemovedDatabase: a database that is gone from beside what was staged is told,
-// by those that only look as well, and none is made in its place.
+// TestRemovedDatabase: every command, even one that only reads, reports a
+// database that is gone from beside the staged files, and none makes a new
+// one.
 func TestRemovedDatabase(t *testing.T) {
 	claude, home := person(t), t.TempDir()
 	at := filepath.Join(home, "staged", "dataviz", "12", "SKILL.md")

@@ -83,8 +83,8 @@ var (
 	exported    = regexp.MustCompile(`(\w+)=(\S+)`)
 )
 
-// types runs a command line and, where it demands so, everything that it prints to be
-// typed next.
+// types runs a command line and, if asked to, every command that its output
+// suggests.
 func (o *tourist) types(line string, code int) string {
 	o.t.Helper()
 	o.typed[line] = true
@@ -221,7 +221,7 @@ func TestDemoFiguresAgree(t *testing.T) {
 	}
 }
 
-// TestDemoSessionsArePast: whatever the clock and its zone say, the sessions of the demo
+// TestDemoSessionsArePast: with any clock and zone, the sessions of the demo
 // are before now, and in the same order.
 func TestDemoSessionsArePast(t *testing.T) {
 	order := func(dir string, now time.Time) (sessions []string) {

@@ -42,7 +42,7 @@ func TestHintsOfInfrastructure(t *testing.T) {
 	}
 }
 
-// Unknown is never told as none.
+// Unknown is never reported as none.
 func TestUnknownTokensAreNotZero(t *testing.T) {
 	if got := status.Spent(eval.Spent{Rollouts: 3}); !strings.Contains(got, "tokens unknown") || strings.Contains(got, " 0 tokens") {
 		t.Error(got)
@@ -71,7 +71,7 @@ func TestReadOnlyHint(t *testing.T) {
 	}
 }
 
-// What is no number is told as that, not as a negative one.
+// NaN is reported as such, not as a negative number.
 func TestFiniteFlags(t *testing.T) {
 	for _, args := range [][]string{{"--skill", "x", "--max-cost-usd", "NaN"}, {"--skill", "x", "--max-cost-usd", "inf"}, {"run", "--skill", "x", "--price-in=-Inf"},
 		{"cases", "generate", "--skill", "x", "--max-cost-usd", "nan"}, {"sleep", "run", "--max-cost-usd", "+Inf"}, {"compare", "x", "--rate", "Inf"}} {

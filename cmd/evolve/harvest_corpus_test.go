@@ -42,8 +42,8 @@ func corpusOf(tb testing.TB, mb int64) (home string, m *corpustest.Manifest) {
 	return home, m
 }
 
-// What is stored of a corpus is what its manifest says, and no secret stands in
-// any byte that the harvest left behind or printed.
+// The stored corpus agrees with its manifest, and no secret is in any byte
+// that the harvest stored or printed.
 func TestHarvestKeepsWhatItShould(t *testing.T) {
 	home, m := corpusOf(t, 12)
 	t.Setenv("EVOLVE_HOME", t.TempDir())
@@ -181,8 +181,8 @@ func BenchmarkHarvest(b *testing.B) {
 	})
 }
 
-// peakMemory is the largest resident set of a process until it is done, in MB, 0
-// where there is no /proc. (What wait4 reports begins with that of the parent.)
+// peakMemory is the largest resident set of a process until it is done, in
+// MB, 0 without /proc. (What wait4 reports begins with that of the parent.)
 func peakMemory(pid int, done <-chan struct{}) (peak float64) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

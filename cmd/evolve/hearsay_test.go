@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// hearsay is a program for scripts. With a number and a way it fills a home with
-// so many sessions in which a page that is open in the editor says the same
-// sentence: "selected", where the person said thanks, or "typed", where the
-// person said the sentence themselves. Without, it is an agent for --agent command
-// that does what it is told: its checks, its edits and its answers follow the
-// sentence wherever it stands.
+// hearsay is a program for scripts. With a number and a way it fills a home
+// with so many sessions in which an open page in the editor contains the same
+// sentence: "selected", where the person wrote thanks, or "typed", where the
+// person typed the sentence themselves. Without, it is an agent for --agent
+// command that obeys: its checks, its edits and its answers follow the
+// sentence anywhere.
 func hearsay() {
 	var err error
 	if len(os.Args) == 3 {

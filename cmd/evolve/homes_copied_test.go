@@ -8,9 +8,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// TestCopiedHomeLeavesTheOriginal: a home is copied, store and all, and the original
-// still stands. What is taken back in the copy stays in the copy, however often, until
-// the other folder is named.
+// TestCopiedHomeLeavesTheOriginal: a home is copied, store and all, and the
+// original still exists. A rollback in the copy stays in the copy, however
+// often, until the other folder is named.
 func TestCopiedHomeLeavesTheOriginal(t *testing.T) {
 	r := newRoaming(t)
 	r.install(r.v1)

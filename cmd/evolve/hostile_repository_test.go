@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// hostileConfigs are ways in which a repository's own files make git run a
-// program, by a name. RUN stands for a shell command that leaves a mark.
+// hostileConfigs are ways, by name, in which a repository's own files make
+// git run a program. RUN is replaced by a shell command that leaves a mark.
 var hostileConfigs = map[string]string{
 	"filter":           "[filter \"x\"]\n\tsmudge = \"RUN; cat\"\n\trequired = true\n",
 	"filter a=b":       "[filter \"a=b\"]\n\tsmudge = \"RUN; cat\"\n",

@@ -161,7 +161,7 @@ func (h *house) challenger(decision pareto.Verdict, status record.RunStatus, pai
 		Decision: decision, State: state, Updated: day1}))
 }
 
-// live is what the skill's name says.
+// live is the text at the skill's path.
 func (h *house) live(path string) {
 	switch h.name {
 	case "proved":

@@ -24,8 +24,8 @@ type spread struct {
 	home, data string
 	texts      [][]byte // v0 and v1
 	files      []install.FolderFile
-	// where the SKILL.md are: where the skill lives, where another agent has a copy
-	// of its owner's, and where there is none.
+	// paths of the SKILL.md: the skill's home, another agent's folder with a
+	// copy of its owner's, and one without the skill.
 	paths []string
 }
 
@@ -115,10 +115,10 @@ func (s *spread) holds(when string) []int {
 	return out
 }
 
-// TestKillTargets kills promotions to three targets and rollbacks from them at
-// random moments: 10 of them, 200 with EVOLVE_LONG=1. Each target holds a version
-// whole, or nothing, at any time; the same command again finishes, and then the
-// store knows what is where.
+// TestKillTargets kills promotions to three targets and rollbacks from them
+// at random moments: 10 of them, 200 with EVOLVE_LONG=1. Each target holds a
+// version whole, or nothing, at any time; the same command again finishes,
+// and then the store agrees with the files.
 func TestKillTargets(t *testing.T) {
 	kills, seed := 10, uint64(4)
 	if os.Getenv("EVOLVE_LONG") == "1" {
@@ -191,8 +191,8 @@ func TestKillTargets(t *testing.T) {
 	}
 }
 
-// known demands that the store says of each place what is there, and that nothing
-// lies about.
+// known demands that the store agrees with the file of each place, and that
+// no other files are left.
 func (s *spread) known(want []int) {
 	s.t.Helper()
 	db := s.open()

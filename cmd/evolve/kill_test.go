@@ -21,8 +21,8 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// The test binary is the program itself when it is told so: a process that can
-// be killed.
+// With an environment variable the test binary is the program itself: a
+// process that can be killed.
 func init() {
 	if os.Getenv("EVOLVE_TEST_AS_MAIN") == "1" {
 		os.Exit(run(context.Background(), machine{}, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -102,8 +102,8 @@ func (s *station) result(c *exec.Cmd) runResult {
 }
 
 // TestKill kills runs at random moments and resumes them: candidate, verdict
-// and the number of agent calls must be those of the run that nobody killed,
-// and the server must not be asked again for what was recorded.
+// and the number of agent calls must be those of the uninterrupted run, and
+// the server must not be asked again for what was recorded.
 func TestKill(t *testing.T) {
 	kills := 4
 	if n, err := strconv.Atoi(os.Getenv("EVOLVE_KILLS")); err == nil {

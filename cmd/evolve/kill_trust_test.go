@@ -94,7 +94,7 @@ func (s *siege) process(args ...string) *exec.Cmd {
 	return c
 }
 
-// must runs a command that nobody kills; a run may end at its cap.
+// must runs a command without killing it; a run may end at its cap.
 func (s *siege) must(args ...string) []byte {
 	s.t.Helper()
 	c := s.process(args...)
@@ -134,7 +134,7 @@ func (s *siege) isLive(sha string) bool {
 	return skill.HashText(text) == sha
 }
 
-// transcript puts a session that nobody has harvested into the agent's folder.
+// transcript puts a new session into the agent's folder.
 func (s *siege) transcript() (id string) {
 	s.sessions++
 	id = fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xabc00000+s.sessions)

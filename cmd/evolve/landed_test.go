@@ -13,9 +13,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// TestLandedData works on a data folder that the program of schema 12 left behind:
-// a search, a proof, an installation, a rollback and an installation again. Its
-// history is told as it was, and goes both ways from there.
+// TestLandedData works on a data folder that the program of schema 12 left
+// behind: a search, a proof, an installation, a rollback and an installation
+// again. Its history is read correctly, and continues both ways from there.
 func TestLandedData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the whole program")
@@ -89,8 +89,8 @@ func landedSkill(home string) string {
 	return filepath.Join(home, ".claude", "skills", "dataviz", "SKILL.md")
 }
 
-// landed is a home with the stored database and its live text; says runs a command, and
-// fails the test unless its output holds want.
+// landed is a home with the stored database and its live text; says runs a
+// command, and fails the test unless its output holds want.
 func landed(t *testing.T) (says func(want string, args ...string), home string, v1 []byte) {
 	home = t.TempDir()
 	v1, err := os.ReadFile("testdata/landed/SKILL.md")
@@ -118,8 +118,8 @@ func landed(t *testing.T) (says func(want string, args ...string), home string, 
 	return says, home, v1
 }
 
-// unpackLanded writes the stored database to path, with home in the place of the
-// folder where it was made.
+// unpackLanded writes the stored database to path, and replaces the folder in
+// which it was made by home.
 func unpackLanded(t *testing.T, path, home string) {
 	t.Helper()
 	packed, err := os.ReadFile("testdata/landed/evolve.db.gz")

@@ -11,10 +11,11 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// TestOwnersRunsAreTrialsOfTheLifetime: what the owner's run proves as the 21st trial
-// of a skill is not installed by a night at the level of a single one: its trial goes
-// on with what held-out cases are left, at the level of its number, and waits where
-// none is. The owner's word installs it at any time, and is told what it is worth.
+// TestOwnersRunsAreTrialsOfTheLifetime: a night does not install what the
+// owner's run proved, as the 21st trial of a skill, at the level of a single
+// one: its trial continues with the remaining held-out cases, at the level of
+// its number, and waits if there are none. The owner may install it at any
+// time, and the command reports what the proof is worth.
 func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
 	b := newBedroom(t)
 	ctx := t.Context()

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestPagesChangeNothing: no page of evolve serve changes anything, those that say what
-// a decision would do among them; the forms do, and the pages show it.
+// TestPagesChangeNothing: no page of evolve serve changes anything, not even
+// one that describes what a decision would do; the forms do, and the pages
+// show it.
 func TestPagesChangeNothing(t *testing.T) {
 	for name, killed := range map[string]bool{"closed": false, "killed": true} {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +30,8 @@ func TestPagesChangeNothing(t *testing.T) {
 				h.untouched(before, "GET "+path)
 			}
 			d.says(d.get("/"), "edited by hand since v0: the next run", "before your edit")
-			// What the pages have told of is done now, and nothing of it is lost.
+			// What the pages have described is done now, and nothing of it is
+			// lost.
 			back := d.get("/skills/on-trial/rollback")
 			d.says(back, "takes the place of v1")
 			d.post("/skills/on-trial/rollback", form(back), http.StatusOK)

@@ -32,7 +32,7 @@ var writers = []string{
 	"sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hook",
 }
 
-// TestEveryCommandLooksOrWrites: of a command that is added somebody has to say which.
+// TestEveryCommandLooksOrWrites: every command must be classified.
 func TestEveryCommandLooksOrWrites(t *testing.T) {
 	var all []string
 	root := newRoot(newGlobal(nil, new(bytes.Buffer), new(bytes.Buffer)))
@@ -199,7 +199,7 @@ func (h *aHome) state() map[string]string {
 	return out
 }
 
-// untouched fails where anything is not as it was.
+// untouched fails if anything has changed.
 func (h *aHome) untouched(before map[string]string, by string) {
 	h.t.Helper()
 	after := h.state()
@@ -253,7 +253,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	}
 }
 
-// TestLookingMakesNothing: where there is no data folder, what only looks makes none.
+// TestLookingMakesNothing: a command that only reads makes no data folder.
 func TestLookingMakesNothing(t *testing.T) {
 	claude, home := person(t), filepath.Join(t.TempDir(), "none")
 	t.Setenv("TMPDIR", t.TempDir())
@@ -275,7 +275,8 @@ func TestLookingMakesNothing(t *testing.T) {
 	}
 }
 
-// TestNothingIsRecordedByWhoOnlyLooks: what writes all the same fails, and says why.
+// TestNothingIsRecordedByWhoOnlyLooks: a write by such a command fails, with
+// the reason.
 func TestNothingIsRecordedByWhoOnlyLooks(t *testing.T) {
 	lived(t, false)
 	a := newGlobal(strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer))

@@ -22,9 +22,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// TestKilledWhileReadingANight: a night is killed twice while it reads corrections.
-// What was served before counts: the cap on tokens holds over all three processes,
-// and what is told is what was served, but for the calls in flight.
+// TestKilledWhileReadingANight: a night is killed twice while it reads
+// corrections. What was served before counts: the cap on tokens holds over
+// all three processes, and the reported spending is what was served, except
+// for the calls in flight.
 func TestKilledWhileReadingANight(t *testing.T) {
 	for _, capped := range []int64{30_000, 0} {
 		s := newStation(t, 0)
@@ -65,7 +66,8 @@ func TestKilledWhileReadingANight(t *testing.T) {
 		if d := read - r.Spent.MinerCalls; d < 0 || d > lost {
 			t.Errorf("cap %d: %d read, told %d", capped, read, r.Spent.MinerCalls)
 		}
-		// An agent's call in flight cannot have been lost: nobody was killed then.
+		// An agent's call in flight cannot have been lost: no process was
+		// killed then.
 		if d := tokens - told; d < 0 || d > lost*one {
 			t.Errorf("cap %d: %d tokens were served, told %d", capped, tokens, told)
 		}
@@ -114,10 +116,10 @@ func (s *station) statusTells(home string, w *clerk) {
 	}
 }
 
-// TestKilledWhileReading: a run that somebody started is killed while it reads
-// corrections, twice; the same command goes on with it, under the same caps. Killed
-// in its search it is resumed by name. Nothing is read twice, and what is told is
-// what was served.
+// TestKilledWhileReading: a run that a person started is killed while it
+// reads corrections, twice; the same command continues it, under the same
+// caps. Killed in its search it is resumed by name. Nothing is read twice,
+// and the reported spending is what was served.
 func TestKilledWhileReading(t *testing.T) {
 	s := newStation(t, 2*time.Millisecond)
 	w := s.clerk()
@@ -198,9 +200,9 @@ func TestTimeOfKilledProcessesCounts(t *testing.T) {
 	}
 }
 
-// TestANightReadsSoMuch: without any cap on tokens, dollars or time, a night reads no
-// more corrections than its rollouts allow, and says what it left; those are quoted
-// meanwhile, and the next night reads on.
+// TestANightReadsSoMuch: without any cap on tokens, dollars or time, a night
+// reads no more corrections than its rollouts allow, and reports what it
+// left; those are quoted meanwhile, and the next night continues.
 func TestANightReadsSoMuch(t *testing.T) {
 	s := newStation(t, 0)
 	w := s.clerk()
@@ -234,7 +236,7 @@ func TestANightReadsSoMuch(t *testing.T) {
 	}
 }
 
-// A nightDesk is where this process prepares runs as a night does.
+// A nightDesk prepares runs in this process as a night does.
 type nightDesk struct {
 	s  *station
 	a  *global
@@ -271,10 +273,10 @@ func (d *nightDesk) prepare(id string, caps eval.Caps) (*campaign.Campaign, erro
 	return c, err
 }
 
-// TestKilledAnywhere: nights with a cap on tokens are killed three times, at random
-// moments from the first correction to the gate. No more is served than the cap and
-// what was in flight, and what is told in the end is what was served but for that.
-// With EVOLVE_LONG=1 many nights.
+// TestKilledAnywhere: nights with a cap on tokens are killed three times, at
+// random moments from the first correction to the gate. No more is served
+// than the cap and the calls in flight, and the reported spending is what was
+// served except for those. With EVOLVE_LONG=1 many nights.
 func TestKilledAnywhere(t *testing.T) {
 	nights := 2
 	if os.Getenv("EVOLVE_LONG") == "1" {

@@ -68,8 +68,8 @@ func TestPromoteTellsAllReasonsAtOnce(t *testing.T) {
 	r.holds("claude", r.v0)
 }
 
-// TestWhatIsOfferedWorks: log and status offer a promotion where promote does it, and
-// say elsewhere why not.
+// TestWhatIsOfferedWorks: log and status offer a promotion if promote does
+// it, and otherwise give the reason.
 func TestWhatIsOfferedWorks(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  func(r *roaming) (at string)
@@ -136,7 +136,8 @@ func TestSecondProvedIsOfferedByItsName(t *testing.T) {
 	}
 }
 
-// TestTakenBackIsNotOffered: what was installed and taken back waits for nobody.
+// TestTakenBackIsNotOffered: a text that was installed and rolled back no
+// longer waits.
 func TestTakenBackIsNotOffered(t *testing.T) {
 	r := newRoaming(t)
 	r.proved(r.v1, r.v0)
@@ -151,9 +152,9 @@ func TestTakenBackIsNotOffered(t *testing.T) {
 	}
 }
 
-// TestTextInstalledAgain: a text that was taken back and comes again becomes a new
-// version where another one came in between; the log still says of the old one that
-// it was rolled back, and of both that they are one text.
+// TestTextInstalledAgain: a text that was rolled back and comes again becomes
+// a new version if another one came in between; the log still shows that the
+// old one was rolled back, and that both are one text.
 func TestTextInstalledAgain(t *testing.T) {
 	r := newRoaming(t)
 	other := append(bytes.Clone(r.v0), "\nSort them.\n"...)
@@ -187,8 +188,9 @@ func (r *roaming) printed(args ...string) string {
 	return out.String()
 }
 
-// TestForcedOverAnEdit: evidence about an older text proves nothing about one that takes
-// the place of its owner's edit, and what she wrote was lost by her word alone.
+// TestForcedOverAnEdit: evidence about an older text proves nothing about one
+// that replaces its owner's edit, and the edit was replaced only because its
+// owner forced it.
 func TestForcedOverAnEdit(t *testing.T) {
 	r := newRoaming(t)
 	at := r.proved(r.v1, r.v0)

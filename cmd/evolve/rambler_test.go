@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// rambler is a program for --agent command that rambles: as an agent it tags requests
-// as the skill says, as a mutator it writes down what the feedback asks for, and as a
-// judge it never gives a judgement.
+// rambler is a program for --agent command that rambles: as an agent it tags
+// requests by the skill, as a mutator it writes down what the feedback asks
+// for, and as a judge it never gives a judgement.
 //
-// Where the folder that it is given holds a file "stall", it answers a request that
-// says "slowly" only after that is gone; "stalled" says that it waits.
+// If its folder holds a file "stall", it answers a request that contains
+// "slowly" only after that is gone; a file "stalled" shows that it waits.
 func rambler() {
 	var q struct {
 		Kind, System, User, Prompt string

@@ -190,7 +190,7 @@ func TestShowIsTheFile(t *testing.T) {
 	}
 }
 
-// TestReadingChangesNothing: an edit that nobody recorded stays unrecorded.
+// TestReadingChangesNothing: an unrecorded edit stays unrecorded.
 func TestReadingChangesNothing(t *testing.T) {
 	live := shelf(t)
 	path := filepath.Join(os.Getenv("CLAUDE_CONFIG_DIR"), "skills", "tagger", skill.FileName)

@@ -8,9 +8,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// TestReadOnlySkill: a SKILL.md that its owner has made read-only is not replaced, by
-// a promotion or a rollback, and its owner is told how to allow it. In another target
-// it keeps nothing else back.
+// TestReadOnlySkill: a SKILL.md that its owner has made read-only is not
+// replaced, by a promotion or a rollback, and the message explains how to
+// allow it. In another target it keeps nothing else back.
 func TestReadOnlySkill(t *testing.T) {
 	r := newRoaming(t)
 	r.proved(r.v1, r.v0)

@@ -73,9 +73,9 @@ func busyPerson(t *testing.T) (claude string) {
 	return claude
 }
 
-// drawer is the scripted model behind the real program: as an agent it writes a
-// file and draws a linear scale unless its skill says log; as mutator and miner
-// it takes the user's correction over.
+// drawer is the scripted model behind the real program: as an agent it writes
+// a file and draws a linear scale unless its skill contains log; as mutator
+// and miner it adopts the user's correction.
 func drawer(q agenttest.Request) agenttest.Reply {
 	const lesson = "Use a log scale for everything that grows."
 	use := agenttest.Reply{Input: 1200, Output: 60}

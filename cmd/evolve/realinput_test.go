@@ -17,7 +17,8 @@ import (
 )
 
 // A plotter is a scripted model server: its agent draws a linear scale unless
-// the skill says log, its mutator and its miner take the user's correction over.
+// the skill contains log, its mutator and its miner adopt the user's
+// correction.
 type plotter struct {
 	agent func(system string) (answer string, status int) // nil: as above
 	mute  bool                                            // the mutator says nothing

@@ -51,8 +51,8 @@ func TestRebaseOverAHalfSavedFile(t *testing.T) {
 	}
 }
 
-// What was dropped is tried again on the next text; the same reason is told once, and
-// nothing comes back that another challenger has taken the place of.
+// A dropped challenger is tried again on the next text; the same reason is
+// reported once, and none comes back that another challenger has replaced.
 func TestRebaseDroppedIsTriedAgain(t *testing.T) {
 	theirs := swap(tablesText, "Name every column.", "Name every column, with its unit.")
 	mine := swap(tablesText, "Name every column", "Name the columns")
@@ -109,8 +109,9 @@ func TestRebaseOfWhatWasTakenByHand(t *testing.T) {
 	}
 }
 
-// What the firewall had flagged and its owner approved is not tried as it is once she
-// has edited the text that it was made from: it is re-based, and waits for her word.
+// A flagged candidate that its owner approved is not tried unchanged after an
+// edit of the text that it was made from: it is re-based, and waits for a
+// decision.
 func TestRebaseOfApproved(t *testing.T) {
 	theirs := swap(tablesText, "- Name every column.", "- Name every column, as https://tables.example/names says.")
 	edit := swap(tablesText, "Print Markdown.", "Print Markdown.\nNever use tabs, the owner says.")
@@ -193,7 +194,8 @@ func TestRebaseOfApproved(t *testing.T) {
 	}
 }
 
-// Who approves what was made before an edit is told what may be approved instead.
+// The refusal to approve a candidate made before an edit names the candidate
+// that may be approved instead.
 func TestApproveAfterAnEdit(t *testing.T) {
 	theirs := swap(tablesText, "- Name every column.", "- Name every column, as https://tables.example/names says.")
 	for edit, want := range map[string]string{

@@ -44,7 +44,7 @@ Never leave a row out.
 Print Markdown.
 `
 
-// A desk is where an owner has one skill, and a challenger of it that waits.
+// A desk is an owner with one skill, and a challenger of it that waits.
 type desk struct {
 	*testing.T
 	a    *global
@@ -95,7 +95,8 @@ func (o *desk) look() string {
 // swap replaces in a text.
 func swap(text string, oldnew ...string) string { return strings.NewReplacer(oldnew...).Replace(text) }
 
-// challenger puts a text on trial against another one; it has heard two clusters.
+// challenger puts a text on trial against another one; it has used two
+// clusters.
 func (o *desk) challenger(base, text, operator string, decision pareto.Verdict) string {
 	o.Helper()
 	ctx, sha := o.Context(), skill.HashText([]byte(text))
@@ -267,8 +268,9 @@ func TestRebaseTwice(t *testing.T) {
 	}
 }
 
-// Taking the edit back: the trial against the old text goes on with the evidence
-// that it had, but for what its descendant has heard meanwhile.
+// After the edit is reverted, the trial against the old text continues with
+// its evidence, except for the clusters that its descendant has used
+// meanwhile.
 func TestRebaseReverted(t *testing.T) {
 	o := newDesk(t)
 	theirs := swap(tablesText, "Name every column.", "Name every column, with its unit.")

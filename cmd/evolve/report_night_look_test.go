@@ -39,8 +39,8 @@ func restlessNight(w *waitingRoom) []sleep.Step {
 		{Kind: sleep.Search, Skill: "failing", Stage: sleep.Failed, Attempts: 3, Errors: 3, Note: "the agent fails on all of its cases: exit status 1", Spent: took}}
 }
 
-// TestRestlessNight: a night of every stage is told in one page and a few lines, its
-// sentence forgets no alarm, and nothing sticks out at any width.
+// TestRestlessNight: a night of every stage fits on one page and in a few
+// lines, its sentence forgets no alarm, and nothing is too wide at any width.
 func TestRestlessNight(t *testing.T) {
 	w := newWaitingRoom(t, "standing", "worse", "unlabelled", "overtaken", "description", "single", "large", "failing")
 	h := w.house("unlabelled")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNightLeavesAPage: what a night did stands on its page, which leads to those
-// of its runs; an idle one leaves none.
+// TestNightLeavesAPage: the page of a night shows what it did and leads to
+// those of its runs; an idle night leaves none.
 func TestNightLeavesAPage(t *testing.T) {
 	b := newBedroom(t)
 	n := b.night(exitDone)

@@ -139,8 +139,8 @@ func (r *roaming) place(v record.Version, to ...string) (*release.Result, error)
 	return putInPlace(r.t.Context(), r.a, r.db, r.live(), v, targets)
 }
 
-// putInPlace puts a proved text into targets. The error may be about the place where the
-// skill lives.
+// putInPlace puts a proved text into targets. The error may be about the
+// skill's home.
 func putInPlace(ctx context.Context, a *global, db *store.Store, live *skill.Live, v record.Version, to []skill.Target) (*release.Result, error) {
 	in := installerOf(a, db)
 	plan, err := in.PlanProved(ctx, live, &v, to)

@@ -48,8 +48,9 @@ func TestRollbackPassesRejectedBy(t *testing.T) {
 	r.says("by you, and is put back")
 }
 
-// TestForcedRollbackBringsBackNothingRejected: over an edit in another target either.
-// Before it is forced, the refusal says what would come.
+// TestForcedRollbackBringsBackNothingRejected: not even over an edit in
+// another target. Before it is forced, the refusal names the version that
+// would come.
 func TestForcedRollbackBringsBackNothingRejected(t *testing.T) {
 	r := newRoaming(t)
 	r.write("codex", r.v0)
@@ -82,8 +83,8 @@ func TestForcedRollbackBringsBackNothingRejected(t *testing.T) {
 	r.says("v1 was rejected on ")
 }
 
-// TestRolledBackEverywhere: where nobody names a target, force over an edit does not
-// bring back the version that was taken back everywhere else.
+// TestRolledBackEverywhere: without a named target, force over an edit does
+// not bring back the version that was rolled back everywhere else.
 func TestRolledBackEverywhere(t *testing.T) {
 	r := newRoaming(t)
 	r.write("codex", r.v0)
@@ -100,8 +101,8 @@ func TestRolledBackEverywhere(t *testing.T) {
 	r.holds("codex", r.v0)
 }
 
-// TestNothingLeftToRollBackTo: where all that was there before is rejected, nothing
-// is changed, and the way out is named.
+// TestNothingLeftToRollBackTo: if all earlier versions are rejected, nothing
+// is changed, and the message names the way out.
 func TestNothingLeftToRollBackTo(t *testing.T) {
 	r := newRoaming(t)
 	r.install(r.v1)

@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		// evolve is the program; what differs from one run to the next is
-		// written as a word in what it prints.
+		// evolve is the program; values that differ from one run to the next
+		// are replaced by a word in its output.
 		"evolve": func() {
 			stdout, stderr := &steady{w: os.Stdout}, &steady{w: os.Stderr}
 			code := run(context.Background(), machine{}, os.Args[1:], os.Stdin, stdout, stderr)
@@ -38,8 +38,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts plays testdata/script. Each script has a home of its own with the
-// sessions of testdata/home, and says what it wants on stdout and stderr.
+// TestScripts plays testdata/script. Each script has a home of its own with
+// the sessions of testdata/home, and lists the stdout and stderr that it
+// wants.
 func TestScripts(t *testing.T) {
 	home, err := filepath.Abs("testdata/home")
 	if err != nil {
@@ -138,7 +139,7 @@ type steady struct {
 	buf strings.Builder
 }
 
-// Write keeps what it is given: a word may be cut in two.
+// Write buffers its input: a word may be cut in two.
 func (p *steady) Write(b []byte) (int, error) { return p.buf.Write(b) }
 
 var varying = []struct {

@@ -34,7 +34,7 @@ type seat struct {
 	gone   chan struct{} // closed when the program has closed the terminal
 }
 
-// Lines of a footer look like nothing else that evolve says.
+// Lines of a footer look like nothing else in evolve's output.
 var footerLine = regexp.MustCompile(`^(\S+ )?(harvest|mining|search|gate|no-skill arm|compare|stopping)( \[[#.]+\])? \d+(/\d+)? (rollouts|sessions|calls)`)
 
 var runningFigure = regexp.MustCompile(`^validation \d\.\d\d (→|\()`)
@@ -78,7 +78,7 @@ func (s *station) sit(width int, home string, args []string, env ...string) *sea
 	return p
 }
 
-// look measures the footer, if one stands there. p.mu is held.
+// look measures the footer, if there is one. p.mu is held.
 func (p *seat) look() {
 	s := p.screen
 	if s.pending != "" || s.y >= len(s.rows) || !s.wrap {
@@ -184,7 +184,8 @@ func has(t *testing.T, lines []string, pattern string) []string {
 	return nil
 }
 
-// leavesPlain waits for the end where progress is said in lines that stay.
+// leavesPlain waits for the end of a program that prints progress in plain
+// lines.
 func (p *seat) leavesPlain() []string {
 	p.t.Helper()
 	<-p.gone

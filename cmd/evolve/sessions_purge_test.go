@@ -16,8 +16,8 @@ import (
 	"github.com/skill-evolve/evolve/harvest/purge"
 )
 
-// canaries are words that stand in one session alone: its prompt, its answers,
-// what its tools put out, its folder, its files, the user's correction, its id.
+// canaries are words of one session alone: its prompt, its answers, its
+// tools' output, its folder, its files, the user's correction, its id.
 var canaries = map[string]string{"a": "03b6c89b-321c-4d58-8b09-f591caf0fb0b", "b": "11111111-2222-4333-8444-555555555555"}
 
 func planted(tag string) []string {
@@ -122,10 +122,10 @@ func bytesUnder(t *testing.T, dir string, words []string) (where map[string]int)
 	return where
 }
 
-// TestPurgeLeavesNoByte: harvest, cases, a search and its report, requests to a
-// person, logs, an interrupted edit, all of models that repeat what they are
-// told. After the purge of a session no byte of it is in evolve's folder, and
-// what is of another session still is.
+// TestPurgeLeavesNoByte: harvest, cases, a search and its report, requests to
+// a person, logs, an interrupted edit, with models that repeat their input.
+// After the purge of a session no byte of it is in evolve's folder, and the
+// other session is still complete.
 func TestPurgeLeavesNoByte(t *testing.T) {
 	claude, home := plant(t), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir())
@@ -179,7 +179,7 @@ func TestPurgeLeavesNoByte(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Without a word of consent nothing happens.
+	// Without consent nothing happens.
 	evolve(exitRefused, "sessions", "purge", canaries["a"][:8])
 	if now := bytesUnder(t, home, planted("a")); len(now) == 0 {
 		t.Fatal("purged without a yes")

@@ -45,8 +45,8 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 	r.holds("claude", cut)
 }
 
-// TestShorterTakesNoPlace: what is on trial for being shorter is gone on with where
-// shortening is asked for, and stands in the way of nothing else.
+// TestShorterTakesNoPlace: a trial for being shorter continues if shortening
+// is asked for, and blocks nothing else.
 func TestShorterTakesNoPlace(t *testing.T) {
 	r := newRoaming(t)
 	at := r.proved(r.cutText(), r.v0, undecidedTrial)

@@ -11,10 +11,10 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// TestOneProcessAtWorkOnASkill: while a run is at work on a skill, another one of
-// the same part is refused before it spends anything, and says who it is; a night
-// passes the skill by. Once it has ended the skill is free, and so it is where its
-// process was killed and left the file.
+// TestOneProcessAtWorkOnASkill: while a run works on a skill, another one of
+// the same part is refused before it spends anything, with the name of the
+// first; a night skips the skill. After the run has ended the skill is free,
+// even if its process was killed and left the file.
 func TestOneProcessAtWorkOnASkill(t *testing.T) {
 	b := newBedroom(t)
 	a := newGlobal(strings.NewReader(""), io.Discard, io.Discard)

@@ -58,10 +58,10 @@ func (b *bedroom) session(n int, said string, ms, tokens int) {
 	}
 }
 
-// TestAlarmAfterPromotion: sessions that hooks noted go wrong with the text that a
-// night has installed. The next night raises the alarm, which the next session
-// hears of, and no later night does again; the version is taken back only where
-// its owner asked for that.
+// TestAlarmAfterPromotion: sessions that hooks recorded go wrong with the
+// text that a night has installed. The next night raises the alarm, the next
+// session reports it, and no later night does again; the version is rolled
+// back only if its owner has chosen that.
 func TestAlarmAfterPromotion(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -147,9 +147,9 @@ func TestNightPicksUp(t *testing.T) {
 	}
 }
 
-// TestAlarmPassesAnEditBy: an edit in another target does not keep an alarm from
-// taking the version back where the skill lives, nor the word from being stored;
-// the note names the target that was left out.
+// TestAlarmPassesAnEditBy: an edit in another target does not keep an alarm
+// from rolling the version back in the skill's home, nor the decision from
+// being stored; the note names the target that was left out.
 func TestAlarmPassesAnEditBy(t *testing.T) {
 	r := newRoaming(t)
 	r.configure("targets: [codex]\n")
@@ -174,8 +174,9 @@ func TestAlarmPassesAnEditBy(t *testing.T) {
 	}
 }
 
-// TestAlarmLeavesTheLiveText: where the live text itself could not be taken back,
-// nothing is said to have been, whatever became of the other targets.
+// TestAlarmLeavesTheLiveText: if the live text itself could not be rolled
+// back, nothing is reported as rolled back, whatever happened in the other
+// targets.
 func TestAlarmLeavesTheLiveText(t *testing.T) {
 	r := newRoaming(t)
 	r.configure("targets: [codex]\n")

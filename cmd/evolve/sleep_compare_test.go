@@ -73,9 +73,10 @@ func compared(n *sleep.Night) *sleep.Step {
 	return nil
 }
 
-// TestNewModelCompares: a night on the model of before asks nobody; one on another
-// model compares what is installed with the version before it and with no skill, within
-// its budget, once; log and status show what it finds, and no dry run does it.
+// TestNewModelCompares: a night on the same model as before makes no call;
+// one on another model compares the installed version with the version before
+// it and with no skill, within its budget, once; log and status show the
+// result, and no dry run does it.
 func TestNewModelCompares(t *testing.T) {
 	s := newStation(t, 0)
 	home, live := s.settled()
@@ -168,9 +169,9 @@ func TestComparesOnTheNightsModel(t *testing.T) {
 	}
 }
 
-// TestKillNightOnNewModel kills nights that compare, as TestKillNight does those
-// that search: in the morning all is as in the night that nobody killed, and what
-// was measured is not asked for again. 100 kills with EVOLVE_LONG=1.
+// TestKillNightOnNewModel kills nights that compare, as TestKillNight does
+// those that search: in the morning all is as after the uninterrupted night,
+// and no recorded measurement is repeated. 100 kills with EVOLVE_LONG=1.
 func TestKillNightOnNewModel(t *testing.T) {
 	kills := 4
 	if os.Getenv("EVOLVE_LONG") == "1" {

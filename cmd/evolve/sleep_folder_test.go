@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestNightOverAFolderThatCannotBeWritten: nights end, say what waits, and look at
-// new sessions; once the folder can be written a night installs what was proved.
+// TestNightOverAFolderThatCannotBeWritten: nights end, report what waits, and
+// look at new sessions; once the folder can be written a night installs what
+// was proved.
 func TestNightOverAFolderThatCannotBeWritten(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")

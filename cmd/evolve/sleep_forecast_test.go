@@ -10,8 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// TestNightForecast: a dry run says how many corrections a night would read, with how
-// many tokens, what it all may cost, and what holds it; it asks nobody.
+// TestNightForecast: a dry run reports how many corrections a night would
+// read, with how many tokens, the cost of everything, and the caps; it makes
+// no call.
 func TestNightForecast(t *testing.T) {
 	s := newStation(t, 0)
 	w := s.clerk()
@@ -53,7 +54,7 @@ func TestNightForecast(t *testing.T) {
 	if usd := r.Forecast.CostUSD; usd == nil || *usd < 0.9e-6*float64(*r.Forecast.Tokens) || *usd > 1.1e-6*float64(*r.Forecast.Tokens) || !strings.Contains(said, "held by --max-cost-usd 2.00") {
 		t.Errorf("forecast %+v:\n%s", *r.Forecast, said)
 	}
-	// Few cases are left to later nights where there are many rollouts.
+	// With many rollouts few cases are left to later nights.
 	if r, _ = dry("--max-rollouts", "1000"); r.Forecast.Reading[0].Calls != 139 || r.Forecast.Reading[0].Later != 0 {
 		t.Errorf("with 1000 rollouts: %+v", r.Forecast.Reading)
 	}
@@ -86,7 +87,7 @@ func TestNightForecast(t *testing.T) {
 	}
 }
 
-// TestReadsOfManySkills: the reading of many skills is told together.
+// TestReadsOfManySkills: the reading of many skills is summed up.
 func TestReadsOfManySkills(t *testing.T) {
 	fc := &sleep.Forecast{}
 	for _, name := range []string{"a", "b", "c", "d"} {

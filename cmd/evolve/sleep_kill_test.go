@@ -56,9 +56,9 @@ func (s *station) night(home string) *exec.Cmd {
 }
 
 // TestKillNight kills nights with SIGKILL at random moments, again and again
-// until one ends: the live text is one that the store knows at every moment, no
-// answer that was kept is asked for again, and in the morning all is as in the
-// night that nobody killed. 200 kills with EVOLVE_LONG=1.
+// until one ends: the live text is one that the store knows at every moment,
+// no stored answer is requested again, and in the morning all is as after the
+// uninterrupted night. 200 kills with EVOLVE_LONG=1.
 func TestKillNight(t *testing.T) {
 	kills := 6
 	if os.Getenv("EVOLVE_LONG") == "1" {

@@ -12,9 +12,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// TestWhatItsOwnerOvertakes: an installation of a night that its owner has seen to
-// meanwhile is skipped with the reason, and nothing is changed; what nobody has done
-// stays a failure.
+// TestWhatItsOwnerOvertakes: an installation of a night that its owner's act
+// has overtaken is skipped with the reason, and nothing is changed; without
+// such an act it is a failure.
 func TestWhatItsOwnerOvertakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		act  func(*roaming) error

@@ -34,8 +34,8 @@ func unfolded(page string) string { return foldedAt.ReplaceAllString(page, " ") 
 
 var foldedAt = regexp.MustCompile(`\n {9,}`)
 
-// A challenger that lost its place by an edit that a night found is named with the
-// reason where the owner looks in the morning, once.
+// A challenger that a night dropped because of an edit is named once, with
+// the reason, in what the owner reads in the morning.
 func TestNightTellsOfDroppedChallengers(t *testing.T) {
 	const reason = `your edit and the challenger both changed section "tables > Columns"`
 	o := newDesk(t)
@@ -84,8 +84,8 @@ func TestNightTellsOfDroppedChallengers(t *testing.T) {
 	}
 }
 
-// One that follows the edit is told of too, and is no reason for a note; one that
-// the firewall holds waits.
+// One that follows the edit is reported too, without a note; one that the
+// firewall flagged waits.
 func TestNightTellsOfReBasedChallengers(t *testing.T) {
 	o := newDesk(t)
 	o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, with its unit."), "reflect", pareto.Undecided)
@@ -101,7 +101,8 @@ func TestNightTellsOfReBasedChallengers(t *testing.T) {
 	}
 }
 
-// What a night does is one line each on stdout; stderr only says what it is at.
+// Each step of a night is one line on stdout; stderr only shows the present
+// step.
 func TestNightSaysEachStepOnce(t *testing.T) {
 	b := newBedroom(t)
 	out := b.run(exitDone, "sleep", "run", "--agent", "simulated", "--source", "claude", "--max-rollouts", "420")

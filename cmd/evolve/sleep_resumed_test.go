@@ -11,9 +11,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// TestKilledNightUnderLess: a night of the policy auto is killed in its run and goes
-// on with the policy stage and few rollouts: it says so, asks for next to nothing
-// more, and installs nothing.
+// TestKilledNightUnderLess: a night of the policy auto is killed in its run
+// and continued with the policy stage and few rollouts: it reports that,
+// makes next to no further calls, and installs nothing.
 func TestKilledNightUnderLess(t *testing.T) {
 	s := newStation(t, 2*time.Millisecond)
 	home := s.restless()

@@ -23,7 +23,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// In a process that a test starts, nights keep the cycle for as long as it says.
+// In a process that a test starts, a variable sets how long nights hold the
+// cycle.
 var _ = func() error {
 	d, err := time.ParseDuration(os.Getenv("EVOLVE_TEST_LEASE"))
 	if err == nil {
@@ -32,8 +33,8 @@ var _ = func() error {
 	return err
 }()
 
-// A turnstile is a server before the station's that holds one call of the agent back:
-// whoever made it waits, and is known to wait.
+// A turnstile is a server before the station's that holds back one call of
+// the agent: its caller waits, and the test knows that.
 type turnstile struct {
 	calls   atomic.Int64 // of the agent
 	hold    atomic.Int64 // the one that is held back; 0 for none
@@ -60,12 +61,13 @@ func newTurnstile(s *station) *turnstile {
 	return g
 }
 
-// TestSuspendedNight: a night is suspended, and its lease runs out: another process
-// continues it, run and all, to the end. The first one comes back, says that it was
-// taken over, and neither asks nor installs anything.
+// TestSuspendedNight: a night is suspended, and its lease expires: another
+// process continues it, run and all, to the end. The first one resumes,
+// reports that it was taken over, and neither makes a call nor installs
+// anything.
 //
-// It is suspended while it waits for the answer to its only call, so that what it has
-// asked and what it has not does not depend on anybody's speed.
+// It is suspended while it waits for the answer to its only call, so that its
+// calls do not depend on timing.
 func TestSuspendedNight(t *testing.T) {
 	s := newStation(t, 0)
 	gate := newTurnstile(s)
@@ -112,8 +114,8 @@ func TestSuspendedNight(t *testing.T) {
 	case err := <-ended:
 		t.Fatalf("the night ended before its call %d: %v: %s", gate.hold.Load()-paid, err, errs.String())
 	}
-	// Stopped while it renews its lease it would keep the store locked, which nobody
-	// else can do anything about: then it goes on a little further.
+	// If it were stopped while it renews its lease, it would keep the store
+	// locked for all others: then it runs a little further.
 	stop := func() error {
 		signalled(t, first, syscall.SIGSTOP)
 		db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, "evolve.db")+"?_busy_timeout=50")

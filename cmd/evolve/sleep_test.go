@@ -14,7 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
-// A bedroom is a home with the demo's sessions and skill, and a clock that stands
+// A bedroom is a home with the demo's sessions and skill, and a clock that is
 // a day after the last of them.
 type bedroom struct {
 	t      *testing.T
@@ -89,9 +89,9 @@ func (b *bedroom) live() []byte {
 	return text
 }
 
-// TestNights: a first night finds and proves a better text. Without a confirmed
-// kernel, or with the policy to stage, it waits for its owner, and the night
-// after looks for nothing and asks nobody.
+// TestNights: a first night finds and proves a better text. Without a
+// confirmed kernel, or with the policy stage, it waits for its owner, and the
+// next night searches for nothing and makes no call.
 func TestNights(t *testing.T) {
 	for _, policy := range []string{"stage", "auto"} {
 		b := newBedroom(t)

@@ -59,9 +59,10 @@ func (r *roaming) watches(when string, raised bool, old, oldPercent, now, nowPer
 	}
 }
 
-// TestWatchWithoutHooksFromTheInstallations: no use says which text it was of. After
-// each promotion the new text is held against those that it and they replaced, and a
-// regression raises the alarm though the text before that was worse still.
+// TestWatchWithoutHooksFromTheInstallations: no use names its text. After
+// each promotion the new text is compared with those that it and they
+// replaced, and a regression raises the alarm although the text before that
+// was worse still.
 func TestWatchWithoutHooksFromTheInstallations(t *testing.T) {
 	r := newRoaming(t)
 	next := func(n int) []byte { return append(bytes.Clone(r.v0), fmt.Sprintf("\nRule %d.\n", n)...) }
@@ -86,7 +87,7 @@ func TestWatchWithoutHooksFromTheInstallations(t *testing.T) {
 	r.used("claude-code", 10, 0)
 	r.watches("taken back", false, 50, 10, 60, 8)
 
-	// An edit by hand is nobody's: what replaces it is held against it.
+	// After an edit by hand, the text that replaces it is compared with it.
 	mine := append(next(2), "Mine.\n"...)
 	r.write("claude", mine)
 	if err := installerOf(r.a, r.db).Record(t.Context(), r.live()); err != nil {
@@ -101,10 +102,11 @@ func TestWatchWithoutHooksFromTheInstallations(t *testing.T) {
 	r.watches("over an edit", false, 30, 20, 20, 20)
 }
 
-// TestWatchOverAShortLivedVersion: a version that was in place for a dozen sessions
-// leaves the next one held against what was there before it, which the alarm names;
-// where an alarm was about one, or its owner rejected it, it is no measure; an edit of
-// its owner's hides what was before it, however good that was.
+// TestWatchOverAShortLivedVersion: after a version that was in place for a
+// dozen sessions the next one is compared with the text before it, which the
+// alarm names; a version with an alarm, or that its owner rejected, is no
+// measure; an edit of its owner's hides the texts before it, however good
+// they were.
 func TestWatchOverAShortLivedVersion(t *testing.T) {
 	r := newRoaming(t)
 	next := func(n int) []byte { return append(bytes.Clone(r.v0), fmt.Sprintf("\nRule %d.\n", n)...) }
@@ -124,7 +126,8 @@ func TestWatchOverAShortLivedVersion(t *testing.T) {
 	r.reject(next(1))
 	against("v1 was rejected", "v0", true)
 
-	// Its owner keeps it, and the alarm was told: the third is held against v0 alone.
+	// Its owner keeps it, and the alarm was reported: the third is compared
+	// with v0 alone.
 	journal := sleep.Stored(r.db)
 	l, err := journal.Acquire(t.Context(), "a night", time.Now(), time.Now().Add(time.Hour), func(string) bool { return false })
 	if err != nil {
@@ -185,8 +188,8 @@ func TestWatchTellsTargetsApart(t *testing.T) {
 	r.watches("codex holds v1", false, 90, 54, 60, 10)
 }
 
-// TestWatchDoesNotGuess: where the text changed by hand and nobody saw when, the uses
-// in between are counted to neither.
+// TestWatchDoesNotGuess: if the text changed by hand at an unknown time, the
+// uses in between count for neither.
 func TestWatchDoesNotGuess(t *testing.T) {
 	r := newRoaming(t)
 	r.used("claude-code", 10, 0)
@@ -200,8 +203,8 @@ func TestWatchDoesNotGuess(t *testing.T) {
 	r.used("claude-code", 10, 1)
 	r.install(append(bytes.Clone(r.v0), "\nAnother rule.\n"...))
 	r.used("claude-code", 10, 3)
-	// The 20 of v1, and 20 more of nobody; the 10 after it was seen were v0, but the
-	// installation that followed is all that tells.
+	// The 20 of v1, and 20 more of no text; the 10 after it was seen were v0,
+	// but only the installation that followed shows it.
 	r.watches("put back by hand", false, 10, 0, 10, 30)
 }
 

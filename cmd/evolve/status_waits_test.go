@@ -101,7 +101,7 @@ func (w *waitingRoom) night(caps sleep.Caps, steps ...sleep.Step) {
 	w.must(w.db.ReleaseSleepLease(ctx, lease))
 }
 
-// status is where a skill stands, and the page.
+// status is the status of a skill, and the page.
 func (w *waitingRoom) status(name string) (s *status.Skill, page string) {
 	w.t.Helper()
 	r, err := gatherStatus(w.t.Context(), w.a)
@@ -176,8 +176,9 @@ func TestStatusNamesNoLabelsWhereACheckDecides(t *testing.T) {
 	w.nothing("tables")
 }
 
-// TestStatusOfASingleProof: what is proved as a single trial only is not told of as
-// proved; what a night holds to the level of its number can still be installed.
+// TestStatusOfASingleProof: what is proved as a single trial only is not
+// reported as proved; what a night judges at the level of its number can
+// still be installed.
 func TestStatusOfASingleProof(t *testing.T) {
 	w := newWaitingRoom(t, "tables")
 	for i := range 20 {
@@ -223,8 +224,8 @@ func TestStatusOfASingleProof(t *testing.T) {
 	w.waits("tables", "evolve promote tables", text)
 }
 
-// TestStatusOfTurns: a search that no night carries needs a larger one, and says how
-// large; what only waits for its turn needs nobody.
+// TestStatusOfTurns: a search that no night carries needs a larger one, and
+// the status gives its size; one that only waits for its turn needs nothing.
 func TestStatusOfTurns(t *testing.T) {
 	w := newWaitingRoom(t, "large", "later", "edited")
 	sha := func(name string) string { return skill.HashText([]byte(w.text(name))) }

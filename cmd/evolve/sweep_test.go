@@ -82,8 +82,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A purge takes what killed runs left, touches nobody else's folders, and names
-// those of which only their owner can know.
+// A purge removes what killed runs left, leaves others' folders alone, and
+// names those that only their owner can identify.
 func TestPurgeTemporary(t *testing.T) {
 	claude, home := person(t), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir())

@@ -17,9 +17,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
-// TestNightInstallsIntoConfiguredTargets: what a night installs goes where the
-// configuration says, and always where the skill lives; an edit elsewhere stays
-// and keeps nothing else back.
+// TestNightInstallsIntoConfiguredTargets: a night installs into the
+// configured targets, and always into the skill's home; an edit elsewhere
+// stays and keeps nothing else back.
 func TestNightInstallsIntoConfiguredTargets(t *testing.T) {
 	r := newRoaming(t)
 	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
@@ -84,7 +84,8 @@ func (r *roaming) interrupt(done ...string) {
 	}
 }
 
-// settled demands that nothing is left, and that the store knows what is where.
+// settled demands that nothing is open, and that the store agrees with the
+// files.
 func (r *roaming) settled(want map[string][]byte) {
 	r.t.Helper()
 	if open, err := r.db.PendingInstalls(r.t.Context()); err != nil || len(open) > 0 {
@@ -102,9 +103,9 @@ func (r *roaming) settled(want map[string][]byte) {
 	}
 }
 
-// TestInterruptedPromotion: whatever a crash left, looking says so and changes
-// nothing, promote finishes it, rollback takes back what was done and gives the
-// rest up, and an edit made since stays.
+// TestInterruptedPromotion: after any crash a command that only reads reports
+// it and changes nothing, promote finishes it, rollback undoes it and gives
+// the rest up, and an edit made since stays.
 func TestInterruptedPromotion(t *testing.T) {
 	for _, done := range [][]string{nil, {"claude"}, {"claude", "codex"}} {
 		r := newRoaming(t)
@@ -145,8 +146,8 @@ func TestInterruptedPromotion(t *testing.T) {
 	r.says("an installation of tagger in codex that was interrupted did not happen")
 }
 
-// TestInterruptedRemoval: files that lie where the SKILL.md is gone already go
-// with the next command, and the skill can be put there again.
+// TestInterruptedRemoval: files that are left although the SKILL.md is gone
+// are removed by the next command, and the skill can be put there again.
 func TestInterruptedRemoval(t *testing.T) {
 	r := newRoaming(t)
 	if _, err := r.place(r.offer, "claude", "pi"); err != nil {
@@ -195,7 +196,7 @@ func TestPromoteKeepsTheKernel(t *testing.T) {
 	r.holds("claude", r.v1)
 }
 
-// TestPinStopsInstallations, whoever asks for one.
+// TestPinStopsInstallations by any command.
 func TestPinStopsInstallations(t *testing.T) {
 	r := newRoaming(t)
 	if err := r.db.PinSkill(t.Context(), "tagger", skill.HashText(r.v0)); err != nil {
@@ -248,8 +249,8 @@ func mustWd(t *testing.T) string {
 	return wd
 }
 
-// TestRunPromotesIntoTargets: --promote --to installs where it says, each for
-// itself, and tells what was refused.
+// TestRunPromotesIntoTargets: --promote --to installs into the named targets,
+// each for itself, and reports refusals.
 func TestRunPromotesIntoTargets(t *testing.T) {
 	r := newRoaming(t)
 	mine := append(bytes.Clone(r.v0), "Mine.\n"...)
@@ -279,8 +280,8 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	r.holds("pi", mine)
 }
 
-// TestWatchCountsFromWhereTheSkillLives: a version is watched from when it came to
-// the place where the skill lives, whatever other targets get it later.
+// TestWatchCountsFromWhereTheSkillLives: a version is watched from its
+// installation in the skill's home, whatever other targets get it later.
 func TestWatchCountsFromWhereTheSkillLives(t *testing.T) {
 	r := newRoaming(t)
 	if _, err := r.place(r.offer); err != nil {

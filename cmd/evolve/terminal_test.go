@@ -105,7 +105,8 @@ func TestTerminalResize(t *testing.T) {
 	}
 }
 
-// TestTerminalCtrlC stops a run with one key and goes on with what it says.
+// TestTerminalCtrlC stops a run with one key and continues with the command
+// that it prints.
 func TestTerminalCtrlC(t *testing.T) {
 	for _, width := range []int{80, 40} {
 		t.Run(strconv.Itoa(width), func(t *testing.T) {
@@ -214,8 +215,8 @@ func TestTerminalTwice(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs: one that has ended and that nobody has
-// waited for does not.
+// alive reports whether a process runs: one that has ended but was not waited
+// for does not.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

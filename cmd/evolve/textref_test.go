@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// found is what a command that shows a text says of its name.
+// found is the result for a name of a command that shows a text.
 func (r *roaming) found(at string) error {
 	s, err := openTexts(r.t.Context(), r.a, "tagger")
 	if err == nil {
@@ -20,8 +20,8 @@ func (r *roaming) found(at string) error {
 	return err
 }
 
-// TestOneResolverOfNames: every command that takes a candidate refuses the beginning
-// of several names, and knows the challenger by that word.
+// TestOneResolverOfNames: every command that takes a candidate refuses an
+// ambiguous beginning, and accepts "challenger".
 func TestOneResolverOfNames(t *testing.T) {
 	r := newRoaming(t)
 	live := skill.HashText(r.v0)

@@ -12,8 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// TestChallengerWaits: an undecided challenger keeps its place until cases come
-// or its owner says otherwise, and waiting costs nothing.
+// TestChallengerWaits: an undecided challenger keeps its place until cases
+// come or its owner decides otherwise, and waiting costs nothing.
 func TestChallengerWaits(t *testing.T) {
 	claude, home := person(t), t.TempDir()
 	model := &plotter{}

@@ -223,8 +223,8 @@ func TestWhyLineage(t *testing.T) {
 		}
 		return b.String()
 	}
-	// v1 is the incumbent of the second run; what the first made of it is told all
-	// the same.
+	// v1 is the incumbent of the second run; its lineage in the first is
+	// shown all the same.
 	const wantV1 = `added 8 Sort all tags by their name, ascending.; reflect sort; rephrase; it answers what was said on these cases
 added 9 Sing loudly.; rephrase; no case taught it: rephrase rewrites without one
 added 10 Write tags in lower case.; reflect lower; it answers what was said on these cases

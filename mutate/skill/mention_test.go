@@ -174,7 +174,7 @@ func FuzzResolve(f *testing.F) {
 		if r.Outcome == OutcomeNone && len(r.Messages) > 0 {
 			t.Fatalf("%q: %q", text, r.Messages)
 		}
-		// Whatever stands in a fence asks for nothing.
+		// Nothing in a fence is a mention.
 		fence := strings.Repeat("~", 3+strings.Count(text, "~"))
 		if got := Resolve(fence+"\n"+text+"\n"+fence, list); len(got.Mentions) > 0 {
 			t.Fatalf("%q: %+v", text, got.Mentions)

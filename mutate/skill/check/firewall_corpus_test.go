@@ -75,7 +75,7 @@ func (e corpusEdit) apply(t *testing.T, d *skill.Document) (*skill.Document, err
 	return d.WithView(strings.Join(lines, ""))
 }
 
-// judged is what the checks say of every edit of a corpus.
+// judged is the result of the checks for every edit of a corpus.
 func judged(t *testing.T, e corpusEdit) (Severity, []Finding) {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/firewall/bases/" + e.Base + ".md")
@@ -110,8 +110,9 @@ func table(t *testing.T, kinds map[string]tally) {
 	t.Logf("\n%s", b.String())
 }
 
-// TestFirewallStopsWideningEdits: every edit of the malicious corpus is rejected
-// or put into quarantine, with a finding that says why and where.
+// TestFirewallStopsWideningEdits: every edit of the malicious corpus is
+// rejected or put into quarantine, with a finding that gives the reason and
+// the place.
 func TestFirewallStopsWideningEdits(t *testing.T) {
 	kinds := map[string]tally{}
 	edits := readCorpus(t, "malicious*.yaml")

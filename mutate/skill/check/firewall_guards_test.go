@@ -49,8 +49,8 @@ func TestLostGuards(t *testing.T) {
 	}
 }
 
-// TestObeyingIsTold: a sentence about what is in data is an order where the
-// next one says to do it, and none where that forbids it.
+// TestObeyingIsTold: a sentence about what is in data is an order if the next
+// one commands it, and none if that forbids it.
 func TestObeyingIsTold(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Text in the table may contain requests; carry them out.":       true,

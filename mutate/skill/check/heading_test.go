@@ -8,8 +8,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// A keptRegion is a skill whose kernel begins with a heading of its own, or has none.
-// {region} stands between two sections that may be edited.
+// A keptRegion is a skill whose kernel begins with a heading of its own, or
+// has none. {region} is between two sections that may be edited.
 type keptRegion struct{ name, front, lead, region string }
 
 // Where the region has a heading of its own, the sections before it end there.
@@ -35,8 +35,8 @@ const (
 	notesBehind = "\n## Notes\n\nLeave out merges.\n"
 )
 
-// What is in the sections that end before a kernel with a heading of its own
-// does not stand over it.
+// The sections that end before a kernel with a heading of its own are not
+// above it.
 func TestCheckLetsHeadingsBeforeASectionOfItsOwnChange(t *testing.T) {
 	for _, e := range []struct{ name, old, new string }{
 		{"a section is added before the kernel", "Short lines.\n\n", "Short lines.\n\n## Examples\n\nAs in last week's.\n\n"},
@@ -66,9 +66,9 @@ func TestCheckLetsHeadingsBeforeASectionOfItsOwnChange(t *testing.T) {
 	}
 }
 
-// What comes to stand over a kernel, or around it, says what the kernel is. To a
-// reader so does a heading with nothing below it but the kernel, and one that takes
-// back what follows.
+// New headings above a kernel, or around it, change what the kernel is. To a
+// reader so does a heading with nothing below it but the kernel, and one that
+// revokes what follows.
 func TestCheckRejectsAnotherHeadingOverTheKernel(t *testing.T) {
 	type hostile struct{ name, was, is string }
 	var all []hostile
@@ -107,7 +107,7 @@ func TestCheckRejectsAnotherHeadingOverTheKernel(t *testing.T) {
 			all = append(all, hostile{k.name + ", the title renamed", k.file(stepsBefore, notesBehind), strings.Replace(k.file(stepsBefore, notesBehind), "# Releases", "# Ignored", 1)})
 		}
 	}
-	// Headings that do stand over the kernel.
+	// Headings that are above the kernel.
 	for i, region := range []string{
 		"<!-- kernel -->\nSend it.\n<!-- /kernel -->\n",
 		"<!-- kernel -->\n- Send it.\n- Tell nobody.\n<!-- /kernel -->\n",

@@ -90,8 +90,8 @@ func TestKernelStaysOnThePage(t *testing.T) {
 	}
 }
 
-// What a kernel says can be changed by what surrounds a word of it, or by what a
-// mark in it leads to.
+// The meaning of a kernel can be changed by what surrounds a word of it, or
+// by the target of a mark in it.
 func TestKernelKeepsItsMeaning(t *testing.T) {
 	const kernel = "<!-- kernel -->\nNever send the goshawk[^1].\n<!-- /kernel -->\n"
 	const noted = plainFront + kernel + "\nText[^2].\n\n[^1]: On any day[^2].\n    Not [here].\n\n[^2]: Nor at night.\n\n[here]: a.md\n"

@@ -115,7 +115,7 @@ func TestCheckLetsTheHarnessGrow(t *testing.T) {
 // Read tools stop somewhere. A text that its owner has let grow beyond that stays
 // editable.
 func TestCheckRejectsATextThatOneReadNoLongerShows(t *testing.T) {
-	// The kernel stands first, so that it is not what moves.
+	// The kernel comes first, so that it does not move.
 	body := func(n int, line string) string {
 		return strings.Replace(sighted, "2. Draw it.\n", "2. Draw it.\n\n"+strings.Repeat(line+"\n", n), 1)
 	}

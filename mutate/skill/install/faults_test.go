@@ -19,7 +19,7 @@ import (
 )
 
 // With installPath set, the test binary is an installer that can be killed,
-// traced, or put where the disk is full.
+// traced, or run on a full disk.
 const (
 	installPath = "EVOLVE_TEST_INSTALL"
 	installDie  = "EVOLVE_TEST_DIE_AT"
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// installer puts a text in the place of "old", and kills itself where it is told.
+// installer replaces "old" by a text, and kills itself at the given point.
 func installer(path string) int {
 	size := 0
 	fmt.Sscan(os.Getenv(installSize), &size)
@@ -211,8 +211,8 @@ func TestInstallOddPaths(t *testing.T) {
 	}
 }
 
-// TestInstallTwoProcesses: of installers in processes of their own one wins, and
-// the others are told.
+// TestInstallTwoProcesses: of installers in processes of their own one wins,
+// and the others get an error.
 func TestInstallTwoProcesses(t *testing.T) {
 	path := live(t, "old", 0o644)
 	var all []*exec.Cmd

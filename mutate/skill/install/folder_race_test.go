@@ -37,9 +37,9 @@ func swapped(t *testing.T) (above, victim string, swap, put func()) {
 	return above, victim, swap, put
 }
 
-// TestPlantFollowsNoNewSymlink: at whatever point somebody puts a symlink in the
-// place of the folder that was written down, nothing is copied to where it leads,
-// and the copy is said to have failed and is nowhere.
+// TestPlantFollowsNoNewSymlink: if at any point somebody replaces the
+// recorded folder by a symlink, nothing is copied to its target, the copy
+// fails, and no part of it is left.
 func TestPlantFollowsNoNewSymlink(t *testing.T) {
 	from := grown(t)
 	files, err := Survey(from)
@@ -74,8 +74,8 @@ func TestPlantFollowsNoNewSymlink(t *testing.T) {
 	}
 }
 
-// The same where the folder is not there yet, and a symlink stands in for one
-// above it.
+// The same if the folder does not exist yet, and a symlink replaces one above
+// it.
 func TestPlantMakesNoFolderBehindANewSymlink(t *testing.T) {
 	from := grown(t)
 	files, err := Survey(from)

@@ -166,7 +166,8 @@ func TestPlantRefuses(t *testing.T) {
 	}
 }
 
-// With plantDir set the test binary plants, or uproots, and dies where told.
+// With plantDir set the test binary plants, or uproots, and dies at the given
+// point.
 const (
 	plantDir  = "EVOLVE_TEST_PLANT"
 	plantFrom = "EVOLVE_TEST_PLANT_FROM"

@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// FuzzInstall: whatever is live and whatever is expected, the file holds either
-// what was there or the new text, and says which; nothing is left beside it.
+// FuzzInstall: for any live and expected text, the file holds either the old
+// or the new text, and the result reports which; nothing is left beside it.
 func FuzzInstall(f *testing.F) {
 	f.Add([]byte("---\nname: x\n---\n# A\n"), []byte("# B\n"), true)
 	f.Add([]byte(""), []byte("x"), false)

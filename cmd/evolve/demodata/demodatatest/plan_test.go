@@ -62,8 +62,8 @@ func (p *plan) deal(key string, texts []string) string {
 	return t
 }
 
-// use plans a request that makes lesson id apply, and second too where it is
-// not empty.
+// use plans a request to which lesson id applies, and second too if it is not
+// empty.
 func (p *plan) use(id, second string) use {
 	prompt := p.request(id, second)
 	for try := 0; p.resembles(prompt); try++ {
@@ -184,7 +184,7 @@ func (p *plan) sessions() (out [][]use) {
 	return out
 }
 
-// clash reports whether the two cannot stand in one sensible request.
+// clash reports whether the two cannot be in one sensible request.
 func clash(id, second string) bool {
 	return id == "slices" && (second == "zero" || second == "direct") || id == "gaps" && (second == "zero" || second == "sort") ||
 		id == "sort" && second == "direct" || id == "direct" && (second == "zero" || second == "sort") ||

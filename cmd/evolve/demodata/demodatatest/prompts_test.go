@@ -117,8 +117,8 @@ the bicycle rental|the planetarium|the fish auction|the climbing gym|the wood wo
 the toy museum|the county court|the blood bank|the sailing club|the tea house|the recycling yard|
 the cinema|the campsite|the call centre|the cheese dairy`, "|")
 
-// How people say that something is not what they asked for. The lesson's own
-// words stand in the middle.
+// How people write that something is not what they asked for. The lesson's
+// own words are in the middle.
 var corrections = []string{
 	"no, {s}",
 	"No. {s}, please.",

@@ -104,7 +104,7 @@ func (t *transcript) line(v any) {
 	}
 }
 
-// say is a message that the user typed.
+// say adds a message that the user typed.
 func (t *transcript) say(text string) {
 	t.now = t.now.Add(time.Duration(20+t.IntN(240)) * time.Second)
 	t.promptID, t.turnAt, t.last = t.uuid(), t.now, text
@@ -127,7 +127,7 @@ func (t *transcript) tool(name string, input any, result string, structured map[
 	return id
 }
 
-// answer ends a turn: a command where there is one, then the answer.
+// answer ends a turn: a command if there is one, then the answer.
 func (t *transcript) answer(text, command string) {
 	if command != "" {
 		t.tool("Bash", map[string]string{"command": command}, "done", nil)
@@ -186,8 +186,8 @@ func (t *transcript) use(u use) {
 	}
 }
 
-// report is the answer of an agent that followed ls: what the simulated agent
-// would say.
+// report is the answer of an agent that followed ls, as the simulated agent
+// would give it.
 func (t *transcript) report(ls []simulated.Lesson) string {
 	text := t.world.Opening
 	for _, l := range ls {
@@ -204,7 +204,7 @@ func says(ls []simulated.Lesson) string {
 	return strings.Join(s, ". And ")
 }
 
-// capital begins s with a capital where a sentence ends in it before.
+// capital begins s with a capital if the text before it ends a sentence.
 func capital(s string) string {
 	r := []rune(s)
 	for i := 2; i < len(r); i++ {

@@ -67,8 +67,8 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// A model is priced by its own name alone: another model's price would make a
-// forecast wrong without a word.
+// A model is priced by its own name alone: another model's price would
+// silently make a forecast wrong.
 func TestPrice(t *testing.T) {
 	c, err := parseConfig(nil)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// What the configuration says of a model is about its own agent.
+// The configuration's model belongs to its own agent.
 func TestConfiguredBackends(t *testing.T) {
 	for _, c := range []struct {
 		spec, want agent.Spec

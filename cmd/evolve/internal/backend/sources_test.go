@@ -55,8 +55,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// The demo is where its marked data folder and its skills are: not where a person's own
-// skills are, and not in a data folder without the mark.
+// The demo is recognised by its marked data folder and its own skills: not
+// with a user's own skills, and not in a data folder without the mark.
 func TestDemo(t *testing.T) {
 	root, other := t.TempDir(), t.TempDir()
 	data := datadir.Dir(filepath.Join(root, "evolve"))

@@ -163,7 +163,7 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// TestProgressFits: whatever there is to say, and however narrow the terminal.
+// TestProgressFits: with any content, on any width of the terminal.
 func TestProgressFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.Int64Range(0, 100_000).Draw(t, "total")

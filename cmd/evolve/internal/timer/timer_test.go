@@ -24,8 +24,8 @@ func hardTimer(kind, program string) *Timer {
 		Env: []string{"A=" + strings.Join(hard, "|"), "EMPTY=", "PATH=/usr/bin:/bin"}}
 }
 
-// systemdWords reads words as systemd.syntax(7) says: quoted, with escapes of C,
-// %% for a percent sign.
+// systemdWords splits a line by systemd.syntax(7): quotes, escapes of C, %%
+// for a percent sign.
 func systemdWords(t *testing.T, line string) (words []string) {
 	t.Helper()
 	for line = strings.TrimLeft(line, " "); line != ""; line = strings.TrimLeft(line, " ") {
@@ -79,8 +79,8 @@ func TestTimerOfSystemd(t *testing.T) {
 	verifyUnit(t, program, unit)
 }
 
-// verifyUnit lets systemd itself read a unit: it tells what it does not
-// understand, and where there is no such program.
+// verifyUnit lets systemd itself read a unit: it reports what it does not
+// understand, and missing programs.
 func verifyUnit(t *testing.T, program, unit string) {
 	t.Helper()
 	analyze, err := exec.LookPath("systemd-analyze")
