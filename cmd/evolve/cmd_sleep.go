@@ -146,7 +146,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	switch r.DryRun = f.DryRun; {
 	case stopped != nil:
 	case r.DryRun:
-		if r.Forecast, err = s.Foresee(ctx, n); err != nil {
+		if r.Forecast, err = s.Forecast(ctx, n); err != nil {
 			return err
 		}
 	default:

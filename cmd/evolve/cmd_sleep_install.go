@@ -71,7 +71,7 @@ func sleepInstall(ctx context.Context, a *global, at, with string, args []string
 	for _, f := range p.Files {
 		fmt.Fprintf(a.Stdout, "%s:\n%s\n", f.Path, f.Content)
 	}
-	words, err := foreseeTimer(ctx, a, night)
+	words, err := forecastTimer(ctx, a, night)
 	if err != nil {
 		return err
 	}

@@ -30,9 +30,9 @@ func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) 
 		Page: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) }}, nil
 }
 
-// foreseeTimer forecasts the cost of each night of a timer from its flags and
+// forecastTimer forecasts the cost of each night of a timer from its flags and
 // from earlier runs.
-func foreseeTimer(ctx context.Context, a *global, f runFlags) (string, error) {
+func forecastTimer(ctx context.Context, a *global, f runFlags) (string, error) {
 	db, err := a.existingStore(ctx)
 	if err != nil {
 		return "", err
@@ -42,5 +42,5 @@ func foreseeTimer(ctx context.Context, a *global, f runFlags) (string, error) {
 		return "", err
 	}
 	defer s.Close()
-	return s.ForeseeEach(ctx)
+	return s.ForecastEach(ctx)
 }

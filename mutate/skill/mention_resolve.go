@@ -63,7 +63,7 @@ func Resolve(text string, callable []Callable) Resolution {
 	var usable []string
 	var decisions, others []MentionStatus
 	for _, m := range Mentions(text, func(id string) bool { return ix[id] != nil }) {
-		ix.settle(&m, callable)
+		ix.setStatus(&m, callable)
 		if m.Status == "" {
 			continue
 		}
@@ -131,9 +131,9 @@ func indexCallables(list []Callable) callables {
 	return ix
 }
 
-// settle fills in the status. It stays empty if m is no mention but a
+// setStatus fills in the status. It stays empty if m is no mention but a
 // variable or an amount of money.
-func (ix callables) settle(m *Mention, list []Callable) {
+func (ix callables) setStatus(m *Mention, list []Callable) {
 	if strings.HasSuffix(m.ID, "*") {
 		m.Status = MentionGlob
 		return

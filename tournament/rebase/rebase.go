@@ -87,7 +87,7 @@ func (k *Rebaser) Edited(ctx context.Context, live *skill.Live, before string) e
 			met[t.kind] = true
 		}
 	}
-	return k.barRelatives(ctx, db, live.Name, sha, trials)
+	return k.excludeRelatives(ctx, db, live.Name, sha, trials)
 }
 
 // rebaseOnce carries one challenger over, unless that was done, or another

@@ -71,10 +71,10 @@ func spentOn(ctx context.Context, db *store.Store, t *record.TrialRecord) ([]str
 	return append(out, spent.PrintsOn(t.Challenger)...), nil
 }
 
-// barRelatives excludes from the open trials against the live text the
+// excludeRelatives excludes from the open trials against the live text the
 // clusters that were spent on an ancestor after it was re-based, because its
 // run was resumed.
-func (k *Rebaser) barRelatives(ctx context.Context, db *store.Store, name, live string, trials []record.TrialRecord) error {
+func (k *Rebaser) excludeRelatives(ctx context.Context, db *store.Store, name, live string, trials []record.TrialRecord) error {
 	if busy, err := k.Locks.Working(name, skill.Harness, skill.Description); err != nil || busy {
 		return err // what it has read of its trial must not change under it
 	}

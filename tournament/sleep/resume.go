@@ -100,7 +100,7 @@ func (c *Cycle) dry(ctx context.Context, p Plan) (*Night, error) {
 			return n, err
 		}
 	}
-	n.foresee()
+	n.forecast()
 	return n, nil
 }
 

@@ -159,9 +159,9 @@ func (s *Step) wait(left, whole Caps) {
 	}
 }
 
-// foresee forecasts which of the planned steps the night will serve, and with
+// forecast determines which of the planned steps the night will serve, and with
 // how much, if every step uses its whole portion.
-func (n *Night) foresee() {
+func (n *Night) forecast() {
 	left, ok := n.left()
 	for i := range n.Steps { // what has begun has its share
 		if s := &n.Steps[i]; s.Stage == Begun && s.paid() {

@@ -107,9 +107,9 @@ var logUnit = math.Log(4)
 // by their own median would not hold.
 const refShare = 3
 
-// settle takes the smallest of the limits from the predecessors; doubt is the
+// setLimit takes the smallest of the limits from the predecessors; doubt is the
 // chance that any of their bounds is wrong. It reports whether there is one.
-func (s *Signal) settle(r Rule, olds []stretch, k int, doubt float64, before []Predecessor) bool {
+func (s *Signal) setLimit(r Rule, olds []stretch, k int, doubt float64, before []Predecessor) bool {
 	found := false
 	for i := range olds {
 		t := Signal{Name: s.Name, Against: olds[i].named(before)}

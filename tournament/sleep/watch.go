@@ -133,7 +133,7 @@ func (r Rule) judge(version string, before []Predecessor, h Timeline, uses []Use
 			news.add(u)
 		}
 	}
-	r.settle(a, stretches(before, uses, of), before)
+	r.setLimits(a, stretches(before, uses, of), before)
 	a.NewSessions = len(news.order)
 	total := 1.0
 	for i, id := range news.order {
@@ -175,12 +175,12 @@ func (r Rule) judge(version string, before []Predecessor, h Timeline, uses []Use
 	return a
 }
 
-// settle divides the error over the signals, and sets the limits. It uses old
+// setLimits divides the error over the signals, and sets the limits. It uses old
 // sessions alone: weights that depended on new ones would be no weights of an
 // e-process. The doubt is divided by the number of sessions, never by their
 // outcomes: a bound whose level depended on these would not hold at that
 // level.
-func (r Rule) settle(a *Alarm, olds []stretch, before []Predecessor) {
+func (r Rule) setLimits(a *Alarm, olds []stretch, before []Predecessor) {
 	a.Signals = make([]Signal, len(watched))
 	told, able := 0.0, 0.0
 	knows := func(k int) bool {
@@ -194,7 +194,7 @@ func (r Rule) settle(a *Alarm, olds []stretch, before []Predecessor) {
 	for k, w := range watched {
 		s := &a.Signals[k]
 		*s = Signal{Name: w.name, detector: newDetector()}
-		if told > 0 && s.settle(r, olds, k, r.Doubt*w.part/told, before) {
+		if told > 0 && s.setLimit(r, olds, k, r.Doubt*w.part/told, before) {
 			s.Weight = w.part
 			able += w.part
 		}

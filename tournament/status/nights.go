@@ -127,7 +127,7 @@ func (r *Night) Text() string {
 			open = append(open, k.Skill)
 			continue
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, KindOfStep(&k), k.Stage, plain.Line(foreseen(&k)+k.Note))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", k.Skill, KindOfStep(&k), k.Stage, plain.Line(forecastOf(&k)+k.Note))
 	}
 	t.Flush()
 	b.WriteString(laterNights(r.Night))

@@ -15,7 +15,7 @@ func Spent(s eval.Spent) string {
 		return cost
 	}
 	if !s.CostKnown {
-		cost += " (" + untold(s) + ")"
+		cost += " (" + unknownCost(s) + ")"
 	}
 	tokens := plain.Thousands(s.TokensIn+s.TokensOut) + " tokens"
 	if s.TokensIn+s.TokensOut == 0 && s.Rollouts > 0 {
@@ -29,8 +29,8 @@ func Spent(s eval.Spent) string {
 		tokens, cost, report.Duration(s.WallMS))
 }
 
-// untold returns why a cost is not known.
-func untold(s eval.Spent) string {
+// unknownCost returns why a cost is not known.
+func unknownCost(s eval.Spent) string {
 	if s.Uncounted > 0 {
 		return plain.Counted(int(s.Uncounted), "call") + " reported no usage"
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// foreseen describes how much of the night a planned step may take.
-func foreseen(k *sleep.Step) string {
+// forecastOf describes how much of the night a planned step may take.
+func forecastOf(k *sleep.Step) string {
 	if k.Stage != sleep.Planned || k.Caps == (sleep.Caps{}) {
 		return ""
 	}

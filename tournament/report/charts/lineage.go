@@ -95,15 +95,15 @@ func lineagePlot(m *report.Model, rows []*branch) *Plot {
 		if sh == cross || sh == ring {
 			r = 3
 		}
-		p.titled(class, glyph(sh, x(b), y(i), r), said(b.Candidate))
+		p.titled(class, glyph(sh, x(b), y(i), r), described(b.Candidate))
 		at := x(b) + 9
 		p.text("branch "+class+"-name", "start", at, y(i)+4, cut(b.line(), p.Width-at-2, fontSize))
 	}
 	return p
 }
 
-// said describes a candidate.
-func said(c *report.Candidate) string {
+// described is the text of a candidate.
+func described(c *report.Candidate) string {
 	s := fmt.Sprintf("%s: %s, %s", plain.Short(c.SHA), c.Operator, c.State)
 	if c.Metrics.N > 0 {
 		s += fmt.Sprintf(", quality %.2f on %s", c.Metrics.Quality, plain.Counted(c.Metrics.N, "validation rollout"))

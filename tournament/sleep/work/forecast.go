@@ -13,9 +13,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-// Foresee forecasts what the planned steps of a night may take; nil if
+// Forecast estimates what the planned steps of a night may take; nil if
 // nothing is to be paid. It asks no model.
-func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, error) {
+func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast, error) {
 	paid := n.Paid()
 	if len(paid) == 0 {
 		return nil, nil
@@ -30,7 +30,7 @@ func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, 
 		if k.Kind == sleep.Compare || k.Part == sleep.Description {
 			continue
 		}
-		r, err := s.foreseeReading(ctx, k.Skill, cmp.Or(k.Caps.Rollouts, left.Rollouts))
+		r, err := s.forecastReading(ctx, k.Skill, cmp.Or(k.Caps.Rollouts, left.Rollouts))
 		if err != nil {
 			return nil, err
 		}
@@ -54,8 +54,8 @@ func (s *Worker) Foresee(ctx context.Context, n *sleep.Night) (*sleep.Forecast, 
 	return fc, s.Price(ctx, fc, read, each)
 }
 
-// foreseeReading counts the calls that reading the corrections of a skill takes.
-func (s *Worker) foreseeReading(ctx context.Context, name string, rollouts int64) (sleep.Reading, error) {
+// forecastReading counts the calls that reading the corrections of a skill takes.
+func (s *Worker) forecastReading(ctx context.Context, name string, rollouts int64) (sleep.Reading, error) {
 	var id eval.Identity
 	if back := s.now.back; back != nil {
 		id = back.Mutator.Identity()
@@ -125,9 +125,9 @@ func boundWords(f *campaign.Config) string {
 	return strings.Join(out, ", ")
 }
 
-// ForeseeEach describes what each night may take, by its caps and by earlier
+// ForecastEach describes what each night may take, by its caps and by earlier
 // runs.
-func (s *Worker) ForeseeEach(ctx context.Context) (string, error) {
+func (s *Worker) ForecastEach(ctx context.Context) (string, error) {
 	fc := &sleep.Forecast{Rollouts: s.Config.MaxRollouts, Bound: boundWords(&s.Config)}
 	if s.Store != nil {
 		s.model(ctx)
