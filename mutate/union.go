@@ -7,11 +7,11 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// combined joins the changes that several proposals made to one parent into one
-// view, in order; proposals whose change is already in it, or whose result the
-// kernel refuses, are left out. Of sentences that say the same by rule, the one
-// that says most stays (see unite). It asks no model. sides are the views that
-// went into it.
+// combined joins the changes that several proposals made to one parent into
+// one view, in order. It leaves out proposals whose change is already in it,
+// or whose result the kernel refuses. Of sentences that mean the same by
+// rule, the most specific one is kept (see unite). It asks no model. sides
+// are the views that went into it.
 func combined(parent *skill.Document, ps []Proposal) (view string, sides, taught []string) {
 	view = parent.View()
 	for _, p := range ps {
@@ -26,18 +26,18 @@ func combined(parent *skill.Document, ps []Proposal) (view string, sides, taught
 	return view, sides, taught
 }
 
-// unite puts the sentences of a merge by lines (joined) in order. base is what the
-// sides descend from.
+// unite puts the sentences of a merge by lines (joined) in order. base is what
+// the sides descend from.
 //
-//   - A sentence that one side added and another side's says as well is taken out:
-//     the one that says most stays where it is.
+//   - A sentence that one side added and that another side's implies is removed:
+//     the most specific one stays in its place.
 //   - A sentence that a side added, or that all kept, and that the merge lost, gets
-//     a line of its own, but for the second of two rewordings of one sentence.
+//     a line of its own, except the second of two rewordings of one sentence.
 //   - Of sentences that different sides added to one line, those of the second get
 //     lines of their own.
 //
-// What base says and the merge keeps is left alone, and so is what one side says
-// twice.
+// Sentences of base that the merge keeps are left alone, and so are repetitions
+// within one side.
 func unite(base, joined string, sides []string) string {
 	u := newUnion(base, joined, sides)
 	u.dropRepeats()
@@ -50,7 +50,7 @@ func unite(base, joined string, sides []string) string {
 	return u.render()
 }
 
-// A union is a merged text while its sentences are put in order.
+// A union is a merged text in progress, as sentences.
 type union struct {
 	base   []statement
 	sides  [][]statement
@@ -90,10 +90,10 @@ func counted(list []statement) map[string]int {
 	return m
 }
 
-// added reports whether s is a sentence that base does not hold.
+// added reports whether s is a sentence that base lacks.
 func (u *union) added(s *statement) bool { return !s.fixed && u.old[s.norm] == 0 }
 
-// together reports whether one side holds both sentences: it wants them both.
+// together reports whether one side holds both sentences, and so wants both.
 func (u *union) together(s, t *statement) bool {
 	return slices.ContainsFunc(u.said, func(said map[string]int) bool {
 		if s.norm == t.norm {
@@ -103,8 +103,8 @@ func (u *union) together(s, t *statement) bool {
 	})
 }
 
-// kept lists the statements that stand, in order; those on lines of their own
-// behind the block that they follow.
+// kept lists the remaining statements, in order; those on lines of their own
+// follow their block.
 func (u *union) kept() (out []*statement) {
 	for i := range u.parts {
 		if !u.gone[i] {
@@ -119,8 +119,8 @@ func (u *union) kept() (out []*statement) {
 	return out
 }
 
-// says reports whether t says all that s does, by rule, or by way of another
-// sentence that was added.
+// says reports whether t implies s, by rule, or by way of another added
+// sentence.
 func (u *union) says(t, s *statement) bool {
 	if t.says(s) {
 		return true
@@ -128,9 +128,9 @@ func (u *union) says(t, s *statement) bool {
 	return slices.ContainsFunc(u.fresh, func(x *statement) bool { return x.says(s) && t.says(x) })
 }
 
-// dropRepeats takes out of two sentences that different sides added the one that
-// says less, of equals the later one; and sentences of base that the merge has
-// doubled, from the shorter line.
+// dropRepeats removes the less specific one of two sentences that different
+// sides added, of equals the later one; and sentences of base that the merge
+// has doubled, from the shorter line.
 func (u *union) dropRepeats() {
 	for i := range u.parts {
 		s := &u.parts[i]
@@ -159,7 +159,7 @@ func (u *union) dropRepeats() {
 	}
 }
 
-// copies lists the parts that say something: first what can be spared best, those
+// copies lists the parts that state norm, the most dispensable first: those
 // of short lines and the later ones.
 func (u *union) copies(norm string) (out []int) {
 	length := map[int]int{}
@@ -177,8 +177,8 @@ func (u *union) copies(norm string) (out []int) {
 	return out
 }
 
-// restore puts back sentence i of a side if the merge lost it, and no other
-// sentence says it.
+// restore puts back sentence i of a side if the merge lost it and no other
+// sentence implies it.
 func (u *union) restore(side []statement, i int) {
 	s := side[i]
 	if s.fixed || !u.added(&s) && slices.ContainsFunc(u.said, func(said map[string]int) bool { return said[s.norm] == 0 }) {
@@ -218,7 +218,7 @@ func (u *union) restore(side []statement, i int) {
 	u.own[at] = append(u.own[at], s)
 }
 
-// replace puts s in the place of a sentence that says less, if that makes the
+// replace puts s in the place of a less specific sentence, if that makes the
 // line of its side.
 func (u *union) replace(side []statement, s *statement) bool {
 	for k := range u.parts {
@@ -249,7 +249,7 @@ func (u *union) replace(side []statement, s *statement) bool {
 	return false
 }
 
-// find is the block of the merge that says something.
+// find is the block of the merge that states norm.
 func (u *union) find(norm string) (block int, ok bool) {
 	for i := range u.parts {
 		if u.parts[i].norm == norm {
@@ -283,8 +283,8 @@ func (u *union) rivals(side []statement, s, t *statement) bool {
 	return false
 }
 
-// splitLines takes apart the lines that hold more sentences than any line that they
-// were made of: no author wrote these as one.
+// splitLines splits lines that hold more sentences than any of their source
+// lines: no author wrote these as one.
 func (u *union) splitLines() {
 	var written [][]statement
 	for _, list := range append([][]statement{u.base}, u.sides...) {
@@ -360,8 +360,8 @@ func (u *union) render() string {
 	return strings.Join(out, "")
 }
 
-// cut takes the parts [first, end) of a block that are gone out of it; "" if
-// nothing is left.
+// cut returns a block without the removed ones of its parts [first, end); ""
+// if nothing is left.
 func (u *union) cut(block string, first, end int) string {
 	if first == end || u.parts[first].fixed {
 		return block
@@ -382,7 +382,7 @@ func (u *union) cut(block string, first, end int) string {
 	return out.String() + block[u.parts[end-1].end:]
 }
 
-// spaced gives the last block of out the blank lines behind one that is gone.
+// spaced adds to the last block of out the blank lines of a removed one.
 func spaced(out []string, gone string) []string {
 	if n := len(out); n > 0 {
 		bare := strings.TrimRight(out[n-1], "\n")
@@ -394,7 +394,8 @@ func spaced(out []string, gone string) []string {
 
 func trailing(s string) int { return len(s) - len(strings.TrimRight(s, "\n")) }
 
-// ownLine appends a sentence as a block of its own, of the kind that it was in.
+// ownLine appends a sentence as a block of its own, of the same kind as its
+// source.
 func ownLine(out []string, s statement) []string {
 	text := s.mark + s.text
 	n := len(out)

@@ -178,8 +178,8 @@ func TestReadBeforeTheRunBegan(t *testing.T) {
 	}
 }
 
-// TestTimeOfKilledProcessesCounts: a run whose earlier processes used up the time that
-// it has asks nobody.
+// TestTimeOfKilledProcessesCounts: a run whose earlier processes used up its
+// time makes no call.
 func TestTimeOfKilledProcessesCounts(t *testing.T) {
 	s := newStation(t, 0)
 	w := s.clerk()

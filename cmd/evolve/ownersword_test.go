@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ownersLines are command lines that are the owner's word, --yes among them.
+// ownersLines are command lines that only the owner may give, --yes among
+// them.
 var ownersLines = []string{
 	"approve charts@abc", "approve charts@abc --yes",
 	"review charts", "review charts --json",
@@ -24,8 +25,8 @@ var ownersLines = []string{
 	"promote charts --force", "promote charts --force --yes", "rollback charts --force",
 }
 
-// Inside a session of each agent, as it was recorded, nothing that is the owner's word is
-// done, and no file is made.
+// Inside a recorded session of each agent, no command that only the owner may
+// give is carried out, and no file is made.
 func TestOwnersWord(t *testing.T) {
 	for _, agent := range []string{"claude", "codex", "pi", "copilot"} {
 		text, err := os.ReadFile("internal/owner/testdata/" + agent + ".txt")
@@ -62,7 +63,7 @@ func TestOwnersWord(t *testing.T) {
 	}
 }
 
-// Each command that may be the owner's word has a line above.
+// Each command that may be the owner's alone has a line above.
 func TestOwnersLinesAreAll(t *testing.T) {
 	seen := map[string]bool{}
 	var walk func(c *cobra.Command)

@@ -50,7 +50,7 @@ func init() {
 	}
 }
 
-// agentOf is where an agent keeps its skills.
+// agentOf describes an agent's skills folder.
 func agentOf(k harvest.Kind) skill.Agent {
 	return skill.Agent{Name: k.Name, Agent: k.Agent, HomeEnv: k.HomeEnv, HomeDefault: k.HomeDefault, Shared: k.Shared}
 }

@@ -1,5 +1,5 @@
-// Package guard refuses command lines that are not for whoever typed them to decide: an
-// agent's, and those against the policy of the machine.
+// Package guard refuses commands that only the owner may give if an agent
+// types them, and those that the machine's policy forbids.
 package guard
 
 import (
@@ -8,8 +8,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Commands are those that are the owner's word, by their paths, and what each of them
-// does. What depends on more than the command line asks Word itself.
+// Commands are the commands that only the owner may give, by their paths,
+// with what each of them does. A command that depends on more than its
+// command line calls Word itself.
 var Commands = map[string]string{
 	"approve":        "approving a text",
 	"review":         "judging answers",
@@ -17,14 +18,16 @@ var Commands = map[string]string{
 	"hooks install":  "installing hooks",
 }
 
-// Flags are those that are the owner's word, with the value that is.
+// Flags are the flags that only the owner may give, with the value that makes
+// them so.
 var Flags = []struct{ Name, value, what string }{
 	{"trust-checks", "true", "trusting checks that run programs"},
 	{"sandbox", "none", "running agents without a sandbox"},
 	{"force", "true", "--force"},
 }
 
-// Command refuses a command that is the owner's word if an agent types it.
+// Command refuses a command that only the owner may give if an agent types
+// it.
 func Command(typist *owner.Agent, path string, flags *pflag.FlagSet) error {
 	if what := Commands[path]; what != "" {
 		return Word(typist, what)
