@@ -13,40 +13,43 @@ import (
 // A Record records what a run spends and how much time it has used while it
 // is at work. The caller must close it.
 type Record struct {
-	db    *store.Store
-	run   string
-	lease *lock.Lease
-	clock *timekeeper
-	noted func() // ends the notes of calls under way
+	journal  record.Journal
+	lease    *lock.Lease
+	clock    *timekeeper
+	underway *store.Underway
 }
 
 // NewRecord begins the record of a run. It charges the budget with the time
 // that its earlier processes used (known, or more), and with their calls that
 // were never answered. lease is that of a night, nil outside of nights.
 func NewRecord(ctx context.Context, db *store.Store, run string, budget *eval.Budget, known time.Duration, lease *lock.Lease) (*Record, error) {
-	noted, err := noteCalls(ctx, db, run, budget, lease)
+	used, err := db.RunTime(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	// A process that ended by itself wrote its time into the run, too.
-	clock, err := keepTime(ctx, db, run, known, budget)
+	u, calls, reserved, err := db.Underway(ctx, run)
 	if err != nil {
-		noted()
 		return nil, err
 	}
-	return &Record{db: db, run: run, lease: lease, clock: clock, noted: noted}, nil
+	if calls > 0 {
+		budget.Assume(calls, reserved)
+	}
+	budget.Note(leasedCalls{u, lease, ctx})
+	budget.ChargeTime(max(used, known)) // a process that ended by itself wrote its time into the run, too
+	clock := &timekeeper{used: func() time.Duration { return time.Duration(budget.Spent().WallMS) * time.Millisecond },
+		save: func(ctx context.Context, used time.Duration) error { return db.SaveRunTime(ctx, run, used) }}
+	clock.start()
+	return &Record{db.Journal(run), lease, clock, u}, nil
 }
 
 // Journal is the journal that records the run.
-func (r *Record) Journal() record.Journal {
-	return runJournal{r.db.Journal(r.run), r.lease, r.clock}
-}
+func (r *Record) Journal() record.Journal { return runJournal{r.journal, r.lease, r.clock} }
 
 // Close writes the used time for the last time. It does nothing for nil.
 func (r *Record) Close() {
 	if r != nil {
 		r.clock.end()
-		r.noted()
+		_ = r.underway.Close() // what stays behind counts, which is safe
 	}
 }
 
@@ -125,4 +128,22 @@ func (j runJournal) under(ctx context.Context, write func() error) error {
 		return err
 	}
 	return write()
+}
+
+// leasedCalls are the calls of a run under the lease of a night, if there is
+// one: a process that was suspended and has lost the night to another one
+// begins none. A look-up in the records precedes many calls, this check each
+// one.
+type leasedCalls struct {
+	eval.Underway
+	lease *lock.Lease
+	ctx   context.Context
+}
+
+// Begin implements eval.Underway.
+func (c leasedCalls) Begin(key string, reserved eval.Assumed) error {
+	if err := c.lease.Held(c.ctx); err != nil {
+		return err
+	}
+	return c.Underway.Begin(key, reserved)
 }

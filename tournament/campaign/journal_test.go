@@ -64,12 +64,12 @@ func TestNoCallAfterTheNightWasLost(t *testing.T) {
 	defer cancel(nil)
 	lease := lock.NewLease(l.Generation, 2*time.Minute, c.Now, func(ctx context.Context, until time.Time) error { return c.Journal.Renew(ctx, l, until) }, cancel)
 	budget := eval.NewBudget(eval.Caps{}, nil)
-	stop, err := noteCalls(ctx, db, "r", budget, lease)
+	record, err := NewRecord(ctx, db, "r", budget, 0, lease)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rollouts, err := (&eval.Evaluator{Agent: agent, Grader: &eval.Checks{}, Budget: budget, Recorder: runJournal{Journal: db.Journal("r"), lease: lease}}).Run(ctx, jobs)
-	stop()
+	rollouts, err := (&eval.Evaluator{Agent: agent, Grader: &eval.Checks{}, Budget: budget, Recorder: record.Journal()}).Run(ctx, jobs)
+	record.Close()
 	for _, r := range rollouts {
 		if r != nil {
 			kept++

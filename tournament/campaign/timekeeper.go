@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/store"
 )
 
 // A timekeeper writes down a run's used time as it goes, because a killed
@@ -29,20 +28,7 @@ const (
 	betweenTicks   = 10 * time.Second
 )
 
-// keepTime charges the run's time of earlier processes, known or more, and
-// records what this one uses until it is ended.
-func keepTime(ctx context.Context, db *store.Store, run string, known time.Duration, budget *eval.Budget) (*timekeeper, error) {
-	used, err := db.RunTime(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	budget.ChargeTime(max(used, known))
-	k := &timekeeper{used: func() time.Duration { return time.Duration(budget.Spent().WallMS) * time.Millisecond },
-		save: func(ctx context.Context, used time.Duration) error { return db.SaveRunTime(ctx, run, used) }}
-	k.start()
-	return k, nil
-}
-
+// start records the used time until it is ended.
 func (k *timekeeper) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
