@@ -50,6 +50,14 @@ type Source struct {
 	Time    time.Time `json:"time,omitzero"`
 }
 
+// Origin is the origin of the case's source: "imported" if it names none.
+func (c *Case) Origin() string {
+	if c.Source != nil && c.Source.Origin != "" {
+		return c.Source.Origin
+	}
+	return "imported"
+}
+
 // Generated reports whether a model made the case up. Such a case is used for training
 // and validation; it is never held out, because it is no real user's request.
 func (c *Case) Generated() bool { return c.Source != nil && c.Source.Origin == "generated" }

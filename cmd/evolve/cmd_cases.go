@@ -61,9 +61,9 @@ type listedCase struct {
 }
 
 func listed(c *eval.Case) listedCase {
-	l := listedCase{ID: c.ID, Split: c.Split, Origin: "imported", Cluster: eval.ClusterOf(c), Prompt: c.Prompt}
+	l := listedCase{ID: c.ID, Split: c.Split, Origin: c.Origin(), Cluster: eval.ClusterOf(c), Prompt: c.Prompt}
 	if c.Source != nil && c.Source.Origin != "" {
-		l.Origin, l.Outcome = c.Source.Origin, c.Source.Outcome
+		l.Outcome = c.Source.Outcome
 	}
 	for _, k := range c.Checks {
 		l.Checks = append(l.Checks, k.Type)

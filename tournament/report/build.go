@@ -43,8 +43,8 @@ func Build(d *Data) (*Model, error) {
 	m.Agent = scores.agent
 	m.candidates(d, scores)
 	m.Worth = scores.worth(r.Incumbent)
-	m.Matrix = matrix(m, d.Cases, scores)
-	m.Cases = cases(m, d.Cases, scores)
+	m.Matrix = matrix(m, scores)
+	m.Cases = cases(m, scores)
 	m.Spending = spending(d)
 	if err := m.diff(d); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func noiseOf(events []record.Event) search.Noise {
 }
 
 // matrix lays out the mean qualities.
-func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
+func matrix(m *Model, s *scores) Matrix {
 	out := Matrix{Candidates: []string{}, Rows: []Row{}}
 	for _, c := range m.Candidates {
 		if c.State == string(record.Seed) || c.State == string(record.Pooled) || c.Role != "" {
@@ -167,13 +167,9 @@ func matrix(m *Model, cases []eval.Case, s *scores) Matrix {
 			out.Candidates = append(out.Candidates, sha)
 		}
 	}
-	known := map[string]*eval.Case{}
-	for i := range cases {
-		known[cases[i].ID] = &cases[i]
-	}
 	for id := range s.byCase {
 		row := Row{Case: id, Split: string(s.split[id])}
-		if c := known[id]; c != nil {
+		if c := s.known[id]; c != nil {
 			row.Prompt = plain.Excerpt(c.Prompt, 120)
 		}
 		any := false

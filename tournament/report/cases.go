@@ -93,19 +93,15 @@ func about(n int, id, split string, c *eval.Case) Case {
 
 // cases lists the results of incumbent, challenger and no skill on the
 // matrix' cases, in the order of its rows.
-func cases(m *Model, all []eval.Case, s *scores) []Case {
-	known := map[string]*eval.Case{}
-	for i := range all {
-		known[all[i].ID] = &all[i]
-	}
+func cases(m *Model, s *scores) []Case {
 	heard := map[string]bool{}
 	for _, e := range m.Evidence {
 		heard[e.Cluster] = true
 	}
 	out := make([]Case, 0, len(m.Matrix.Rows))
 	for i, row := range m.Matrix.Rows {
-		c := about(i+1, row.Case, row.Split, known[row.Case])
-		if k := known[row.Case]; k != nil && row.Split == string(eval.Test) && len(m.Evidence) > 0 {
+		c := about(i+1, row.Case, row.Split, s.known[row.Case])
+		if k := s.known[row.Case]; k != nil && row.Split == string(eval.Test) && len(m.Evidence) > 0 {
 			c.Late = !heard[eval.ClusterOf(k)] && !heard[""] // "": a pair of an earlier run
 		}
 		for _, who := range [...][2]string{{"incumbent", m.Incumbent}, {"challenger", m.Challenger}, {"no skill", eval.NoSkill}} {

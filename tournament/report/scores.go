@@ -15,6 +15,7 @@ import (
 type scores struct {
 	byCase        map[string]map[string][]*eval.Rollout
 	split         map[string]eval.Split
+	known         map[string]*eval.Case
 	agent         string
 	missing, void int
 	unmeasured    search.Unmeasured
@@ -26,9 +27,10 @@ type scores struct {
 // of them it was; measurements of one agent on one case and trial are
 // interchangeable here.
 func newScores(d *Data) *scores {
-	s := &scores{byCase: map[string]map[string][]*eval.Rollout{}, split: map[string]eval.Split{}}
-	for _, c := range d.Cases {
-		s.split[c.ID] = c.Split
+	s := &scores{byCase: map[string]map[string][]*eval.Rollout{}, split: map[string]eval.Split{}, known: map[string]*eval.Case{}}
+	for i := range d.Cases {
+		c := &d.Cases[i]
+		s.split[c.ID], s.known[c.ID] = c.Split, c
 	}
 	// A held-out case moves to another split once its trial is closed; its
 	// split in this run is in the run's configuration.

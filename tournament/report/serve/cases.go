@@ -21,14 +21,6 @@ type casesView struct {
 
 func (v casesView) title() string { return plain.Text(v.Skill) + ": cases" }
 
-// origin names the source of a case, as in `evolve cases list`.
-func origin(c *eval.Case) string {
-	if c.Source != nil && c.Source.Origin != "" {
-		return c.Source.Origin
-	}
-	return "imported"
-}
-
 func (s *Server) cases(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := casesView{Skill: r.PathValue("skill"), Split: q.Get("split"), Origin: q.Get("origin"), Text: strings.TrimSpace(q.Get("text")),
@@ -41,10 +33,10 @@ func (s *Server) cases(w http.ResponseWriter, r *http.Request) {
 	v.All = len(all)
 	for i := range all {
 		c := &all[i]
-		if o := origin(c); !slices.Contains(v.Origins, o) {
+		if o := c.Origin(); !slices.Contains(v.Origins, o) {
 			v.Origins = append(v.Origins, o)
 		}
-		if (v.Split == "" || string(c.Split) == v.Split) && (v.Origin == "" || origin(c) == v.Origin) && mentions(c, v.Text) {
+		if (v.Split == "" || string(c.Split) == v.Split) && (v.Origin == "" || c.Origin() == v.Origin) && mentions(c, v.Text) {
 			v.Cases = append(v.Cases, *c)
 		}
 	}
@@ -78,7 +70,7 @@ func (v caseView) title() string { return plain.Text(v.Skill) + ": case " + plai
 
 // Outcome describes the source of a case.
 func (v caseView) Outcome() string {
-	words := plain.Text(origin(v.Case))
+	words := plain.Text(v.Case.Origin())
 	if c := v.Case.Source; c != nil {
 		for _, w := range []string{c.Outcome, c.Agent, c.Session} {
 			if w != "" {

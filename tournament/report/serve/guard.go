@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // secret is 256 random bits, encoded for an address or a cookie.
@@ -146,7 +148,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			return
 		case r.Method != http.MethodPost:
 			w.Header().Set("Allow", "GET, HEAD, POST")
-			s.fail(w, r, http.StatusMethodNotAllowed, &Error{Message: "nothing here answers to " + cut(r.Method, 20)})
+			s.fail(w, r, http.StatusMethodNotAllowed, &Error{Message: "nothing here answers to " + plain.Excerpt(r.Method, 20)})
 			return
 		}
 		if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {

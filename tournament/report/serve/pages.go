@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/report/page"
 )
@@ -175,6 +174,3 @@ func tooLong(err error) bool {
 	var e *http.MaxBytesError
 	return errors.As(err, &e)
 }
-
-// cut is the beginning of s, n runes at most.
-func cut(s string, n int) string { return plain.Excerpt(s, n) }
