@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -80,8 +81,14 @@ type Attempt struct {
 	InfraRetries int           // retries within the backend; never the candidate's fault
 }
 
-// An Audit is the finding whether an attempt can have read what it must not: another
-// copy of the skill, the case's answers, the owner's files.
+// Loaded notes the skills that the agent loaded, in order of first use.
+func (a *Attempt) Loaded(v Variant, names []string) {
+	invoked := v.Doc != nil && slices.Contains(names, v.Name)
+	a.Skills, a.SkillInvoked = names, &invoked
+}
+
+// An Audit says whether an attempt can have seen what it must not: another copy
+// of the skill, the case's answers, the owner's files.
 type Audit string
 
 // The findings of an audit.

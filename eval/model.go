@@ -147,7 +147,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 			}
 		}
 		if err != nil && ranOut && !errors.As(err, new(*InfraError)) {
-			err = &InfraError{Kind: Unreachable, Err: fmt.Errorf("no end of the reply within %v", m.WallClock)}
+			err = Infraf(Unreachable, "no end of the reply within %v", m.WallClock)
 		}
 		return err
 	})

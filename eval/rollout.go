@@ -1,6 +1,9 @@
 package eval
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Usage counts tokens. Input excludes cached tokens, whatever the backend's
 // own convention.
@@ -21,7 +24,19 @@ func (u Usage) Add(v Usage) Usage {
 		u.Output + v.Output, u.Reasoning + v.Reasoning}
 }
 
-// Status is whether a rollout counts.
+// Check says what is wrong with numbers that somebody else reported; u may be nil.
+func (u *Usage) Check() error {
+	switch {
+	case u == nil:
+	case min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0:
+		return errors.New("usage is negative")
+	case u.Reasoning > u.Output:
+		return errors.New("usage.reasoning is more than usage.output, which it is a part of")
+	}
+	return nil
+}
+
+// Status says what a rollout is worth.
 type Status string
 
 const (

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -71,7 +70,7 @@ func (b *Backends) Ping(ctx context.Context) error {
 		err := p.Ping(short)
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("no answer within %v", pingTimeout)}
+			err = eval.Infraf(eval.Unreachable, "no answer within %v", pingTimeout)
 		}
 		if err != nil {
 			return err

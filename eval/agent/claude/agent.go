@@ -24,7 +24,6 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
-	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -176,29 +175,21 @@ func (a *Agent) Ping(ctx context.Context) error {
 // use one: a script that calls the program from elsewhere fails there, and is
 // recognised before anything is spent, instead of looking like a server that is down.
 func (a *Agent) ask(ctx context.Context) (string, error) {
-	home, err := scratch.Dir("", "evolve-replay-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(home)
-	if home, err = filepath.EvalSymlinks(home); err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	path := slices.Concat(a.layout.Program.Dirs, []string{os.Getenv("PATH")})
-	env := slices.Concat(a.c.Env, quiet, []string{"PATH=" + strings.Join(path, string(filepath.ListSeparator)),
-		"HOME=" + home, "TMPDIR=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude")})
-	c := process.Command{Path: a.layout.Program.Path, Args: []string{"--version"}, Dir: home, Env: env}
-	if a.c.Sandbox && process.Available() == nil {
-		c.Sandbox = &process.Sandbox{Writable: []string{home}, Readable: a.layout.Program.Readable}
-	}
-	res, err := process.Run(ctx, c)
+	path := strings.Join(append(slices.Clone(a.layout.Program.Dirs), os.Getenv("PATH")), string(filepath.ListSeparator))
+	sandboxed := a.c.Sandbox && process.Available() == nil
+	res, err := replay.Ask(ctx, time.Minute, func(home string) process.Command {
+		c := process.Command{Path: a.layout.Program.Path, Args: []string{"--version"},
+			Env: slices.Concat(a.c.Env, quiet, []string{"PATH=" + path, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude")})}
+		if sandboxed {
+			c.Sandbox = &process.Sandbox{Writable: []string{home}, Readable: a.layout.Program.Readable}
+		}
+		return c
+	})
 	if err != nil {
 		return "", err
 	}
 	version, _, _ := strings.Cut(strings.TrimSpace(string(res.Stdout)), " ")
-	if ok := versionText.MatchString(version); !ok && c.Sandbox != nil && res.Exit == 127 {
+	if ok := versionText.MatchString(version); !ok && sandboxed && res.Exit == 127 {
 		return "", fmt.Errorf("%s calls what the sandbox does not show; put the program itself first on the PATH:%s",
 			a.layout.Program.Path, a.keys.Text(short(" "+res.Stderr)))
 	} else if !ok {

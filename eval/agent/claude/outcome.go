@@ -21,13 +21,9 @@ type outcome struct {
 	err     *eval.InfraError
 }
 
-const (
-	tooLong = "the request is longer than the model's context"
-	cutOff  = "the answer was cut off at the limit of tokens"
-)
-
-// ourDoing are the reasons for a denied tool that are due to how the program was
-// started. Its own safety checks also deny, in any mode; those are due to the model.
+// ourDoing are the reasons of a denied tool that lie in how the program was
+// started. Its own safety checks deny too, whatever the mode; those are the
+// model's doing.
 var ourDoing = []string{"mode", "rule", "workingDir", "sandboxOverride", ""}
 
 // outcome classifies a run by its events. The exit code, result.subtype and "success"
@@ -46,10 +42,10 @@ func (s *stream) outcome(now time.Time) outcome {
 	case "budget_exhausted":
 		return failed("no answer within the attempt's budget")
 	case "prompt_too_long", "blocking_limit", "rapid_refill_breaker":
-		return outcome{failure: tooLong, tooLong: true}
+		return outcome{failure: replay.TooLong, tooLong: true}
 	case "image_error":
 		if r.APIErrorStatus == 413 {
-			return outcome{failure: tooLong, tooLong: true}
+			return outcome{failure: replay.TooLong, tooLong: true}
 		}
 		return failed("the request was refused for an image in it: %s", short(r.Result))
 	case "malformed_tool_use_exhausted":
@@ -76,10 +72,10 @@ func (s *stream) outcome(now time.Time) outcome {
 		return outcome{failure: "the model refused", refused: true}
 	}
 	if r.StopReason == "max_tokens" || r.StopReason == "model_context_window_exceeded" {
-		return outcome{failure: cutOff, cut: true}
+		return outcome{failure: replay.CutOff, cut: true}
 	}
 	if strings.TrimSpace(s.answer()) == "" {
-		return failed("empty answer")
+		return failed(replay.Empty)
 	}
 	return outcome{}
 }
@@ -100,8 +96,7 @@ func (s *stream) retryFailure() *eval.InfraError {
 	if s.last.ErrorStatus == 0 && word(s.last.Error) == "unknown" {
 		kind = eval.Unreachable // no status came, so no reply did
 	}
-	return &eval.InfraError{Kind: kind, Err: fmt.Errorf("the model could not be asked: %s, status %d",
-		word(s.last.Error), s.last.ErrorStatus)}
+	return eval.Infraf(kind, "the model could not be asked: %s, status %d", word(s.last.Error), s.last.ErrorStatus)
 }
 
 // denial finds a tool that was refused because of how the program was started.
@@ -127,9 +122,9 @@ func (s *stream) apiFailure(r *result, now time.Time) outcome {
 	case r.StopReason == "refusal":
 		return outcome{failure: "the model refused: " + short(text), refused: true}
 	case r.APIError == "max_output_tokens":
-		return outcome{failure: cutOff, cut: true}
+		return outcome{failure: replay.CutOff, cut: true}
 	case status == 413, strings.HasPrefix(text, "Prompt is too long"), r.APIError == "prompt_too_long":
-		return outcome{failure: tooLong, tooLong: true}
+		return outcome{failure: replay.TooLong, tooLong: true}
 	case s.overLimit(r):
 		return outcome{err: &eval.InfraError{Kind: eval.UsageLimit, ResetAt: s.resetAt(text, now), Err: errors.New(short(text))}}
 	}
@@ -199,7 +194,7 @@ func failed(format string, args ...any) outcome {
 }
 
 func infra(kind eval.FailureKind, format string, args ...any) outcome {
-	return outcome{err: &eval.InfraError{Kind: kind, Err: fmt.Errorf(format, args...)}}
+	return outcome{err: eval.Infraf(kind, format, args...)}
 }
 
 // short keeps the beginning of a text, on one line.

@@ -169,8 +169,7 @@ func (s *stream) offers(t eval.Task) error {
 	if !s.init || d == nil || hidden(d) || slices.Contains(s.offered, t.Variant.Name) || slices.Contains(s.offered, d.Name()) {
 		return nil
 	}
-	return &eval.InfraError{Kind: eval.BadRequest, Err: fmt.Errorf("replay %s: claude does not offer the skill %s, only %q",
-		t.Case.ID, t.Variant.Name, s.offered)}
+	return eval.Infraf(eval.BadRequest, "replay %s: claude does not offer the skill %s, only %q", t.Case.ID, t.Variant.Name, s.offered)
 }
 
 // explain adds the program's last output to an error without details.

@@ -163,9 +163,9 @@ func (s *stream) system(e *event) {
 		s.init, s.offered, s.mode = true, e.Skills, e.PermissionMode
 	case "api_retry":
 		if s.retries++; s.retries == 1 {
-			s.firstPause = milliseconds(e.RetryDelayMS)
+			s.firstPause = replay.Span(e.RetryDelayMS, time.Millisecond)
 		}
-		s.waited += milliseconds(e.RetryDelayMS)
+		s.waited += replay.Span(e.RetryDelayMS, time.Millisecond)
 		s.retrying, s.last = true, *e
 	case "permission_denied":
 		if s.denied == nil {
@@ -261,7 +261,7 @@ func (s *stream) answer() string {
 func (s *stream) ran() time.Duration {
 	var d time.Duration
 	for i := range s.results {
-		d += milliseconds(s.results[i].DurationMS)
+		d += replay.Span(s.results[i].DurationMS, time.Millisecond)
 	}
 	return max(0, d-s.waited)
 }
@@ -340,13 +340,4 @@ func word(raw json.RawMessage) string {
 	var w string
 	_ = json.Unmarshal(raw, &w) // other versions may put an object here
 	return w
-}
-
-// milliseconds converts without overflow; what is no duration is none.
-func milliseconds(ms float64) time.Duration {
-	const longest = 365 * 24 * 3600 * 1000
-	if !(ms > 0) {
-		return 0
-	}
-	return time.Duration(min(ms, longest) * float64(time.Millisecond))
 }

@@ -150,8 +150,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (out eval.Attempt, err err
 	steps := ses.merge(st.steps)
 	if !a.c.Sandbox {
 		if why := ses.barred(steps, s.Workspace); why != "" {
-			return out, &eval.InfraError{Kind: eval.BadRequest,
-				Err: fmt.Errorf("codex's own sandbox does not work on this machine (%s): replay in evolve's", why)}
+			return out, eval.Infraf(eval.BadRequest, "codex's own sandbox does not work on this machine (%s): replay in evolve's", why)
 		}
 	}
 	out = a.attempt(t, st, ses, steps)
@@ -245,7 +244,7 @@ func (a *Agent) Ping(ctx context.Context) error {
 		return err
 	}
 	if a.login.variable == "" && a.c.BaseURL == "" {
-		return authFailure("codex has no login here: %s", loginHint)
+		return eval.Infraf(eval.Auth, "codex has no login here: %s", loginHint)
 	}
 	return a.knock(ctx)
 }

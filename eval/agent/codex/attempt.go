@@ -26,7 +26,7 @@ func (a *Agent) attempt(t eval.Task, r *run, ses *session, steps []*step) eval.A
 	}
 	out.CostUSD = a.c.Prices.USD(out.Usage)
 	if out.Failure == "" && strings.TrimSpace(out.Answer) == "" {
-		out.Failure = "empty answer"
+		out.Failure = replay.Empty
 	}
 	for _, s := range steps {
 		call := s.call
@@ -35,9 +35,7 @@ func (a *Agent) attempt(t eval.Task, r *run, ses *session, steps []*step) eval.A
 		}
 		out.Trace = append(out.Trace, call)
 	}
-	out.Skills = skillsOf(t, ses, steps)
-	invoked := t.Variant.Doc != nil && slices.Contains(out.Skills, t.Variant.Name)
-	out.SkillInvoked = &invoked
+	out.Loaded(t.Variant, skillsOf(t, ses, steps))
 	return out
 }
 

@@ -122,15 +122,11 @@ func (a *Agent) hosts() []string {
 	if a.login.file != "" {
 		return []string{"chatgpt.com:443", "api.openai.com:443"}
 	}
-	u, err := url.Parse(a.base())
+	_, host, err := replay.Server("codex", a.base())
 	if err != nil {
 		return nil // New refused it
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return []string{u.Hostname() + ":" + port}
+	return []string{host}
 }
 
 // params is everything except the model that can change an answer.

@@ -37,14 +37,14 @@ type phrase struct {
 
 // own are the failures that the request itself caused: its length, or its content.
 var own = []struct{ part, why string }{
-	{"ran out of room in the model's context window", "the request is longer than the model's context"},
-	{"exceeds the context window", "the request is longer than the model's context"},
-	{"maximum context length", "the request is longer than the model's context"},
-	{"reason: max_output_tokens", "the answer was cut off at the limit of tokens"},
+	{"ran out of room in the model's context window", replay.TooLong},
+	{"exceeds the context window", replay.TooLong},
+	{"maximum context length", replay.TooLong},
+	{"reason: max_output_tokens", replay.CutOff},
 	{"reason: content_filter", "the answer was withheld by the server's content filter"},
-	{"for safety reasons", "the request was refused by the server's content filter"},
-	{"flagged for possible", "the request was refused by the server's content filter"},
-	{"misalignment policy", "the request was refused by the server's content filter"},
+	{"for safety reasons", replay.Filtered},
+	{"flagged for possible", replay.Filtered},
+	{"misalignment policy", replay.Filtered},
 }
 
 // phrases are tried in order.
@@ -100,11 +100,11 @@ func classify(text string, now time.Time) verdict {
 			if body.Error.Message != "" {
 				v.text = body.Error.Message
 			}
-			switch body.Error.Code {
-			case "context_length_exceeded", "string_above_max_length":
-				return verdict{text: "the request is longer than the model's context"}
-			case "content_filter", "content_policy_violation", "invalid_prompt":
-				return verdict{text: "the request was refused by the server's content filter"}
+			if body.Error.Code == "invalid_prompt" {
+				return verdict{text: replay.Filtered}
+			}
+			if why := replay.TextRefused(body.Error.Code); why != "" {
+				return verdict{text: why}
 			}
 		}
 	}

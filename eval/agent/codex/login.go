@@ -83,37 +83,32 @@ type auth struct {
 	} `json:"tokens"`
 }
 
-// authFailure is an error that names what to type.
-func authFailure(format string, args ...any) error {
-	return &eval.InfraError{Kind: eval.Auth, Err: fmt.Errorf(format, args...)}
-}
-
-// copy writes the login into a private configuration folder and returns the secrets in
-// it. The copy has no refresh token: a refresh by the copy would invalidate the owner's
-// own, and log them out. So an expired access token is an error here, with the command
-// to renew it.
+// copy writes the login into a private configuration folder and returns the
+// secrets in it. The copy has no refresh token: a refresh by the copy would
+// make the owner's own worthless, and log them out. So an access token that has
+// run out is an error here that says how to renew it.
 func (l login) copy(config string, now time.Time) (secrets []string, err error) {
 	if l.file == "" {
 		return nil, nil
 	}
 	raw, err := bounded.ReadFile(l.file, 1<<20)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, authFailure("there is no %s: run `codex login`", l.file)
+		return nil, eval.Infraf(eval.Auth, "there is no %s: run `codex login`", l.file)
 	}
 	if err != nil {
-		return nil, authFailure("read codex's login: %w", err)
+		return nil, eval.Infraf(eval.Auth, "read codex's login: %w", err)
 	}
 	var a auth
 	var whole map[string]any
 	if json.Unmarshal(raw, &a) != nil || json.Unmarshal(raw, &whole) != nil {
-		return nil, authFailure("%s is no login of codex: run `codex login`", l.file)
+		return nil, eval.Infraf(eval.Auth, "%s is no login of codex: run `codex login`", l.file)
 	}
 	if a.Key != nil {
 		secrets = append(secrets, *a.Key)
 	}
 	if t := a.Tokens; t != nil {
 		if end := expiry(t.Access); !end.IsZero() && !end.After(now.Add(time.Minute)) {
-			return nil, authFailure("codex's login ran out at %s: start `codex` once, which renews it, or run `codex login`",
+			return nil, eval.Infraf(eval.Auth, "codex's login ran out at %s: start `codex` once, which renews it, or run `codex login`",
 				end.Format(time.RFC3339))
 		}
 		secrets = append(secrets, t.Access, t.ID, t.Refresh)
@@ -122,7 +117,7 @@ func (l login) copy(config string, now time.Time) (secrets []string, err error) 
 		}
 		whole["last_refresh"] = now.UTC().Format(time.RFC3339) // or the program renews an old one
 	} else if a.Key == nil || *a.Key == "" {
-		return nil, authFailure("%s holds no login: run `codex login`", l.file)
+		return nil, eval.Infraf(eval.Auth, "%s holds no login: run `codex login`", l.file)
 	}
 	text, err := json.Marshal(whole)
 	if err != nil {

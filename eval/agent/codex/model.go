@@ -105,12 +105,12 @@ func (a *Agent) knock(ctx context.Context) error {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ctx.Err()
 		}
-		return &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("reach codex's model: %w", err)}
+		return eval.Infraf(eval.Unreachable, "reach codex's model: %w", err)
 	}
 	defer res.Body.Close()
 	_, _ = io.CopyN(io.Discard, res.Body, 1<<20) // so that the connection can be used again
 	if res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden {
-		return authFailure("codex's model at %s refuses the key (status %d): %s", req.URL.Host, res.StatusCode, loginHint)
+		return eval.Infraf(eval.Auth, "codex's model at %s refuses the key (status %d): %s", req.URL.Host, res.StatusCode, loginHint)
 	}
 	return nil // a server that lists no models is available
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -40,12 +39,12 @@ func (a *Agent) ask(ctx context.Context, request any, s *replay.Stage, reply int
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return infra(eval.Unreachable, "run %s: %s", filepath.Base(a.path), a.scrub(err.Error()))
+		return eval.Infraf(eval.Unreachable, "run %s: %s", filepath.Base(a.path), a.scrub(err.Error()))
 	case res.Overflow:
-		return infra(eval.ServerError, "%s printed more than %d bytes", filepath.Base(a.path), c.MaxOutput)
+		return eval.Infraf(eval.ServerError, "%s printed more than %d bytes", filepath.Base(a.path), c.MaxOutput)
 	}
 	if err := decode(res.Stdout, reply); err != nil {
-		return infra(eval.ServerError, "the reply of %s (exit code %d): %s%s", filepath.Base(a.path), res.Exit,
+		return eval.Infraf(eval.ServerError, "the reply of %s (exit code %d): %s%s", filepath.Base(a.path), res.Exit,
 			a.scrub(err.Error()), a.complaint(res.Stderr))
 	}
 	return nil
@@ -74,8 +73,4 @@ func (a *Agent) scrub(text string) string {
 		}
 	}
 	return text
-}
-
-func infra(kind eval.FailureKind, format string, args ...any) *eval.InfraError {
-	return &eval.InfraError{Kind: kind, Err: fmt.Errorf(format, args...)}
 }

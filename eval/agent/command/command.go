@@ -182,7 +182,7 @@ func (a *Agent) ping(ctx context.Context) (pong, error) {
 	err := a.ask(limited, pingRequest{Version, kindPing}, nil, &p)
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
-		return p, infra(eval.Unreachable, "no answer to a ping within %v", pingTime)
+		return p, eval.Infraf(eval.Unreachable, "no answer to a ping within %v", pingTime)
 	case err != nil:
 		return p, err
 	case p.Error == nil:
@@ -221,12 +221,10 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		return eval.Attempt{}, err
 	}
 	if r.Skills != nil {
-		out.Skills = *r.Skills
-		invoked := t.Variant.Doc != nil && slices.Contains(out.Skills, t.Variant.Name)
-		out.SkillInvoked = &invoked
+		out.Loaded(t.Variant, *r.Skills)
 	}
 	if out.Failure == "" && strings.TrimSpace(out.Answer) == "" {
-		out.Failure = "empty answer"
+		out.Failure = replay.Empty
 	}
 	return out, nil
 }

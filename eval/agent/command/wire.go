@@ -161,11 +161,10 @@ func (r *pong) valid() error {
 
 // valid validates what all replies have in common.
 func valid(version int, u *eval.Usage, usd *float64, f *failure) error {
+	if err := u.Check(); err != nil {
+		return err
+	}
 	switch {
-	case u != nil && min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0:
-		return errors.New("usage is negative")
-	case u != nil && u.Reasoning > u.Output:
-		return errors.New("usage.reasoning is more than usage.output, which it is a part of")
 	case usd != nil && *usd < 0:
 		return errors.New("cost_usd is negative")
 	case f != nil:

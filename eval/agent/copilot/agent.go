@@ -3,9 +3,8 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,22 +67,14 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	return a, nil
 }
 
-// params is everything except the model that can change an answer. The values of
-// variables may be secrets, so they are hashed.
+// params is all but the model that can change an answer; where the runtime lies
+// cannot.
 func (a *Agent) params() string {
 	p := fmt.Sprintf("%s tools=%s turns=%d", a.route.params(), strings.Join(tools, ","), a.conf.MaxTurns)
 	if a.conf.Sandbox {
 		p += " sandbox"
 	}
-	for _, kv := range a.conf.Env {
-		name, value, _ := strings.Cut(kv, "=")
-		if name == cacheVar { // the place of the runtime changes no answer
-			continue
-		}
-		sum := sha256.Sum256([]byte(value))
-		p += " " + name + "#" + hex.EncodeToString(sum[:4])
-	}
-	return p
+	return p + a.conf.EnvParams(cacheVar)
 }
 
 // Identity names program, version, model and parameters.
@@ -164,15 +155,11 @@ func (a *Agent) attempt(r *reader, offered map[string]string, v eval.Variant) ev
 	out := eval.Attempt{Answer: a.route.secrets.Text(r.answer), Model: r.model, Trace: r.calls.Trace(a.route.secrets), Usage: r.usage(), Duration: r.duration(),
 		Turns: r.turns, InfraRetries: r.retries}
 	out.CostUSD = a.conf.Prices.USD(out.Usage)
-	invoked := false
+	var skills []string
 	for _, name := range r.skills {
-		if ours, ok := offered[name]; ok {
-			name = ours
-			invoked = invoked || v.Doc != nil && name == v.Name
-		}
-		out.Skills = append(out.Skills, name)
+		skills = append(skills, cmp.Or(offered[name], name))
 	}
-	out.SkillInvoked = &invoked
+	out.Loaded(v, skills)
 	return out
 }
 

@@ -71,11 +71,8 @@ func plain(text string) string {
 	return text
 }
 
-// Codes of servers.
 var (
-	tooLong = []string{"context_length_exceeded", "string_above_max_length", "model_max_prompt_tokens_exceeded"}
-	refused = []string{"content_filter", "content_policy_violation"}
-	// spent are the limits that waiting for minutes does not lift: OpenAI's, and those
+	// spent are the limits that no waiting of minutes lifts: OpenAI's, and those
 	// of Copilot's plans.
 	spent = []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active",
 		"quota_exceeded", "session_quota_exceeded", "billing_not_configured",
@@ -88,13 +85,11 @@ func (f *fault) text() string {
 	lower := strings.ToLower(f.message)
 	client := f.status == http.StatusBadRequest || f.status == http.StatusRequestEntityTooLarge || f.status == 0
 	switch {
-	case f.kind == "context_limit", slices.Contains(tooLong, f.code),
+	case f.kind == "context_limit",
 		client && (strings.Contains(lower, "maximum context length") || strings.Contains(lower, "prompt is too long")):
-		return "the request is longer than the model's context"
-	case slices.Contains(refused, f.code):
-		return "the request was refused by the server's content filter"
+		return replay.TooLong
 	}
-	return ""
+	return replay.TextRefused(f.code)
 }
 
 // infra is the failure of the infrastructure.
@@ -161,9 +156,9 @@ func (r *reader) outcome() (failure string, err error) {
 	case r.blocked, r.finish == "content_filter":
 		return "the answer was withheld by the server's content filter", nil
 	case r.finish == "length":
-		return "the answer was cut off at the limit of tokens", nil
+		return replay.CutOff, nil
 	case strings.TrimSpace(r.answer) == "":
-		return "empty answer", nil
+		return replay.Empty, nil
 	case r.broken != "":
 		return r.broken, nil
 	}

@@ -8,12 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
-	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -109,15 +110,11 @@ var versionText = lazyregexp.New(`\b(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])
 // ask runs the program for its version. A program that is not unpacked yet unpacks
 // itself first, and several may do so at once.
 func (p *program) ask(ctx context.Context, c replay.Config) error {
-	stage, err := scratch.Dir("", "evolve-replay-")
-	if err != nil {
-		return fmt.Errorf("ask copilot for its version: %w", err)
-	}
-	defer os.RemoveAll(stage)
 	path := strings.Join(append(p.Dirs, "/usr/local/bin", "/usr/bin", "/bin"), string(filepath.ListSeparator))
-	env := append([]string{"PATH=" + path, "HOME=" + stage, "TMPDIR=" + stage}, c.Env...)
-	res, err := process.Run(ctx, process.Command{Path: p.Path, Args: []string{"--version"}, Dir: stage,
-		Env: append(env, cacheVar+"="+cmp.Or(p.cache, stage), "COPILOT_HOME="+stage, "COPILOT_AUTO_UPDATE=false")})
+	res, err := replay.Ask(ctx, 10*time.Minute, func(home string) process.Command {
+		return process.Command{Path: p.Path, Args: []string{"--version"}, Env: slices.Concat([]string{"PATH=" + path}, c.Env,
+			[]string{cacheVar + "=" + cmp.Or(p.cache, home), "COPILOT_HOME=" + home, "COPILOT_AUTO_UPDATE=false"})}
+	})
 	if err != nil {
 		return fmt.Errorf("ask copilot for its version: %w", err)
 	}

@@ -132,7 +132,7 @@ func (k *talk) ask(ctx context.Context, s *sdk.Session, c *child) error {
 		}
 		told, ok := result.(*rpc.SlashCommandAgentPromptResult)
 		if !ok {
-			return refuse("call /%s: it is a command of the program, %s, and no skill", k.call, result.Kind())
+			return eval.Infraf(eval.BadRequest, "call /%s: it is a command of the program, %s, and no skill", k.call, result.Kind())
 		}
 		prompt = told.Prompt
 	}
@@ -161,18 +161,15 @@ func (k *talk) offer(ctx context.Context, s *sdk.Session) error {
 		}
 	}
 	for name := range missing {
-		return refuse("offer skill %s: copilot does not load it; is its frontmatter valid?", name)
+		return eval.Infraf(eval.BadRequest, "offer skill %s: copilot does not load it; is its frontmatter valid?", name)
 	}
 	return nil
 }
 
-func refuse(format string, args ...any) error {
-	return &eval.InfraError{Kind: eval.BadRequest, Err: fmt.Errorf(format, args...)}
-}
-
-// leave closes the SDK's connection. If the SDK closes a connection that it is reading
-// from, it prints that on our stdout, so it has to see the end of the stream before.
-// Then it would connect again: Start notices that, with a context that forbids it.
+// leave lets the SDK's connection go. The SDK reports on our stdout that it
+// closed the connection while it was reading from it, so it has to see the end of
+// the stream before. When it has, it would connect again: Start says so, with a
+// context that forbids it.
 func leave(client *sdk.Client, b *bridge) {
 	b.close()
 	over, cancel := context.WithCancel(context.Background())

@@ -118,19 +118,15 @@ func (a *answer) decode(text string) error {
 	if err := eval.DecodeStrict([]byte(text), a); err != nil {
 		return err
 	}
-	switch u := a.Usage; {
+	switch {
 	case a.ID != "" && a.ID != a.id:
 		return fmt.Errorf("it belongs to request %s", a.ID)
 	case a.Turns < 0:
 		return errors.New("turns is negative")
 	case a.CostUSD != nil && *a.CostUSD < 0:
 		return errors.New("cost_usd is negative")
-	case u != nil && min(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) < 0:
-		return errors.New("usage is negative")
-	case u != nil && u.Reasoning > u.Output:
-		return errors.New("usage.reasoning is more than usage.output, which it is a part of")
 	}
-	return nil
+	return a.Usage.Check()
 }
 
 func isInfra(err error) bool { return errors.As(err, new(*eval.InfraError)) }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -112,9 +111,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		out.Trace = append(out.Trace, eval.ToolCall(c))
 	}
 	if got.Skills != nil {
-		out.Skills = *got.Skills
-		invoked := t.Variant.Doc != nil && slices.Contains(out.Skills, t.Variant.Name)
-		out.SkillInvoked = &invoked
+		out.Loaded(t.Variant, *got.Skills)
 	}
 	if out.Files, err = s.Changed(); err != nil {
 		return eval.Attempt{}, err

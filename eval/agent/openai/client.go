@@ -20,6 +20,7 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 // Config selects the server and the model.
@@ -137,13 +138,13 @@ func (c *Client) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	a := eval.Attempt{Answer: reply.text, Model: reply.model, Usage: usage, CostUSD: usd}
 	switch {
 	case reply.finish == "length":
-		a.Failure = "the answer was cut off at the limit of tokens"
+		a.Failure = replay.CutOff
 	case reply.finish == "content_filter":
 		a.Failure = "the answer was withheld by the server's content filter"
 	case reply.refusal != "":
 		a.Failure = "the model refused: " + reply.refusal
 	case strings.TrimSpace(reply.text) == "":
-		a.Failure = "empty answer"
+		a.Failure = replay.Empty
 	}
 	return a, nil
 }

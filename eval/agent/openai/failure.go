@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
 // classify turns an error into ctx's error or an *eval.InfraError whose text never
@@ -29,22 +31,17 @@ func (c *Client) classify(ctx context.Context, r *reply, err error) error {
 		return c.infra(eval.Unreachable, 0, "connect to the model: %v", ctx.Err())
 	}
 	after := retryAfter(r.header, time.Now())
-	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return c.infra(eval.Auth, 0, "%s", text)
-	case status == http.StatusTooManyRequests && outOfQuota(code):
+	switch kind := replay.Refused(status); {
+	case kind == eval.RateLimited && outOfQuota(code):
 		e := c.infra(eval.UsageLimit, after, "%s", text)
 		if after > 0 {
 			e.ResetAt = time.Now().Add(after)
 		}
 		return e
-	case status == http.StatusTooManyRequests:
-		return c.infra(eval.RateLimited, after, "%s", text)
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
-		status >= 500:
-		return c.infra(eval.ServerError, after, "%s", text)
+	case kind == eval.RateLimited, kind == eval.ServerError:
+		return c.infra(kind, after, "%s", text)
 	case status != 0:
-		return c.infra(eval.BadRequest, 0, "%s", text)
+		return c.infra(cmp.Or(kind, eval.BadRequest), 0, "%s", text)
 	}
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -102,39 +99,24 @@ func refusedText(err error) string {
 	if status != http.StatusBadRequest && status != http.StatusRequestEntityTooLarge {
 		return ""
 	}
-	switch code {
-	case "context_length_exceeded", "string_above_max_length":
-		return "the request is longer than the model's context"
-	case "content_filter", "content_policy_violation":
-		return "the request was refused by the server's content filter"
-	}
 	if strings.Contains(text, "maximum context length") { // vLLM has no code for it
-		return "the request is longer than the model's context"
+		return replay.TooLong
 	}
-	return ""
+	return replay.TextRefused(code)
 }
 
 // retryAfter is how long the server asks to wait, 0 if it does not: seconds, whole or
 // not, or an HTTP date; milliseconds if they are given too.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return seconds(ms / 1000)
+		return replay.Span(ms, time.Millisecond)
 	}
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if s, err := strconv.ParseFloat(text, 64); err == nil {
-		return seconds(s)
+		return replay.Span(s, time.Second)
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return max(0, at.Sub(now))
 	}
 	return 0
-}
-
-// seconds converts without overflow; an invalid time is 0.
-func seconds(s float64) time.Duration {
-	const longest = 365 * 24 * 3600
-	if !(s > 0) {
-		return 0
-	}
-	return time.Duration(min(s, longest) * float64(time.Second))
 }

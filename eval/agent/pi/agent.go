@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -67,18 +66,13 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 	return a, nil
 }
 
-// params is everything except the model that can change an answer. The values of
-// variables may be secrets, so they are hashed.
+// params is all but the model that can change an answer.
 func (a *Agent) params() string {
 	p := a.route.params() + fmt.Sprintf(" tools=%s turns=%d", tools, a.conf.MaxTurns)
 	if a.conf.Sandbox {
 		p += " sandbox"
 	}
-	for _, kv := range a.conf.Env {
-		name, value, _ := strings.Cut(kv, "=")
-		p += " " + name + "#" + digest(value)
-	}
-	return p
+	return p + a.conf.EnvParams("")
 }
 
 // Identity names program, version, model and parameters.
@@ -128,7 +122,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		sandbox = stage.Sandbox(a.route.hosts...)
 	}
 	res, err := a.drive(ctx, stage, s, sandbox, 0, replay.Prompt(t, "/skill:"+name), args)
-	out := a.attempt(s, t.Variant.Name)
+	out := a.attempt(s, t.Variant)
 	late := errors.Is(err, context.DeadlineExceeded)
 	switch {
 	case late:
@@ -155,16 +149,13 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 }
 
 // attempt is what a run came to, but for its failure, files and audit.
-func (a *Agent) attempt(s *stream, skill string) eval.Attempt {
+func (a *Agent) attempt(s *stream, v eval.Variant) eval.Attempt {
 	usage, usd := s.took(a.conf.Prices)
-	invoked := false
-	for _, name := range s.skills {
-		invoked = invoked || name == skill
-	}
 	out := eval.Attempt{
 		Model: s.last.Model, Trace: s.calls.Trace(a.keys), Usage: usage, CostUSD: usd, Duration: s.duration(),
-		SkillInvoked: &invoked, Skills: s.skills, Turns: s.answers, InfraRetries: s.retries,
+		Turns: s.answers, InfraRetries: s.retries,
 	}
+	out.Loaded(v, s.skills)
 	if s.last.StopReason == "stop" || s.last.StopReason == "length" {
 		out.Answer = a.keys.Text(s.last.text())
 	}

@@ -63,9 +63,9 @@ func refused(m *message) string {
 	case limited.MatchString(m.ErrorMessage), status >= 500, status == 429:
 		return ""
 	case overflow.MatchString(m.ErrorMessage), status == 413:
-		return "the request is longer than the model's context"
+		return replay.TooLong
 	case filtered.MatchString(m.ErrorMessage):
-		return "the request was refused by the server's content filter"
+		return replay.Filtered
 	}
 	return ""
 }
@@ -114,9 +114,9 @@ var (
 // waitIn is how long the server asks to wait and until when, both zero if the text does
 // not contain it.
 func waitIn(text string, now time.Time) (time.Duration, time.Time) {
-	const longest = 366 * 24 * time.Hour
+	const longest = 365 * 24 * time.Hour // and what a number beyond it is cut to
 	told := func(d time.Duration) (time.Duration, time.Time) {
-		if d <= 0 || d > longest {
+		if d <= 0 || d >= longest {
 			return 0, time.Time{}
 		}
 		return d, now.Add(d)
@@ -134,21 +134,13 @@ func waitIn(text string, now time.Time) (time.Duration, time.Time) {
 		}
 	}
 	if m := waitField.FindStringSubmatch(text); m != nil {
-		return told(seconds(m[1], time.Second))
+		n, _ := strconv.ParseFloat(m[1], 64) // digits
+		return told(replay.Span(n, time.Second))
 	}
 	return told(replay.WaitIn(text))
 }
 
-// seconds reads a number of units without overflow.
-func seconds(number string, unit time.Duration) time.Duration {
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || n > 1e9 {
-		return 0
-	}
-	return time.Duration(min(n*float64(unit), float64(1<<62)))
-}
-
-// shorten shortens an error, because servers send whole pages.
+// shorten keeps an error readable: servers send whole pages.
 func shorten(text string) string {
 	const enough = 500
 	text = strings.TrimSpace(text)
@@ -168,7 +160,7 @@ func shorten(text string) string {
 func (s *stream) outcome(stderr string) (failure string, err error) {
 	switch {
 	case s.broken != nil:
-		return "", &eval.InfraError{Kind: eval.ServerError, Err: fmt.Errorf("read pi's events: %w", s.broken)}
+		return "", eval.Infraf(eval.ServerError, "read pi's events: %w", s.broken)
 	case !s.settled:
 		e := infra(stderr, s.now())
 		e.Err = fmt.Errorf("pi ended in the middle of its work: %w", e.Err)
@@ -179,11 +171,11 @@ func (s *stream) outcome(stderr string) (failure string, err error) {
 		}
 		return "", infra(s.last.ErrorMessage, s.now())
 	case s.last.StopReason == "aborted":
-		return "", &eval.InfraError{Kind: eval.ServerError, Err: errors.New("pi gave its work up: " + shorten(s.last.ErrorMessage))}
+		return "", eval.Infraf(eval.ServerError, "pi gave its work up: %s", shorten(s.last.ErrorMessage))
 	case s.last.StopReason == "length":
-		return "the answer was cut off at the limit of tokens", nil
+		return replay.CutOff, nil
 	case strings.TrimSpace(s.last.text()) == "":
-		return "empty answer", nil
+		return replay.Empty, nil
 	}
 	return "", nil
 }

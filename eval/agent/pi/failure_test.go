@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -221,7 +222,7 @@ func TestScrubbed(t *testing.T) {
 		`{"type":"message_end","message":{"role":"assistant","content":"it is `+key+`","stopReason":"stop"}}`+"\n"+settled), s); err != nil {
 		t.Fatal(err)
 	}
-	got := a.attempt(s, "dataviz")
+	got := a.attempt(s, eval.Variant{Name: "dataviz", Doc: new(skill.Document)})
 	if got.Answer != "it is [api key]" {
 		t.Errorf("answer = %q", got.Answer)
 	}

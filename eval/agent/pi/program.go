@@ -15,8 +15,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
-	"github.com/skill-evolve/evolve/eval/scratch"
-	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // oldest is the first version whose flags and events are known.
@@ -54,11 +52,11 @@ func find(ctx context.Context, c replay.Config) (*program, error) {
 		return nil, err
 	}
 	p := &program{Program: found, exec: found.Path, env: c.Env}
-	if scriptOfNode(found.Path) {
-		if p.exec, err = findNode(ctx, found.Dirs); err != nil {
+	if filepath.Base(found.Runner) == "node" {
+		p.exec, p.prefix = found.Runner, []string{found.Path}
+		if err := checkNode(ctx, p.exec); err != nil {
 			return nil, err
 		}
-		p.prefix = []string{found.Path}
 	}
 	if p.version, err = p.ask(ctx, "--version"); err != nil {
 		return nil, fmt.Errorf("ask pi for its version: %w", err)
@@ -82,19 +80,12 @@ func (p *program) args(own ...string) []string {
 	return append(p.prefix[:len(p.prefix):len(p.prefix)], own...)
 }
 
-// ask runs the program for one short answer, in an empty home of its own, because it
-// would write into the person's.
+// ask runs the program for one short answer.
 func (p *program) ask(ctx context.Context, args ...string) (string, error) {
-	home, err := scratch.Dir("", "evolve-replay-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(home)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	env := slices.Concat([]string{"PATH=" + os.Getenv("PATH")}, p.env, quiet(filepath.Join(home, "pi")),
-		[]string{"HOME=" + home, "TMPDIR=" + home})
-	res, err := process.Run(ctx, process.Command{Path: p.exec, Args: p.args(args...), Dir: home, Env: env})
+	res, err := replay.Ask(ctx, time.Minute, func(home string) process.Command {
+		return process.Command{Path: p.exec, Args: p.args(args...),
+			Env: slices.Concat([]string{"PATH=" + os.Getenv("PATH")}, p.env, quiet(filepath.Join(home, "pi")))}
+	})
 	if err != nil {
 		return "", err
 	}
@@ -116,47 +107,15 @@ func quiet(config string) []string {
 	}
 }
 
-// scriptOfNode reports whether a file is a script for node; a build with its own
-// runtime is none.
-func scriptOfNode(file string) bool {
-	f, err := bounded.Open(file)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 128)
-	n, _ := f.Read(head)
-	first, _, _ := strings.Cut(string(head[:n]), "\n")
-	return strings.HasPrefix(first, "#!") && strings.HasSuffix(strings.TrimSpace(first), "node")
-}
-
-// findNode finds node in dirs, where the program's own was found, else on PATH.
-func findNode(ctx context.Context, dirs []string) (string, error) {
-	var node string
-	for _, dir := range dirs {
-		if at := filepath.Join(dir, "node"); node == "" {
-			if st, err := os.Stat(at); err == nil && !st.IsDir() {
-				node = at
-			}
-		}
-	}
-	if node == "" {
-		var err error
-		if node, err = exec.LookPath("node"); err != nil {
-			return "", fmt.Errorf("find node: %w; %s", err, wantNode)
-		}
-	}
-	node, err := filepath.Abs(node)
-	if err != nil {
-		return "", fmt.Errorf("find node: %w", err)
-	}
+// checkNode refuses a node that is too old for the program.
+func checkNode(ctx context.Context, node string) error {
 	version, err := (&program{exec: node}).ask(ctx, "--version")
 	if err != nil {
-		return "", fmt.Errorf("ask node for its version: %w", err)
+		return fmt.Errorf("ask node for its version: %w", err)
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	if n, err := strconv.Atoi(major); err != nil || n < minNode {
-		return "", fmt.Errorf("pi needs Node %d or later, and %s is %s; put a newer one first on PATH", minNode, node, version)
+		return fmt.Errorf("pi needs Node %d or later, and %s is %s; put a newer one first on PATH", minNode, node, version)
 	}
-	return node, nil
+	return nil
 }

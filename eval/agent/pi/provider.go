@@ -90,17 +90,11 @@ func routeOf(c replay.Config) (*route, error) {
 	}
 	switch {
 	case known >= 0:
-		return nil, locked("configure pi: no key for %s; set it: export %s=…", name, providers[known].keys[0])
+		return nil, eval.Infraf(eval.Auth, "configure pi: no key for %s; set it: export %s=…", name, providers[known].keys[0])
 	case named:
 		return nil, fmt.Errorf("configure pi: no provider %q; before the slash stands one of %s", name, names())
 	}
-	return nil, locked("configure pi: no key; set one, for example: export ANTHROPIC_API_KEY=…")
-}
-
-// locked is the error of a program that is installed and has no key: it needs another
-// hint than a missing program.
-func locked(format string, args ...any) error {
-	return &eval.InfraError{Kind: eval.Auth, Err: fmt.Errorf(format, args...)}
+	return nil, eval.Infraf(eval.Auth, "configure pi: no key; set one, for example: export ANTHROPIC_API_KEY=…")
 }
 
 func (p *provider) route(model string, env []string) *route {
@@ -218,4 +212,15 @@ func (r *route) writeConfig(dir string, maxTokens int) error {
 		}
 	}
 	return nil
+}
+
+// secrets are the values of the credentials.
+func secrets(credentials []string) replay.Secrets {
+	s := replay.Secrets{Mark: "[api key]"}
+	for _, kv := range credentials {
+		if _, value, _ := strings.Cut(kv, "="); len(value) >= 8 {
+			s.Values = append(s.Values, value)
+		}
+	}
+	return s
 }

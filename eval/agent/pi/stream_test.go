@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -54,7 +55,7 @@ func play(t *testing.T, text []byte, s *stream) (told, error) {
 		}
 		clock = clock.Add(time.Duration(gjson.GetBytes(line, "delayMs").Int()) * time.Millisecond)
 	}
-	a := (&Agent{}).attempt(s, "dataviz")
+	a := (&Agent{}).attempt(s, eval.Variant{Name: "dataviz", Doc: new(skill.Document)})
 	out := told{Answer: a.Answer, Trace: a.Trace, Skills: a.Skills, Invoked: *a.SkillInvoked, Usage: a.Usage,
 		Duration: a.Duration.String(), Turns: a.Turns, Retries: a.InfraRetries}
 	if a.CostUSD != nil {

@@ -37,7 +37,7 @@ func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		return eval.Completion{}, a.keys.Error(err)
 	}
 	if res.Overflow {
-		return eval.Completion{}, &eval.InfraError{Kind: eval.ServerError, Err: fmt.Errorf("pi printed more than %d MiB", maxOutput>>20)}
+		return eval.Completion{}, eval.Infraf(eval.ServerError, "pi printed more than %d MiB", maxOutput>>20)
 	}
 	failure, err := s.outcome(res.Stderr)
 	if err != nil {

@@ -47,7 +47,7 @@ func (s *Stage) install(t eval.Task) error {
 	for _, o := range t.Others {
 		dir := filepath.Join(s.Skills, o.Name)
 		if !plainName(o.Name) || o.Name == t.Variant.Name {
-			return refuse("install skill %q beside %s: the name will not do", o.Name, t.Variant.Name)
+			return eval.Infraf(eval.BadRequest, "install skill %q beside %s: the name will not do", o.Name, t.Variant.Name)
 		}
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("install skill %s: %w", o.Name, err)
@@ -112,7 +112,7 @@ func (c *copier) folder(dir string) error {
 
 func (c *copier) entry(name string, e fs.DirEntry) error {
 	if c.files++; c.files > maxSkillFiles {
-		return refuse("its folder has more than %d files; what is no part of the skill belongs elsewhere", maxSkillFiles)
+		return eval.Infraf(eval.BadRequest, "its folder has more than %d files; what is no part of the skill belongs elsewhere", maxSkillFiles)
 	}
 	switch {
 	case e.IsDir():
@@ -157,7 +157,7 @@ func (c *copier) file(name string) error {
 		return err
 	}
 	if c.bytes += info.Size(); c.bytes > maxSkillBytes {
-		return refuse("its folder has more than %d MiB; what is no part of the skill belongs elsewhere", maxSkillBytes>>20)
+		return eval.Infraf(eval.BadRequest, "its folder has more than %d MiB; what is no part of the skill belongs elsewhere", maxSkillBytes>>20)
 	}
 	if strings.HasSuffix(name, ".json") && info.Size() < maxEvalFile {
 		text, err := bounded.ReadAll(in, maxEvalFile)

@@ -15,8 +15,9 @@ import (
 
 // A Program is a CLI and what it needs to run.
 type Program struct {
-	Path string // absolute, symlinks resolved
-	// Dirs are the folders that must come first on its PATH: its interpreter's.
+	Path   string // absolute, symlinks resolved
+	Runner string // what the first line of a script runs it with, absolute; "" for what is no script
+	// Path of folders that must come first on its PATH: its interpreter's.
 	Dirs []string
 	// Readable are the files and folders of the program: for an npm package the
 	// node_modules that hold it and the folder of its node, for a native program its
@@ -74,6 +75,7 @@ func (p *Program) runBy(runner, beside string) error {
 		dir = filepath.Dir(at)
 		p.needs(at)
 	}
+	p.Runner = filepath.Join(dir, filepath.Base(runner))
 	if !inSystem(dir) {
 		p.Dirs = append(p.Dirs, dir)
 	}

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"time"
 
@@ -16,7 +15,7 @@ func Reach(ctx context.Context, host string) error {
 	defer cancel()
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", host)
 	if err != nil {
-		return &eval.InfraError{Kind: eval.Unreachable, Err: fmt.Errorf("connect to the model's server: %w", err)}
+		return eval.Infraf(eval.Unreachable, "connect to the model's server: %w", err)
 	}
 	return c.Close()
 }

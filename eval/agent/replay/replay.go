@@ -3,7 +3,13 @@
 // audit of what was read.
 package replay
 
-import "github.com/skill-evolve/evolve/eval"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+)
 
 // Config determines which program is driven, and how. It is the same for all agents.
 type Config struct {
@@ -26,4 +32,17 @@ type Config struct {
 	// Forbidden are files and folders, absolute, that no attempt may read wherever they
 	// are: the store, other copies of the skill. The usual places need not be listed.
 	Forbidden []string
+}
+
+// EnvParams are the variables of Env as an identity has them, but for one: a hash
+// stands for each value, which may be a secret.
+func (c *Config) EnvParams(except string) string {
+	var p strings.Builder
+	for _, kv := range c.Env {
+		if name, value, _ := strings.Cut(kv, "="); name != except {
+			sum := sha256.Sum256([]byte(value))
+			p.WriteString(" " + name + "#" + hex.EncodeToString(sum[:4]))
+		}
+	}
+	return p.String()
 }

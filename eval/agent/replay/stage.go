@@ -112,11 +112,11 @@ func sound(v eval.Variant) error {
 		return nil
 	}
 	if !plainName(v.Name) {
-		return refuse("install skill: %q cannot be a folder's name", v.Name)
+		return eval.Infraf(eval.BadRequest, "install skill: %q cannot be a folder's name", v.Name)
 	}
 	for _, f := range check.Validate(v.Doc, check.ClaudeCode, "") {
 		if f.Severity == check.Reject && slices.Contains(dropped, f.Rule) {
-			return refuse("install skill %s: SKILL.md:%d: %s; agents would drop it silently", v.Name, f.Line, f.Reason)
+			return eval.Infraf(eval.BadRequest, "install skill %s: SKILL.md:%d: %s; agents would drop it silently", v.Name, f.Line, f.Reason)
 		}
 	}
 	return nil
@@ -127,12 +127,8 @@ func plainName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// refuse is an error that would occur again on a second try.
-func refuse(format string, args ...any) error {
-	return &eval.InfraError{Kind: eval.BadRequest, Err: fmt.Errorf(format, args...)}
-}
-
-// work prepares the workspace and records its state.
+// refuse is an error that no second try changes.
+// work prepares the workspace and remembers its state.
 func (s *Stage) work(t eval.Task) (err error) {
 	s.Workspace = filepath.Join(s.Root, "work")
 	if t.Workspace != "" {

@@ -67,7 +67,28 @@ func Server(program, base string) (u *url.URL, hostPort string, err error) {
 	return u, net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// Refused classifies an HTTP status of the model's server from 400 on; "" below.
+// Why an agent failed, in the words of every backend.
+const (
+	TooLong  = "the request is longer than the model's context"
+	Filtered = "the request was refused by the server's content filter"
+	CutOff   = "the answer was cut off at the limit of tokens"
+	Empty    = "empty answer"
+)
+
+// TextRefused says why a server refused the text itself with this code, "" if it did
+// not: a candidate that outgrew the model's context has failed, and must not stop
+// the run.
+func TextRefused(code string) string {
+	switch code {
+	case "context_length_exceeded", "string_above_max_length", "model_max_prompt_tokens_exceeded":
+		return TooLong
+	case "content_filter", "content_policy_violation":
+		return Filtered
+	}
+	return ""
+}
+
+// Refused sorts an HTTP status of the model's server from 400 on; "" below.
 func Refused(status int) eval.FailureKind {
 	switch {
 	case status == 401 || status == 403:

@@ -14,13 +14,21 @@ var waitText = lazyregexp.New(`(?i)\b(?:again|resets?|retry|available)\b[^.;\n]{
 
 var waitPart = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
 
-// WaitIn is how long a server's message asks to wait; 0 if it does not.
+// Span is n units of time, without overflow; what is no time to wait is none.
+func Span(n float64, unit time.Duration) time.Duration {
+	const longest = 365 * 24 * time.Hour
+	if !(n > 0) {
+		return 0
+	}
+	return time.Duration(min(n*float64(unit), float64(longest)))
+}
+
+// WaitIn is how long a server's message asks to wait; 0 if it does not say.
 func WaitIn(message string) time.Duration {
 	m := waitText.FindStringSubmatch(message)
 	if m == nil {
 		return 0
 	}
-	const longest = 365 * 24 * time.Hour
 	var sum float64
 	for _, part := range waitPart.FindAllStringSubmatch(m[1], -1) {
 		n, err := strconv.ParseFloat(part[1], 64)
@@ -34,7 +42,7 @@ func WaitIn(message string) time.Duration {
 		}
 		sum += n * float64(unit)
 	}
-	return time.Duration(min(sum, float64(longest)))
+	return Span(sum, 1)
 }
 
 var units = map[string]time.Duration{
