@@ -1,7 +1,6 @@
 package harvest
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -180,22 +179,31 @@ func (m *Miner) fit(reply eval.Completion, accepted, corrected string) (checks [
 
 var block = lazyregexp.New("(?s)```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```")
 
-// parseChecks parses the one fenced block of a reply.
-func parseChecks(text string) ([]eval.Check, error) {
+// parseBlock reads the JSON in the one fenced block of a reply. A field that into
+// does not have makes all of it unusable.
+func parseBlock(text string, into any) error {
 	blocks := block.FindAllStringSubmatch(text, -1)
 	if len(blocks) != 1 || strings.Count(text, "```") != 2 {
-		return nil, errors.New("parse checks: not one fenced block")
+		return errors.New("not one fenced block")
 	}
+	dec := json.NewDecoder(strings.NewReader(blocks[0][1]))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if dec.More() {
+		return errors.New("more than one JSON value")
+	}
+	return nil
+}
+
+// parseChecks reads the one fenced block of a reply.
+func parseChecks(text string) ([]eval.Check, error) {
 	var got struct {
 		Checks []eval.Check `json:"checks"`
 	}
-	dec := json.NewDecoder(bytes.NewReader([]byte(blocks[0][1])))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&got); err != nil {
+	if err := parseBlock(text, &got); err != nil {
 		return nil, fmt.Errorf("parse checks: %w", err)
-	}
-	if dec.More() {
-		return nil, errors.New("parse checks: more than one JSON value")
 	}
 	if len(got.Checks) == 0 || len(got.Checks) > maxChecks {
 		return nil, fmt.Errorf("parse checks: %d checks, want 1 to %d", len(got.Checks), maxChecks)

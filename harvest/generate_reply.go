@@ -1,8 +1,6 @@
 package harvest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,20 +34,11 @@ type draft struct {
 // field, or a reference to a case that was not shown, makes the whole reply unusable: a
 // model that ignores the form has not read the task.
 func parseCases(text string, shown int) ([]draft, error) {
-	blocks := block.FindAllStringSubmatch(text, -1)
-	if len(blocks) != 1 || strings.Count(text, "```") != 2 {
-		return nil, errors.New("parse cases: not one fenced block")
-	}
 	var got struct {
 		Cases []draft `json:"cases"`
 	}
-	dec := json.NewDecoder(bytes.NewReader([]byte(blocks[0][1])))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&got); err != nil {
+	if err := parseBlock(text, &got); err != nil {
 		return nil, fmt.Errorf("parse cases: %w", err)
-	}
-	if dec.More() {
-		return nil, errors.New("parse cases: more than one JSON value")
 	}
 	if len(got.Cases) == 0 || len(got.Cases) > 4*casesACall {
 		return nil, fmt.Errorf("parse cases: %d cases", len(got.Cases))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -48,6 +49,17 @@ type Kind struct {
 	Read func(ctx context.Context, r io.Reader, file string, o Options) (*Session, []Problem, error)
 	// Complete, if it is not nil, adds what other files beside the transcript record.
 	Complete func(s *Session, file string)
+}
+
+// Scan is a Kind's Read of a transcript of JSON lines, see jsonl.Scan; finish makes the
+// session of what take got.
+func Scan(ctx context.Context, r io.Reader, file string, want func(line []byte) bool, take func(n int, line []byte) bool,
+	finish func([]Problem) *Session) (*Session, []Problem, error) {
+	problems, err := jsonl.Scan(ctx, r, file, want, take)
+	if err != nil {
+		return nil, problems, err
+	}
+	return finish(problems), problems, nil
 }
 
 // Below is a Kind's Files for transcripts in one folder of the home, see Find.

@@ -1,9 +1,6 @@
 package harvest
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,20 +13,11 @@ import (
 // parseLabels parses the one fenced block of a reply about so many uses. There is at
 // most one label per use; the labels are not judged here.
 func parseLabels(text string, uses int) ([]judgement, error) {
-	blocks := block.FindAllStringSubmatch(text, -1)
-	if len(blocks) != 1 || strings.Count(text, "```") != 2 {
-		return nil, errors.New("parse labels: not one fenced block")
-	}
 	var got struct {
 		Labels []judgement `json:"labels"`
 	}
-	dec := json.NewDecoder(bytes.NewReader([]byte(blocks[0][1])))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&got); err != nil {
+	if err := parseBlock(text, &got); err != nil {
 		return nil, fmt.Errorf("parse labels: %w", err)
-	}
-	if dec.More() {
-		return nil, errors.New("parse labels: more than one JSON value")
 	}
 	seen := make([]bool, uses)
 	for _, r := range got.Labels {

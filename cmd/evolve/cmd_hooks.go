@@ -62,10 +62,13 @@ func settingsFile(a *global, project bool) (string, error) {
 	return filepath.Join(c, "settings.json"), err
 }
 
-// settingsEditor edits the settings of agents.
-func settingsEditor(a *global) (*settings.Editor, error) {
+// settingsEditor edits the settings of agents in the file at path.
+func settingsEditor(a *global, project bool) (path string, e *settings.Editor, err error) {
+	if path, err = settingsFile(a, project); err != nil {
+		return "", nil, err
+	}
 	home, err := a.home()
-	return &settings.Editor{Dir: home, Now: a.Now}, err
+	return path, &settings.Editor{Dir: home, Now: a.Now}, err
 }
 
 // hookProgram is the command by which a shell calls this program. It includes
@@ -121,11 +124,7 @@ func hooksInstall(a *global, project bool, plugin string, show bool) error {
 		return printHooks(a, &settings.Edit{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
 			"the plugin is in %s", "the plugin in %s is up to date", "`claude --plugin-dir "+shellQuote(dir)+"` starts a session with it")
 	}
-	path, err := settingsFile(a, project)
-	if err != nil {
-		return err
-	}
-	e, err := settingsEditor(a)
+	path, e, err := settingsEditor(a, project)
 	if err != nil {
 		return err
 	}
@@ -137,11 +136,7 @@ func hooksInstall(a *global, project bool, plugin string, show bool) error {
 }
 
 func hooksUninstall(a *global, project bool) error {
-	path, err := settingsFile(a, project)
-	if err != nil {
-		return err
-	}
-	e, err := settingsEditor(a)
+	path, e, err := settingsEditor(a, project)
 	if err != nil {
 		return err
 	}
@@ -171,15 +166,11 @@ func printHooks(a *global, r *settings.Edit, changed, same, next string) error {
 }
 
 func hooksStatus(a *global, project bool) error {
-	path, err := settingsFile(a, project)
+	path, e, err := settingsEditor(a, project)
 	if err != nil {
 		return err
 	}
 	program, err := hookProgram(a)
-	if err != nil {
-		return err
-	}
-	e, err := settingsEditor(a)
 	if err != nil {
 		return err
 	}

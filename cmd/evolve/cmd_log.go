@@ -7,7 +7,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
@@ -117,12 +116,4 @@ func logSkill(ctx context.Context, a *global, name string, all bool) error {
 		newest = 0
 	}
 	return a.Print(l, l.Text(newest, terminalWidth(a)))
-}
-
-// tokensOf estimates the size of what an agent reads of a text.
-func tokensOf(doc *skill.Document) int {
-	if doc == nil {
-		return 0
-	}
-	return skill.Tokens(string(doc.Body()))
 }

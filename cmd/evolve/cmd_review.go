@@ -185,19 +185,11 @@ const (
 func shown(answer string) string {
 	text := strings.TrimSpace(plain.Text(answer))
 	lines := strings.Split(text, "\n")
-	cut := firstRunes(strings.Join(lines[:min(len(lines), shownLines)], "\n"), shownRunes)
+	cut := plain.Runes(strings.Join(lines[:min(len(lines), shownLines)], "\n"), shownRunes)
 	if cut != text {
 		cut += "\n… (cut)"
 	}
 	return cut
-}
-
-// firstRunes is the beginning of s, at most n runes.
-func firstRunes(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }
 
 func printReview(a *global, r *reviewed) error {

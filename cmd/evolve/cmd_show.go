@@ -84,7 +84,7 @@ func runShow(ctx context.Context, a *global, arg string, why bool) error {
 		_, err := fmt.Fprint(a.Stdout, text)
 		return err
 	}
-	r := showResult{Schema: 1, Skill: name, SHA: t.SHA(), Kernel: t.Doc.KernelHash(), Tokens: tokensOf(t.Doc), Text: string(t.Doc.Render()),
+	r := showResult{Schema: 1, Skill: name, SHA: t.SHA(), Kernel: t.Doc.KernelHash(), Tokens: t.Doc.Tokens(), Text: string(t.Doc.Render()),
 		State: state, Reason: reason}
 	pin, err := s.Store.Pinned(ctx, name)
 	if err != nil {

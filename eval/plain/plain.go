@@ -60,7 +60,16 @@ func Head(s string, n int) string {
 	return s[:n]
 }
 
-// Short is the name of a text as people see it: the first twelve digits of its SHA-256.
+// Runes is the beginning of s of at most n runes.
+func Runes(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n])
+	}
+	return s
+}
+
+// Short is the name of a text as it is shown: the first twelve digits of its
+// SHA-256.
 func Short(sha string) string {
 	if len(sha) > 12 {
 		return sha[:12]

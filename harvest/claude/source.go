@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // Agent is the name of Claude Code in sessions and skill events.
@@ -26,11 +25,7 @@ var Kind = harvest.Kind{Name: "claude", Agent: Agent, HomeEnv: "CLAUDE_CONFIG_DI
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	t := newTranscript(file, o)
-	problems, err := jsonl.Scan(ctx, r, file, t.wants, t.line)
-	if err != nil {
-		return nil, problems, err
-	}
-	return t.finish(problems), problems, nil
+	return harvest.Scan(ctx, r, file, t.wants, t.line, t.finish)
 }
 
 // files lists the transcripts in path order.

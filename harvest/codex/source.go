@@ -28,11 +28,7 @@ var Kind = harvest.Kind{Name: "codex", Agent: Agent, HomeEnv: "CODEX_HOME", Home
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	t := newTranscript(file, o)
-	problems, err := jsonl.Scan(ctx, r, file, t.want, t.take)
-	if err != nil {
-		return nil, problems, err
-	}
-	return t.finish(problems), problems, nil
+	return harvest.Scan(ctx, r, file, t.want, t.take, t.finish)
 }
 
 // depth is how far below sessions a file may lie: YYYY/MM/DD.

@@ -13,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -30,11 +29,7 @@ var Kind = harvest.Kind{Name: "copilot", Agent: Agent, HomeEnv: "COPILOT_HOME", 
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	t := newTranscript(file, o)
-	problems, err := jsonl.Scan(ctx, r, file, t.want, t.take)
-	if err != nil {
-		return nil, problems, err
-	}
-	return t.finish(problems), problems, nil
+	return harvest.Scan(ctx, r, file, t.want, t.take, t.finish)
 }
 
 // complete adds what a session's first event lacks: in an older version, or if the

@@ -91,3 +91,11 @@ func nestingOf(line string) int {
 // by a fifth on English, and text in other scripts costs about as much per
 // byte.
 func Tokens(s string) int { return (len(s) + 3) / 4 }
+
+// Tokens estimates the size of what an agent reads of a text; 0 for none.
+func (d *Document) Tokens() int {
+	if d == nil {
+		return 0
+	}
+	return Tokens(string(d.Body()))
+}

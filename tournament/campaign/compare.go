@@ -87,8 +87,8 @@ func (r *Runner) Compare(ctx context.Context, s *candidate.Texts, names []string
 		return nil, problem.Inputf(fmt.Sprintf("`evolve harvest --skill %s` brings cases, or --split all", name), "%s has no %s cases", name, o.Split)
 	}
 	c.Report = &report.Comparison{Skill: name, Split: o.Split, MaxRetries: f.MaxRetries,
-		A: report.Arm{Label: strings.TrimPrefix(old.Label, name+" "), SHA: old.SHA(), Tokens: tokensOf(old.Doc)},
-		B: report.Arm{Label: strings.TrimPrefix(new.Label, name+" "), SHA: new.SHA(), Tokens: tokensOf(new.Doc)}}
+		A: report.Arm{Label: strings.TrimPrefix(old.Label, name+" "), SHA: old.SHA(), Tokens: old.Doc.Tokens()},
+		B: report.Arm{Label: strings.TrimPrefix(new.Label, name+" "), SHA: new.SHA(), Tokens: new.Doc.Tokens()}}
 	if old.Doc != nil && new.Doc != nil {
 		if c.Report.Diff, err = report.Between(c.Report.A.Label, c.Report.B.Label, old.Doc, new.Doc); err != nil {
 			return nil, err
@@ -203,14 +203,6 @@ func (c *Comparison) Measure(ctx context.Context) error {
 	took := budget.Spent()
 	c.Report.Spent = &took
 	return err
-}
-
-// tokensOf estimates the size of what an agent reads of a text.
-func tokensOf(doc *skill.Document) int {
-	if doc == nil {
-		return 0
-	}
-	return skill.Tokens(string(doc.Body()))
 }
 
 // FromRecords pairs stored rollouts: both arms measured by one agent, for one

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -63,7 +64,7 @@ func sessionLabels(cases []eval.Case, sessions []harvest.Session) []labelled {
 			if len(probe.Checks) == 0 {
 				continue
 			}
-			if wrong := clip(turns[turnOf(&c)], maxLabelled); wrong != "" && wrong != c.Reference {
+			if wrong := plain.Runes(turns[turnOf(&c)], maxLabelled); wrong != "" && wrong != c.Reference {
 				fails = append(fails, labelled{probe, wrong, false, false})
 			}
 			if own && c.Reference != "" {
@@ -142,12 +143,4 @@ func answers(sessions []harvest.Session) map[string]string {
 		}
 	}
 	return out
-}
-
-// clip is the beginning of s, at most n runes.
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }
