@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"eval/agent/process":            {"eval/scratch"},
 	"mutate":                        {"mutate/skill", "eval", "harvest/ownwords"},
 	"harvest/jsonl":                 {},
-	"harvest":                       {"eval", "eval/check", "eval/content", "harvest/jsonl", "harvest/ownwords", "harvest/redact"},
+	"harvest":                       {"eval", "eval/check", "eval/content", "harvest/jsonl", "harvest/ownwords", "harvest/redact", "mutate/skill"},
 	"harvest/…":                     {"harvest", "eval", "eval/git", "mutate/skill", "harvest/jsonl", "harvest/redact", "harvest/ownwords"},
 	"harvest/hook/settings":         {"harvest/hook", "store", "store/datadir", "eval/problem", "mutate/skill"},
 	"harvest/ingest":                {"eval", "eval/plain", "eval/problem", "eval/skillcreator", "harvest", "harvest/hook", "harvest/redact", "mutate/skill", "store", "store/datadir"},

@@ -3,11 +3,8 @@ package harvest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"path"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -23,35 +20,6 @@ const maxText = 64 << 10
 // maxTranscript is the largest transcript that is read, in bytes. Transcripts are read
 // line by line; a larger file was not written by an agent.
 const maxTranscript = 4 << 30
-
-// Check returns an error for an invalid pattern.
-func (o Options) Check() error {
-	for _, pattern := range o.Exclude {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("read sessions: exclude %q: %w", pattern, err)
-		}
-	}
-	return nil
-}
-
-// Excludes reports whether sessions of the folder cwd must not be read. Those of
-// evolve's own replays (see OwnReplay) never are.
-func (o Options) Excludes(cwd string) bool {
-	if inOwnFolder(cwd) {
-		return true
-	}
-	for dir := filepath.ToSlash(cwd); dir != "" && dir != "." && dir != "/"; dir = path.Dir(dir) {
-		for _, pattern := range o.Exclude {
-			if ok, _ := path.Match(pattern, dir); ok {
-				return true
-			}
-			if ok, _ := path.Match(pattern, path.Base(dir)); ok {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // ReadFiles is Source.Sessions for an agent that keeps one session per file. It calls
 // read for the files that pass o and that c does not hold, several at once, and passes
@@ -70,7 +38,7 @@ func ReadFiles(ctx context.Context, files []string, o Options, c Cursor,
 		if r.err != nil {
 			return r.err
 		}
-		if r.session != nil && !o.Excludes(r.session.CWD) && !OwnReplay(r.session) {
+		if r.session != nil && o.Admits(r.session) {
 			Scrub(r.session, redact.Detector{})
 			if err := yield(r.session); err != nil {
 				return err

@@ -20,8 +20,12 @@ type Options struct {
 	Redactor redact.Redactor // nil: redact.Detector
 	Since    time.Time       // files last written before it are skipped
 	// Exclude are patterns (path.Match) for projects that must not be read. They are
-	// matched against the working folder and each of its parents, and their names.
+	// matched against each working folder and its parents, and their names: see Excludes.
 	Exclude []string
+	// Allowed reports whether a session may be read that worked in these folders, of
+	// which there are none if its transcript names none; nil: every session. A session
+	// that may not be read is dropped: it is not yielded.
+	Allowed func(folders []string) bool
 	// Exists reports whether a skill of that name exists; nil: none is known. A typed
 	// "/name" is a use if the skill exists, even if the session does not show that its
 	// text was loaded.
@@ -178,6 +182,7 @@ func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late .
 		return nil
 	}
 	d.Problems = problems
+	d.In(d.CWD)
 	for _, add := range late {
 		add()
 	}

@@ -14,7 +14,15 @@ func Scrub(s *Session, red redact.Redactor) {
 			s.Redactions += n
 		}
 	}
+	first := s.CWD
 	do(&s.CWD, &s.Branch, &s.Commit, &s.Model)
+	for i := range s.Folders {
+		if s.Folders[i] == first {
+			s.Folders[i] = s.CWD // whose secrets count once
+		} else {
+			do(&s.Folders[i])
+		}
+	}
 	for i := range s.Turns {
 		do(&s.Turns[i].Committed)
 	}

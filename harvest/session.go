@@ -5,6 +5,7 @@ package harvest
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -19,6 +20,7 @@ type Session struct {
 	Agent    string    `json:"agent"` // "claude-code", "codex", "pi", "copilot-cli"
 	Path     string    `json:"path"`
 	CWD      string    `json:"cwd,omitempty"`
+	Folders  []string  `json:"folders,omitempty"` // all that it worked in, CWD among them: see WorkedIn
 	Branch   string    `json:"branch,omitempty"`
 	Commit   string    `json:"commit,omitempty"`
 	Model    string    `json:"model,omitempty"`
@@ -31,6 +33,31 @@ type Session struct {
 	Invocations []Invocation `json:"invocations,omitempty"`
 	Problems    []Problem    `json:"problems,omitempty"`
 	Redactions  int          `json:"redactions,omitempty"`
+}
+
+// MaxFolders is how many working folders of a session are kept.
+const MaxFolders = 1000
+
+// In notes a folder that the session worked in. One of more than MaxFolders is kept as
+// "", which is no folder that anybody can have allowed.
+func (s *Session) In(folder string) {
+	if len(s.Folders) >= MaxFolders {
+		folder = ""
+	} else if folder == "" {
+		return
+	}
+	if !slices.Contains(s.Folders, folder) {
+		s.Folders = append(s.Folders, folder)
+	}
+}
+
+// WorkedIn are the folders that the session is known to have worked in. Of sessions that
+// were stored before Folders was kept, that is the first one.
+func (s *Session) WorkedIn() []string {
+	if len(s.Folders) == 0 && s.CWD != "" {
+		return []string{s.CWD}
+	}
+	return s.Folders
 }
 
 // A Turn is one human message and everything up to the next.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/skill-evolve/evolve/harvest/jsonl"
+	"github.com/tidwall/gjson"
 )
 
 // verdict is how a line is treated, judged by its first bytes.
@@ -24,12 +25,14 @@ var (
 	queuedMark = []byte(`{"type":"queued_command"`)
 	// listingMark begins the attachment that names the skills of a session.
 	listingMark = []byte(`{"type":"skill_listing"`)
+	cwdMark     = []byte(`"cwd":`)
 	errorMark   = []byte(`"is_error":`)
 	falseMark   = []byte(`false`)
 )
 
 // wants reports whether a line has to be decoded.
 func (t *transcript) wants(line []byte) bool {
+	t.folder(line)
 	switch sift(line) {
 	case skip:
 		return false
@@ -37,6 +40,39 @@ func (t *transcript) wants(line []byte) bool {
 		return t.awaited(line) || failed(line)
 	}
 	return true
+}
+
+// edge is how much of a line's end is searched for its working folder, in bytes.
+const edge = 4 << 10
+
+// folder notes the working folder of a line, most of which are never decoded. It is
+// before the first array or object of a line, or near its end behind all others. A text
+// holds no such mark: its quotes are escaped.
+func (t *transcript) folder(line []byte) {
+	for m := jsonl.Object(line); m.Next(); {
+		if string(m.Key()) == "cwd" {
+			t.at(m.Value())
+			return
+		}
+		if next := m.Rest()[0]; next == '{' || next == '[' {
+			break
+		}
+	}
+	end := line[max(0, len(line)-edge):]
+	if i := bytes.LastIndex(end, cwdMark); i >= 0 {
+		t.at(bytes.TrimLeft(end[i+len(cwdMark):], " "))
+	}
+}
+
+// at notes a working folder, a JSON string that more may follow. It rarely changes.
+func (t *transcript) at(cwd []byte) {
+	if len(t.cwd) > 0 && bytes.HasPrefix(cwd, t.cwd) {
+		return
+	}
+	if v := gjson.ParseBytes(cwd); v.Type == gjson.String {
+		t.cwd = append(t.cwd[:0], v.Raw...)
+		t.s.In(v.Str)
+	}
 }
 
 // sift decides on line, which begins and ends like an object, without decoding it: most

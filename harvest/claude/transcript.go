@@ -19,6 +19,7 @@ type transcript struct {
 	s *harvest.Draft
 
 	named  bool   // the session's id, folder and branch are known
+	cwd    []byte // the working folder of the last line that names one, raw
 	answer string // message id of the text in the last turn's Answer
 	usage  map[string]spent
 	tools  map[string]ref  // calls of the last turn without a result yet

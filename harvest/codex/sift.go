@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest/jsonl"
+	"github.com/tidwall/gjson"
 )
 
 var skillFile = []byte("SKILL.md")
@@ -30,8 +31,10 @@ func (t *transcript) want(line []byte) bool {
 		case "payload":
 			switch kind {
 			case "session_meta":
+				t.folder(jsonl.Object(m.Rest()))
 				return !t.meta
 			case "turn_context": // each repeats the instructions
+				t.folder(jsonl.Object(m.Rest()))
 				return t.s.Model == ""
 			case "token_usage_record", "":
 				return true
@@ -44,6 +47,17 @@ func (t *transcript) want(line []byte) bool {
 		}
 	}
 	return true
+}
+
+// folder notes the working folder of a turn, or of a session or the one that it was forked
+// from.
+func (t *transcript) folder(m jsonl.Members) {
+	for m.Next() {
+		if string(m.Key()) == "cwd" {
+			t.s.In(gjson.ParseBytes(m.Value()).Str)
+			return
+		}
+	}
 }
 
 func (t *transcript) wantItem(m jsonl.Members) bool {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -325,5 +326,17 @@ func TestCompressedBesideLess(t *testing.T) {
 				t.Errorf("%d sessions, problems %v", len(all), problems)
 			}
 		})
+	}
+}
+
+// The folders of turns, and of a session that was forked, are known too.
+func TestFolders(t *testing.T) {
+	turn := func(cwd string) string {
+		return record("turn_context", `{"turn_id":"t","disabled_plugin_ids":[],"cwd":"`+cwd+`","model":"gpt"}`)
+	}
+	fork := strings.Replace(opened(`"cli"`), "/home/dev/project", "/parent", 1)
+	s, _ := read(t, opened(`"cli"`), fork, turn("/home/dev/project"), typed("t1", "m1", "plot it"), turn("/client-x"), turn("/client-x"), typed("t2", "m2", "thanks"))
+	if want := []string{"/home/dev/project", "/parent", "/client-x"}; !slices.Equal(s.Folders, want) || s.CWD != want[0] {
+		t.Errorf("worked in %q, want %q", s.Folders, want)
 	}
 }

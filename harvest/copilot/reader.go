@@ -20,7 +20,7 @@ func sessionID(file string) string {
 // kept are the event types that can matter. The others (system prompts, deltas,
 // compactions, bookkeeping) are most of a short session.
 var kept = []string{"user.message", "assistant.message", "assistant.turn_end", "tool.execution_start", "tool.execution_complete",
-	"skill.invoked", "session.usage_record", "session.start", "session.resume", "session.error", "session.shutdown", "abort",
+	"skill.invoked", "session.usage_record", "session.start", "session.resume", "session.context_changed", "session.error", "session.shutdown", "abort",
 	"permission.requested", "permission.completed"}
 
 var (

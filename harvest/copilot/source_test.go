@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,5 +183,14 @@ func TestOptions(t *testing.T) {
 		if err != nil || n != c.want {
 			t.Errorf("%s: %d sessions, error %v", name, n, err)
 		}
+	}
+}
+
+// The folders of a session that moved, or was resumed elsewhere, are known.
+func TestWorkedIn(t *testing.T) {
+	s, _ := read(t, event("session.start", "0", 0, `"sessionId":"abc","context":{"cwd":"/p"}`), said("u", "chart"),
+		event("session.context_changed", "1", 1, `"cwd":"/client-x","gitRoot":"/"`), event("session.resume", "2", 2, `"context":{"cwd":"/q"}`))
+	if want := []string{"/p", "/client-x", "/q"}; !slices.Equal(s.Folders, want) || s.CWD != want[0] {
+		t.Errorf("worked in %q, want %q", s.Folders, want)
 	}
 }

@@ -74,6 +74,8 @@ func (t *transcript) take(n int, raw []byte) bool {
 	switch e.kind {
 	case "session.start", "session.resume":
 		t.begin(e)
+	case "session.context_changed":
+		t.s.In(e.data.Get("cwd").Str)
 	case "user.message":
 		t.user(e)
 	case "assistant.message":
@@ -118,6 +120,7 @@ func (t *transcript) begin(e event) {
 	if id := e.data.Get("sessionId").Str; id != "" {
 		t.s.ID = id
 	}
+	t.s.In(e.data.Get("context.cwd").Str)
 	fill(&t.s.CWD, e.data.Get("context.cwd"))
 	fill(&t.s.Branch, e.data.Get("context.branch"))
 	fill(&t.s.Commit, e.data.Get("context.headCommit"))

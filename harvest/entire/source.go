@@ -85,7 +85,7 @@ func (s *Source) Holds(ctx context.Context) bool {
 // excludes reports whether the repository must not be read. A link or a worktree leads
 // to a repository with another path, which is tested too.
 func (s *Source) excludes(r *git.Repository) bool {
-	return slices.ContainsFunc(r.Dirs, s.opts.Excludes)
+	return s.opts.Excludes(r.Dirs...)
 }
 
 // Name implements harvest.Source.
@@ -305,7 +305,7 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 		return err
 	}
 	for _, s := range all {
-		if h.opts.Excludes(s.CWD) {
+		if s.In(h.repo); !h.opts.Admits(s) {
 			continue
 		}
 		harvest.Scrub(s, h.opts.Redactor)

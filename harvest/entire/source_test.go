@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -314,6 +315,8 @@ func TestOptions(t *testing.T) {
 		"the folder":      {entire.Options{Options: harvest.Options{Exclude: []string{"/home/dev/*"}}}, 0},
 		"the repository":  {entire.Options{Options: harvest.Options{Exclude: []string{r.dir}}}, 0},
 		"another":         {entire.Options{Options: harvest.Options{Exclude: []string{"/home/other"}}}, 1},
+		"not allowed":     {entire.Options{Options: harvest.Options{Allowed: func(folders []string) bool { return !slices.Contains(folders, "/home/dev/shop") }}}, 0},
+		"repository not":  {entire.Options{Options: harvest.Options{Allowed: func(folders []string) bool { return !slices.Contains(folders, r.dir) }}}, 0},
 		"since then":      {entire.Options{Options: harvest.Options{Since: time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)}}, 1},
 		"since afterward": {entire.Options{Options: harvest.Options{Since: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}}, 0},
 	} {

@@ -32,6 +32,9 @@ type look struct {
 
 func newFold(file string, t tree, o harvest.Options) *fold {
 	s := harvest.NewDraft(Agent, cmp.Or(t.id, sessionID(file)), file, o)
+	for _, folder := range t.folders {
+		s.In(folder)
+	}
 	s.CWD, s.Started = t.cwd, harvest.When(t.stamp)
 	return &fold{s: s, tools: make(map[string]int), reads: make(map[string]look)}
 }

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,5 +208,14 @@ func TestUnreadableFiles(t *testing.T) {
 	all, problems := sessions(t, home, nil)
 	if len(all) != 1 || all[0].Turns[0].Prompt != "hello there" || len(problems) != 1 || problems[0].Line != 1 {
 		t.Errorf("%d sessions, problems %+v", len(all), problems)
+	}
+}
+
+// The folders of all headers are known.
+func TestFolders(t *testing.T) {
+	other := strings.Replace(header("3"), "/home/dev/project", "/client-x", 1)
+	s, _ := read(t, header("3"), typed("a", "", "plot it"), other, said("b", "a", "done"))
+	if want := []string{"/home/dev/project", "/client-x"}; !slices.Equal(s.Folders, want) || s.CWD != want[0] {
+		t.Errorf("worked in %q, want %q", s.Folders, want)
 	}
 }

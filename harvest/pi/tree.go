@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/tidwall/gjson"
 )
@@ -22,8 +23,9 @@ type tree struct {
 	begun   bool // the header was read
 	linear  bool // version 1: entries have no ids, each follows the one before
 	id, cwd string
-	stamp   string // when it began
-	refused string // why the session cannot be read
+	stamp   string   // when it began
+	folders []string // that the headers name
+	refused string   // why the session cannot be read
 
 	entries []entry
 	ids     map[string]int32
@@ -161,6 +163,7 @@ func (t *tree) take(n int, line []byte) bool {
 		t.begin(rec)
 		return kind != ""
 	case kind == "" || kind == "session":
+		t.in(rec)
 		return kind != ""
 	}
 	var fact any
@@ -193,9 +196,18 @@ func (t *tree) begin(rec gjson.Result) {
 		return
 	}
 	t.begun = true
+	t.in(rec)
 	t.id, t.cwd = strings.Clone(rec.Get("id").Str), strings.Clone(rec.Get("cwd").Str)
 	t.stamp = strings.Clone(rec.Get("timestamp").Str)
 	t.ids, t.reads = make(map[string]int32), make(map[string]bool)
+}
+
+// in notes the working folder of a header: the session's own, or that of one whose lines
+// it repeats.
+func (t *tree) in(rec gjson.Result) {
+	if cwd := rec.Get("cwd").Str; !slices.Contains(t.folders, cwd) && len(t.folders) <= harvest.MaxFolders {
+		t.folders = append(t.folders, strings.Clone(cwd))
+	}
 }
 
 // add puts an entry into the tree.
