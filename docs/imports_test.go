@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"mutate/skill/install":          {"mutate/skill"},
 	"store/sqlite":                  {"eval"},
 	"mutate/skill/check":            {"eval/problem", "mutate/skill"},
-	"harvest/consent":               {"mutate/skill"},
+	"harvest/consent":               {"eval/plain", "eval/problem", "mutate/skill"},
 	"cmd/evolve/internal/owner":     {},
 	"store/datadir/policy":          {"eval/problem"},
 	"cmd/evolve/internal/guard":     {"cmd/evolve/internal/owner", "eval/problem", "store/datadir/policy"},

@@ -3,6 +3,8 @@
 package consent
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
-	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"go.yaml.in/yaml/v3"
 )
@@ -27,7 +28,8 @@ type Decisions struct {
 	// Seen are the kinds of requests that the owner has looked at, by vendor.
 	Seen []Request `yaml:"seen,omitempty" json:"seen,omitempty"`
 
-	asked bool
+	asked  bool
+	places places
 }
 
 // A Rule decides on a folder and all that is below it. Of the rules that hold a folder,
@@ -96,18 +98,30 @@ func (d *Decisions) Asked() bool { return d.asked }
 // whose agent recorded them get their text.
 func (d *Decisions) Allow(folder string, send ...string) {
 	r := d.own(folder)
-	r.Read = true
-	for _, v := range send {
-		if !slices.Contains(r.Send, v) {
-			r.Send = append(r.Send, v)
-		}
-	}
+	r.Read, r.Send = true, with(r.Send, send)
 }
+
+// AllowAll decides the same of every project that no rule denies, later ones too.
+func (d *Decisions) AllowAll(send ...string) { d.All, d.Send = true, with(d.Send, send) }
 
 // Deny decides that no session of a folder is read, and that nobody gets its text.
 func (d *Decisions) Deny(folder string) {
 	r := d.own(folder)
 	r.Read, r.Send = false, nil
+}
+
+// DenyAll takes back all that was allowed. What is denied by name stays denied, whatever
+// is allowed later.
+func (d *Decisions) DenyAll() {
+	d.All, d.Send = false, nil
+	d.Rules = slices.DeleteFunc(d.Rules, func(r Rule) bool { return r.Read })
+}
+
+// with is a list of vendors with further ones.
+func with(list, more []string) []string {
+	list = append(slices.Clone(list), more...)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // own is the rule of exactly this folder.
@@ -122,16 +136,33 @@ func (d *Decisions) own(folder string) *Rule {
 	return &d.Rules[len(d.Rules)-1]
 }
 
-// rule is the one that decides on a folder.
-func (d *Decisions) rule(folder string) Rule {
-	folder = real(folder)
-	best := Rule{Read: d.All, Send: d.Send}
-	for _, r := range d.Rules {
-		if skill.Within(folder, []string{r.Folder}) && len(r.Folder) > len(best.Folder) {
-			best = r
+// On returns the decision on a folder. decided is false if no rule holds it: then it is
+// that on all projects. What a repository may not, none of its worktrees may.
+func (d *Decisions) On(folder string) (r Rule, decided bool) {
+	if filepath.IsAbs(folder) { // else nobody knows where it was
+		at := d.places.look(folder)
+		if r, decided = d.deepest(at); at.worktree {
+			if main, also := d.deepest(d.places.look(at.project)); !decided || also && !main.Read {
+				r, decided = main, also
+			} else if also {
+				r.Send = slices.DeleteFunc(slices.Clone(r.Send), func(v string) bool { return !slices.Contains(main.Send, v) })
+			}
 		}
 	}
-	return best
+	if !decided {
+		r = Rule{Read: d.All, Send: d.Send}
+	}
+	return r, decided
+}
+
+// deepest is the rule of the deepest folder that holds a place.
+func (d *Decisions) deepest(at *place) (best Rule, ok bool) {
+	for _, r := range d.Rules {
+		if len(r.Folder) > len(best.Folder) && at.in(d.places.look(r.Folder)) {
+			best, ok = r, true
+		}
+	}
+	return best, ok
 }
 
 // MayRead reports whether a session may be read that was in these folders: each of them
@@ -140,7 +171,7 @@ func (d *Decisions) MayRead(folders []string) bool {
 	if len(folders) == 0 {
 		return d.All
 	}
-	return !slices.ContainsFunc(folders, func(f string) bool { return !d.rule(f).Read })
+	return !slices.ContainsFunc(folders, func(f string) bool { r, _ := d.On(f); return !r.Read })
 }
 
 // MaySend reports whether a vendor may get text of a session that was in these folders
@@ -156,13 +187,15 @@ func (d *Decisions) MaySend(folders []string, recorder, vendor string) bool {
 	if len(folders) == 0 {
 		return slices.Contains(d.Send, vendor)
 	}
-	return !slices.ContainsFunc(folders, func(f string) bool { return !slices.Contains(d.rule(f).Send, vendor) })
+	return !slices.ContainsFunc(folders, func(f string) bool { r, _ := d.On(f); return !slices.Contains(r.Send, vendor) })
 }
 
-// real is a folder by its real path, as far as it exists.
-func real(folder string) string {
-	if at, err := skill.RealPath(folder); err == nil {
-		return at
+// Print is a fingerprint of which sessions may be read: it changes if that does.
+func (d *Decisions) Print() string {
+	h := sha256.New()
+	fmt.Fprintln(h, d.All)
+	for _, r := range slices.SortedFunc(slices.Values(d.Rules), func(a, b Rule) int { return strings.Compare(a.Folder, b.Folder) }) {
+		fmt.Fprintf(h, "%q %v\n", r.Folder, r.Read)
 	}
-	return filepath.Clean(folder)
+	return hex.EncodeToString(h.Sum(nil))
 }

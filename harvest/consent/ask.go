@@ -1,0 +1,128 @@
+package consent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+)
+
+// errUndecided is the cause of Undecided.
+var errUndecided = errors.New("nothing new was read: you have not chosen yet which projects evolve may read")
+
+// Undecided is the error of who wants to read sessions before the owner has chosen, and
+// cannot ask.
+func Undecided() error {
+	return &problem.Error{Kind: problem.Input, Err: errUndecided, Hint: ToDecide}
+}
+
+// ToDecide is what to type then.
+const ToDecide = "`evolve projects list` shows them; `evolve projects allow --all` allows all of them, `evolve projects allow PATH` one"
+
+// IsUndecided reports whether an error is Undecided's.
+func IsUndecided(err error) bool { return errors.Is(err, errUndecided) }
+
+// shown is how many projects the question lists at first.
+const shown = 10
+
+// Ask asks the owner which projects may be read, and notes the answer. line prints a
+// question and reads a line; ok is false if nobody can answer, which is Undecided. file
+// is the place of the answer, for people.
+func (d *Decisions) Ask(projects []Project, file string, line func(question string) (answer string, ok bool, err error)) error {
+	named := slices.DeleteFunc(slices.Clone(projects), func(p Project) bool { return p.Folder == "" })
+	listed := min(shown, len(named))
+	question := question(projects, named, listed, file)
+	for {
+		answer, ok, err := line(question)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return Undecided()
+		}
+		switch answer = strings.ToLower(strings.TrimSpace(answer)); answer {
+		case "a", "all":
+			d.AllowAll()
+			return nil
+		case "n", "none":
+			return nil
+		case "":
+			listed = len(named)
+			question = list(named) + choices(named, listed)
+			continue
+		}
+		picked, bad := numbers(answer, listed)
+		if bad == "" {
+			for _, n := range picked {
+				d.Allow(named[n-1].Folder)
+			}
+			return nil
+		}
+		question = fmt.Sprintf("%q is none of the answers.\n", plain.Line(bad)) + choices(named, listed)
+	}
+}
+
+func question(projects, named []Project, listed int, file string) string {
+	b := "Which projects may evolve read? These have sessions with your coding agents:\n\n" + list(named[:listed])
+	if more := named[listed:]; len(more) > 0 {
+		b += fmt.Sprintf("      and %d more, with %s\n", len(more), plain.Counted(sessions(more), "session"))
+	}
+	if n := sessions(projects) - sessions(named); n > 0 {
+		b += fmt.Sprintf("      %s of no known folder: \"a\" reads them too\n", plain.Counted(n, "session"))
+	}
+	return b + fmt.Sprintf("\nevolve reads them on this machine only. Your answer is kept in\n%s\nand `evolve projects` changes it.\n\n", plain.Text(file)) + choices(named, listed)
+}
+
+// choices are the last lines of a question.
+func choices(named []Project, listed int) string {
+	if len(named) == 0 {
+		return "a: all projects   n: none\nYour answer: "
+	}
+	all := ""
+	if listed < len(named) {
+		all = fmt.Sprintf("   return: show all %d", len(named))
+	}
+	return "a: all, later ones too   n: none   1 3: only these" + all + "\nYour answer: "
+}
+
+// list is a line for each project, with its number.
+func list(projects []Project) string {
+	var b strings.Builder
+	t := plain.NewTable(&b)
+	for i, p := range projects {
+		last := ""
+		if !p.Last.IsZero() {
+			last = "last on " + p.Last.Local().Format(time.DateOnly)
+		}
+		fmt.Fprintf(t, "%4d\t%s\t%s\t%s\n", i+1, plain.Text(p.Folder), plain.Counted(p.Sessions, "session"), last)
+	}
+	_ = t.Flush() // into memory
+	return b.String()
+}
+
+func sessions(projects []Project) (n int) {
+	for _, p := range projects {
+		n += p.Sessions
+	}
+	return n
+}
+
+// numbers reads numbers from 1 to most; bad is the first word that is none.
+func numbers(answer string, most int) (out []int, bad string) {
+	for _, word := range strings.FieldsFunc(answer, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > most {
+			return nil, word
+		}
+		out = append(out, n)
+	}
+	if len(out) == 0 {
+		return nil, answer
+	}
+	return out, ""
+}

@@ -1,0 +1,137 @@
+package consent
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+)
+
+// A place is what is known of a folder on disk.
+type place struct {
+	path     string        // real, as far as it exists
+	self     fs.FileInfo   // nil if it does not exist
+	above    []fs.FileInfo // self and the folders above it that exist
+	project  string        // see Project
+	worktree bool          // of the repository project, and not below it
+}
+
+// places remembers what was looked up. It is safe for concurrent use.
+type places struct {
+	mu    sync.Mutex
+	known map[string]*place
+}
+
+func (p *places) look(folder string) *place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at, ok := p.known[folder]; ok {
+		return at
+	}
+	at := find(folder)
+	if p.known == nil {
+		p.known = map[string]*place{}
+	}
+	p.known[folder] = at
+	return at
+}
+
+func find(folder string) *place {
+	at := &place{path: real(folder)}
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home = real(home)
+	}
+	for dir := at.path; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil {
+			if dir == at.path {
+				at.self = info
+			}
+			at.above = append(at.above, info)
+		}
+		if at.project == "" && dir != home { // a repository of settings is no project
+			at.project = repository(dir)
+			at.worktree = at.project != "" && at.project != dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	if at.project == "" {
+		at.project = at.path
+	}
+	return at
+}
+
+// in reports whether a place is a folder or below it. The same folder in other letters
+// is known by the file system.
+func (at *place) in(folder *place) bool {
+	rel, err := filepath.Rel(folder.path, at.path)
+	return err == nil && filepath.IsLocal(rel) ||
+		folder.self != nil && slices.ContainsFunc(at.above, func(i fs.FileInfo) bool { return os.SameFile(i, folder.self) })
+}
+
+// maxGit is the longest file of git's that is read, in bytes: it holds a path.
+const maxGit = 8 << 10
+
+// repository is the top folder of the repository whose top, or worktree's top, dir is;
+// "" if it is neither. Git names a worktree, too: one that only says so is none.
+func repository(dir string) string {
+	git := filepath.Join(dir, ".git")
+	if info, err := os.Stat(git); err != nil {
+		return ""
+	} else if info.IsDir() {
+		return dir
+	}
+	entry, ok := strings.CutPrefix(line(git), "gitdir: ")
+	if !ok {
+		return ""
+	}
+	if !filepath.IsAbs(entry) {
+		entry = filepath.Join(dir, entry)
+	}
+	all := filepath.Dir(entry)
+	back := line(filepath.Join(entry, "gitdir"))
+	if !filepath.IsAbs(back) {
+		back = filepath.Join(entry, back)
+	}
+	if main := filepath.Dir(all); filepath.Base(all) == "worktrees" && real(back) == real(git) {
+		return strings.TrimSuffix(real(main), string(filepath.Separator)+".git")
+	}
+	return dir // a submodule
+}
+
+// line is the one line of a file, "" if it cannot be read.
+func line(path string) string {
+	text, _ := bounded.ReadFile(path, maxGit)
+	return strings.TrimSpace(string(text))
+}
+
+// real is a folder by its real path, as far as it exists.
+func real(folder string) string {
+	if at, err := skill.RealPath(folder); err == nil {
+		return at
+	}
+	return filepath.Clean(folder)
+}
+
+// Project is what a folder belongs to: the top folder of its git repository, the main
+// one if it is in a worktree, or else the folder itself, by its real path. A folder that
+// nobody knows, as it is not absolute, belongs to "".
+func (d *Decisions) Project(folder string) string {
+	if !filepath.IsAbs(folder) {
+		return ""
+	}
+	return d.places.look(folder).project
+}
+
+// Holds reports whether one of the folders is this one or below it.
+func (d *Decisions) Holds(folder string, folders []string) bool {
+	in := d.places.look(folder)
+	return slices.ContainsFunc(folders, func(f string) bool { return filepath.IsAbs(f) && d.places.look(f).in(in) })
+}

@@ -1,0 +1,87 @@
+package consent
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// layout makes folders, files (with a text) and symlinks ("-> target") in a folder.
+func layout(t *testing.T, entries map[string]string) func(names ...string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", filepath.Join(dir, "home"))
+	at := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
+	for name, text := range entries {
+		err := os.MkdirAll(filepath.Dir(at(name)), 0o700)
+		switch {
+		case err != nil:
+		case text == "":
+			err = os.MkdirAll(at(name), 0o700)
+		case text[:3] == "-> ":
+			err = os.Symlink(at(text[3:]), at(name))
+		default:
+			err = os.WriteFile(at(name), []byte(text+"\n"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return at
+}
+
+func TestProject(t *testing.T) {
+	at := layout(t, map[string]string{
+		"home/.git": "", "home/notes": "", "home/shop/.git": "", "home/shop/src/deep": "", "home/shop/sub/.git": "gitdir: ../.git/modules/sub",
+		"home/shop/.git/worktrees/fix/gitdir": "unset", "wt/fix/.git": "unset", "wt/fix/src": "",
+		"pretends/.git": "unset", "link": "-> home/shop/src",
+	})
+	for name, text := range map[string]string{"home/shop/.git/worktrees/fix/gitdir": at("wt/fix/.git"), "wt/fix/.git": "gitdir: " + at("home/shop/.git/worktrees/fix"),
+		"pretends/.git": "gitdir: " + at("home/shop/.git/worktrees/fix")} {
+		if err := os.WriteFile(at(name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var d Decisions
+	for folder, want := range map[string]string{
+		at("home/shop/src/deep"): at("home/shop"), at("home/shop"): at("home/shop"), at("link/gone"): at("home/shop"),
+		at("home/shop/sub"): at("home/shop/sub"), at("wt/fix/src"): at("home/shop"), at("wt"): at("wt"), at("pretends"): at("pretends"),
+		at("home/notes"): at("home/notes"), at("home"): at("home"), "relative": "", "": "",
+	} {
+		if got := d.Project(folder); got != want {
+			t.Errorf("%s belongs to %q, want %q", folder, got, want)
+		}
+	}
+	// What is decided on a repository holds for its worktrees, and for nothing that only
+	// says that it is one.
+	d.Allow(at("home/shop"), "openai", "google")
+	d.Allow(at("wt/other"))
+	if !d.MayRead([]string{at("wt/fix/src")}) || !d.MaySend([]string{at("wt/fix")}, "", "openai") || d.MayRead([]string{at("pretends")}) {
+		t.Error("a worktree is not read as its repository")
+	}
+	d.Allow(at("wt"), "google")
+	if d.MaySend([]string{at("wt/fix")}, "", "openai") || !d.MaySend([]string{at("wt/fix")}, "", "google") {
+		t.Error("a worktree's text goes where its repository's, or its own, does not")
+	}
+	d.Deny(at("home/shop"))
+	if d.MayRead([]string{at("wt/fix/src")}) || !d.MayRead([]string{at("wt")}) {
+		t.Error("a worktree is read that its repository denies")
+	}
+}
+
+// Another spelling of a folder is that folder if the file system says so.
+func TestOtherLetters(t *testing.T) {
+	at := layout(t, map[string]string{"client/src": "", "CLIENT": "-> client"})
+	var d Decisions
+	d.AllowAll()
+	d.Rules = []Rule{{Folder: at("CLIENT")}} // as if letter case did not count
+	if d.MayRead([]string{at("client", "src")}) || !d.MayRead([]string{at("clients")}) {
+		t.Error("a denied folder is read by another name")
+	}
+	if !d.Holds(at("CLIENT"), []string{"", at("x"), at("client", "src", "y")}) || d.Holds(at("client"), []string{at("x"), "client"}) {
+		t.Error("it is not known what is below a folder")
+	}
+}
