@@ -40,6 +40,8 @@ type FileState struct {
 	Changed time.Time
 	End     int64  // the byte behind the last whole line; what follows is still being written
 	Last    string // that line's SHA-256, in hexadecimal; "" if there is none
+	// Refused: the session in it was left out, see Refuser.
+	Refused bool
 }
 
 // settled is the age from which a change time is reliable: file systems have coarse
@@ -90,7 +92,7 @@ func seen(c Cursor, file, path string, info fs.FileInfo) bool {
 	if !was.holds(r) {
 		return false
 	}
-	now.End, now.Last = was.End, was.Last
+	now.End, now.Last, now.Refused = was.End, was.Last, was.Refused
 	fc.MarkFile(file, now) // the next harvest can be sure
 	return true
 }
@@ -103,6 +105,20 @@ func mark(c Cursor, file string, f FileState) {
 		c.MarkFile(file, f)
 	default:
 		c.Mark(file, f.Size, f.Modified)
+	}
+}
+
+// A Refuser is a Cursor that can forget the files whose sessions were refused, once it is
+// decided otherwise.
+type Refuser interface {
+	// Refuse remembers that the session in a file, which is marked, was refused.
+	Refuse(path string)
+}
+
+// Refuse tells c that the session in a file, which is marked, was refused.
+func Refuse(c Cursor, file string) {
+	if r, ok := c.(Refuser); ok {
+		r.Refuse(file)
 	}
 }
 

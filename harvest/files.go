@@ -34,11 +34,14 @@ func ReadFiles(ctx context.Context, files []string, o Options, c Cursor,
 	}
 	var problems []Problem
 	err := readAhead(ctx, unread(files, o, c), read, func(r *reading) error {
-		problems = append(problems, r.problems...)
+		refused := r.session != nil && !o.Admits(r.session)
+		if !refused {
+			problems = append(problems, r.problems...)
+		}
 		if r.err != nil {
 			return r.err
 		}
-		if r.session != nil && o.Admits(r.session) {
+		if r.session != nil && !refused {
 			Scrub(r.session, redact.Detector{})
 			if err := yield(r.session); err != nil {
 				return err
@@ -46,6 +49,9 @@ func ReadFiles(ctx context.Context, files []string, o Options, c Cursor,
 		}
 		if r.read {
 			mark(c, r.file, r.state)
+		}
+		if r.read && refused {
+			Refuse(c, r.file)
 		}
 		return nil
 	})

@@ -24,7 +24,10 @@ type Cursor struct {
 	marked map[string]fileState // since the last Flush
 }
 
-var _ harvest.FileCursor = (*Cursor)(nil)
+var (
+	_ harvest.FileCursor = (*Cursor)(nil)
+	_ harvest.Refuser    = (*Cursor)(nil)
+)
 
 // fileState is a harvest.FileState that can be compared; times are in Unix
 // nanoseconds.
@@ -34,6 +37,15 @@ type fileState struct {
 	changed        int64 // 0 if it is not known
 	end            int64
 	last           string
+	refused        bool // kept as an end below 0: -1 for 0
+}
+
+// place is what the column end holds.
+func (f fileState) place() int64 {
+	if f.refused {
+		return -1 - f.end
+	}
+	return f.end
 }
 
 // Cursor loads the cursor of a source, which is empty for a new one.
@@ -45,6 +57,9 @@ func (s *Store) Cursor(ctx context.Context, source string) (*Cursor, error) {
 		var device, inode int64
 		err := rows.Scan(&path, &f.size, &f.modified, &device, &inode, &f.changed, &f.end, &f.last)
 		f.device, f.inode = uint64(device), uint64(inode)
+		if f.end < 0 {
+			f.refused, f.end = true, -1-f.end
+		}
 		c.seen[path] = f
 		return struct{}{}, err
 	}, `SELECT path, size, modified, device, inode, changed, "end", last FROM cursors WHERE source = ?`, source)
@@ -86,7 +101,7 @@ func (c *Cursor) File(path string) (harvest.FileState, bool) {
 	if !ok {
 		return harvest.FileState{}, false
 	}
-	out := harvest.FileState{Device: f.device, Inode: f.inode, Size: f.size, Modified: time.Unix(0, f.modified), End: f.end, Last: f.last}
+	out := harvest.FileState{Device: f.device, Inode: f.inode, Size: f.size, Modified: time.Unix(0, f.modified), End: f.end, Last: f.last, Refused: f.refused}
 	if f.changed != 0 {
 		out.Changed = time.Unix(0, f.changed)
 	}
@@ -95,7 +110,7 @@ func (c *Cursor) File(path string) (harvest.FileState, bool) {
 
 // MarkFile implements harvest.FileCursor.
 func (c *Cursor) MarkFile(path string, f harvest.FileState) {
-	state := fileState{size: f.Size, modified: f.Modified.UnixNano(), device: f.Device, inode: f.Inode, end: f.End, last: f.Last}
+	state := fileState{size: f.Size, modified: f.Modified.UnixNano(), device: f.Device, inode: f.Inode, end: f.End, last: f.Last, refused: f.Refused}
 	if !f.Changed.IsZero() {
 		state.changed = f.Changed.UnixNano()
 	}
@@ -107,6 +122,26 @@ func (c *Cursor) mark(path string, f fileState) {
 	defer c.mu.Unlock()
 	c.seen[path] = f
 	c.marked[path] = f
+}
+
+// Refuse implements harvest.Refuser.
+func (c *Cursor) Refuse(path string) {
+	c.mu.Lock()
+	f, ok := c.find(path)
+	c.mu.Unlock()
+	if f.refused = true; ok {
+		c.mark(path, f)
+	}
+}
+
+// Reconsider forgets what every source has read of the sessions that were refused, so
+// that the next harvest reads them again; or of all sessions but those that were purged.
+func (s *Store) Reconsider(ctx context.Context, all bool) error {
+	err := s.Do(ctx, func(t *tx) error {
+		_, err := t.Exec(`DELETE FROM cursors WHERE "end" < 0 OR ? AND path NOT LIKE 'sha256:%'`, all)
+		return err
+	})
+	return sqlite.Named(err, "forget what was refused")
 }
 
 // Flush writes the marks made since the last one. After an error, the next Flush tries
@@ -128,7 +163,7 @@ func (c *Cursor) Flush(ctx context.Context) error {
 			}
 			_, err := t.Exec(`INSERT OR REPLACE INTO cursors (source, path, size, modified, device, inode, changed, "end", last)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				c.source, path, f.size, f.modified, int64(f.device), int64(f.inode), f.changed, f.end, f.last)
+				c.source, path, f.size, f.modified, int64(f.device), int64(f.inode), f.changed, f.place(), f.last)
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -137,7 +138,7 @@ func TestCursorOfFiles(t *testing.T) {
 	s := open(t)
 	c, err := s.Cursor(t.Context(), "claude")
 	must(t, err)
-	want := harvest.FileState{Device: 1 << 63, Inode: 1<<64 - 1, Size: 10, Modified: day, Changed: day.Add(time.Nanosecond), End: 8, Last: "ab"}
+	want := harvest.FileState{Device: 1 << 63, Inode: 1<<64 - 1, Size: 10, Modified: day, Changed: day.Add(time.Nanosecond), End: 8, Last: "ab", Refused: true}
 	c.MarkFile("/a", want)
 	c.MarkFile("/b", harvest.FileState{Size: 1, Modified: day})
 	c.Mark("repo#entire", 77, day)
@@ -198,4 +199,47 @@ func TestCursorFlushAgain(t *testing.T) {
 	if !again.Seen("/a", 1, day) {
 		t.Error("a mark was lost with the flush that failed")
 	}
+}
+
+// What was refused is forgotten if it is decided otherwise, and nothing else; a purged
+// session's file stays read.
+func TestCursorRefuse(t *testing.T) {
+	s := open(t)
+	cursor := func() *Cursor {
+		c, err := s.Cursor(t.Context(), "claude")
+		must(t, err)
+		return c
+	}
+	state := harvest.FileState{Size: 10, Modified: day, End: 8}
+	c := cursor()
+	for _, path := range []string{"/read", "/refused", hashedPath("/purged")} {
+		c.MarkFile(path, state)
+	}
+	c.Mark("repo#entire/s", 77, day)
+	c.Refuse("/refused")
+	c.Refuse("repo#entire/s")
+	c.Refuse("/unknown")
+	must(t, c.Flush(t.Context()))
+	knows := func(want ...string) {
+		t.Helper()
+		c := cursor()
+		for _, path := range []string{"/read", "/refused", "/purged", "repo#entire/s", "/unknown"} {
+			f, ok := c.File(path)
+			if ok != slices.Contains(want, path) || ok && f.End != state.End && f.Size == state.Size {
+				t.Errorf("%s: %+v, %v", path, f, ok)
+			}
+		}
+	}
+	knows("/read", "/refused", "/purged", "repo#entire/s")
+	must(t, s.Reconsider(t.Context(), false))
+	knows("/read", "/purged")
+	c = cursor()
+	c.MarkFile("/refused", state)
+	c.Refuse("/refused")
+	c.MarkFile("/refused", state) // it was allowed
+	must(t, c.Flush(t.Context()))
+	must(t, s.Reconsider(t.Context(), false))
+	knows("/read", "/refused", "/purged")
+	must(t, s.Reconsider(t.Context(), true))
+	knows("/purged")
 }

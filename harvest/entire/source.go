@@ -127,6 +127,7 @@ type harvesting struct {
 
 	problems []harvest.Problem
 	complete bool // nothing was left out that another harvest may need
+	refused  bool // a session was
 }
 
 func (h *harvesting) problem(where, reason string) {
@@ -177,6 +178,9 @@ func (h *harvesting) run(ctx context.Context) error {
 	}
 	if h.complete && ctx.Err() == nil {
 		h.mark(h.place(), state, idle)
+		if h.refused {
+			harvest.Refuse(h.cursor, h.place())
+		}
 	}
 	return nil
 }
@@ -304,8 +308,10 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 	if err != nil {
 		return err
 	}
+	refused := false
 	for _, s := range all {
 		if s.In(h.repo); !h.opts.Admits(s) {
+			refused = true
 			continue
 		}
 		harvest.Scrub(s, h.opts.Redactor)
@@ -316,6 +322,10 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 	if len(all) > 0 || !slices.ContainsFunc(h.problems[before:], func(p harvest.Problem) bool { return !p.Remark }) {
 		h.mark(place, state, newest)
 		h.keep(records)
+	}
+	if refused {
+		harvest.Refuse(h.cursor, place)
+		h.refused = true
 	}
 	return nil
 }

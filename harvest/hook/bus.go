@@ -49,6 +49,7 @@ type Record struct {
 	// if no such file was found. Dir is its folder.
 	TextHash string `json:"text_sha256,omitempty"`
 	Dir      string `json:"dir,omitempty"`
+	CWD      string `json:"cwd,omitempty"`     // the session's working folder then
 	Guarded  string `json:"guarded,omitempty"` // why it was blocked
 	Prompt   string `json:"prompt,omitempty"`  // only if the configuration asks for it
 }

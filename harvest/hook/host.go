@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"go.yaml.in/yaml/v3"
 )
@@ -44,8 +45,11 @@ type Host struct {
 	Skills string // folder of the user's skills; "" is Claude/skills
 	// Unattended: no person is in the session, so notes wait for a session with one.
 	Unattended bool
-	Now        func() time.Time // nil is time.Now
-	Redactor   redact.Redactor  // for all that is written; nil: redact.Detector
+	// Allowed reports whether something may be written down of a session that works in
+	// these folders; nil: of every session. Guards hold in all of them.
+	Allowed  func(folders []string) bool
+	Now      func() time.Time // nil is time.Now
+	Redactor redact.Redactor  // for all that is written; nil: redact.Detector
 }
 
 // Config is `hooks:` in config.yaml.
@@ -72,6 +76,13 @@ func (h *Host) config() (Config, error) {
 		return Config{}, fmt.Errorf("read configuration: %w", err)
 	}
 	return file.Hooks, nil
+}
+
+// notes reports whether something may be written down of the session.
+func (h *Host) notes(in *input) bool {
+	var s harvest.Session
+	s.In(in.cwd)
+	return h.Allowed == nil || h.Allowed(s.Folders)
 }
 
 func (h *Host) now() time.Time {

@@ -10,7 +10,8 @@ import (
 
 // Live is the content of the bus, by session.
 type Live struct {
-	uses map[string][]use // by the session's id
+	uses    map[string][]use            // by the session's id
+	folders map[string]*harvest.Session // likewise; of which only the working folders are noted
 }
 
 // A use is one use of a skill, from all records of it.
@@ -21,12 +22,16 @@ type use struct {
 // Join makes uses of records: the beginning and the end of a call are one use. A typed
 // command without a SKILL.md is none: agents run the hook for commands of every kind.
 func Join(records []Record) *Live {
-	l := &Live{uses: map[string][]use{}}
+	l := &Live{uses: map[string][]use{}, folders: map[string]*harvest.Session{}}
 	at := map[string]int{} // session, call → index
 	for _, r := range records {
 		if r.Event.Source.Signal == harvest.PromptSlashCommand && r.TextHash == "" {
 			continue
 		}
+		if l.folders[r.Session] == nil {
+			l.folders[r.Session] = new(harvest.Session)
+		}
+		l.folders[r.Session].In(r.CWD)
 		list := l.uses[r.Session]
 		id := ""
 		if r.Event.Anchor != nil && r.Event.Anchor.ToolUseID != "" {
@@ -61,6 +66,14 @@ func (l *Live) Sessions() []string {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// WorkedIn returns the working folders of a session that are known.
+func (l *Live) WorkedIn(session string) []string {
+	if s := l.folders[session]; s != nil {
+		return s.WorkedIn()
+	}
+	return nil
 }
 
 // Events returns the skill events of a session as they were recorded live, one per use.

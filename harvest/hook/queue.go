@@ -30,7 +30,7 @@ const cooldown = 10 * time.Minute
 // enqueue puts the session's transcript into the queue. The end of a session must cost
 // no more than that; a later harvest reads it.
 func (h *Host) enqueue(in *input) error {
-	if in.transcript == "" {
+	if in.transcript == "" || !h.notes(in) {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(in.transcript))

@@ -46,7 +46,9 @@ func (h *Host) tools(in *input) (r reply, err error) {
 		}
 		records = append(records, rec)
 	}
-	_, err = Append(h.Home, records...)
+	if len(records) > 0 && h.notes(in) {
+		_, err = Append(h.Home, records...)
+	}
 	return r, err
 }
 
@@ -72,6 +74,9 @@ func (h *Host) typed(in *input) (r reply, err error) {
 
 // prompted records that the user asked for a skill.
 func (h *Host) prompted(in *input, signal harvest.Signal, command, name string, live text, guard *Guarded) error {
+	if !h.notes(in) {
+		return nil
+	}
 	rec := h.record(in, harvest.Invocation{Skill: name, Signal: signal})
 	rec.Phase, rec.TextHash, rec.Dir = Prompted, live.hash, live.dir
 	rec.Key = key(in.session, h.promptOf(in), command)
@@ -101,7 +106,7 @@ func (h *Host) record(in *input, v harvest.Invocation) Record {
 	if v.ToolUseID != "" {
 		e.Anchor = &harvest.Anchor{ToolUseID: v.ToolUseID}
 	}
-	return Record{Session: in.session, Agent: in.subagent, Event: e}
+	return Record{Session: in.session, CWD: in.cwd, Agent: in.subagent, Event: e}
 }
 
 // nameOf is a skill's name as it is recorded, "" if it is not valid.

@@ -74,7 +74,7 @@ func (g *Ingester) Events(ctx context.Context, only string) ([]SessionEvents, er
 func (g *Ingester) unwritten(stored []harvest.Session, only string) (out []SessionEvents) {
 	live, _ := g.bus()
 	for _, id := range live.Sessions() {
-		if slices.ContainsFunc(stored, func(s harvest.Session) bool { return s.ID == id }) {
+		if slices.ContainsFunc(stored, func(s harvest.Session) bool { return s.ID == id }) || g.Gate != nil && !g.Gate.Allowed(live.WorkedIn(id)) {
 			continue
 		}
 		side := live.Events(id)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -24,6 +25,7 @@ type Ingester struct {
 	Dir      datadir.Dir
 	Access   datadir.Access // the queue of hooks is emptied if it is datadir.Writes
 	Now      func() time.Time
+	Gate     *consent.Gate   // which sessions may be read; nil: all
 	Redactor redact.Redactor // applied to all that is stored
 }
 
@@ -40,7 +42,11 @@ type Report struct {
 	Problems    []harvest.Problem `json:"problems"`    // what could not be read
 	Remarks     []harvest.Problem `json:"remarks,omitempty"`
 	Redactions  int               `json:"redactions"`
-	Found       []Found           `json:"sources"`
+	// NotRead counts the sessions that were left out because their owner has not decided
+	// on their projects, and NewProjects these projects.
+	NotRead     int     `json:"not_read,omitempty"`
+	NewProjects int     `json:"new_projects,omitempty"`
+	Found       []Found `json:"sources"`
 }
 
 // A Found is the result for one source.
@@ -67,6 +73,9 @@ func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool,
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 	r := &Report{Problems: []harvest.Problem{}, Found: []Found{}}
 	began := g.Now()
+	if err := g.reconsider(ctx); err != nil {
+		return nil, err
+	}
 	live, problems := g.bus()
 	r.add(problems)
 	for _, src := range sources {
@@ -100,6 +109,9 @@ func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool,
 		if err != nil {
 			return r, fmt.Errorf("harvest %s: %w", src.Name(), err)
 		}
+	}
+	if g.Gate != nil {
+		r.NotRead, r.NewProjects = g.Gate.Waiting()
 	}
 	if _, err := g.Store.SkillUses(ctx); err != nil { // a read-only command cannot store the counts
 		return r, err
@@ -151,6 +163,12 @@ func (c *cursor) Mark(path string, size int64, modified time.Time) {
 func (c *cursor) MarkFile(path string, f harvest.FileState) {
 	c.paths = append(c.paths, path)
 	c.later = append(c.later, func() { c.FileCursor.MarkFile(path, f) })
+}
+
+// Refuse implements harvest.Refuser.
+func (c *cursor) Refuse(path string) {
+	c.paths = append(c.paths, path)
+	c.later = append(c.later, func() { harvest.Refuse(c.FileCursor, path) })
 }
 
 // settle marks the files that need not be read again.

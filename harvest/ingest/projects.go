@@ -1,0 +1,85 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/consent"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// reconsider makes the sessions that were refused new again if it was decided otherwise
+// since the last harvest. Before the first decision nothing was refused, and the folders
+// of sessions were not kept: all are new.
+func (g *Ingester) reconsider(ctx context.Context) error {
+	if g.Gate == nil {
+		return nil
+	}
+	const decided = "decided"
+	sum := sha256.Sum256([]byte(g.Gate.Print()))
+	now, never := int64(binary.BigEndian.Uint64(sum[:])>>1), time.Unix(0, 0)
+	c, err := g.Store.Cursor(ctx, "projects")
+	if err != nil || c.Seen(decided, now, never) {
+		return err
+	}
+	_, before := c.File(decided)
+	if err := g.Store.Reconsider(ctx, !before); err != nil {
+		return err
+	}
+	c.Mark(decided, now, never)
+	return c.Flush(ctx)
+}
+
+// Unread surveys the sessions in the sources that are neither stored nor purged; db may be
+// nil. The
+// sources must have been opened for the survey, which looks at each session once. read is
+// called after each.
+func Unread(ctx context.Context, db *store.Store, s *Survey, sources []Source, read func()) error {
+	known := stored{}
+	if db != nil {
+		sessions, err := db.Sessions(ctx, store.SessionFilter{Bare: true})
+		if err != nil {
+			return err
+		}
+		for _, ses := range sessions {
+			known[ses.Path] = true
+		}
+	}
+	for _, src := range sources {
+		_, err := src.Sessions(ctx, known, func(ses *harvest.Session) error {
+			read()
+			if db != nil {
+				if gone, err := db.Purged(ctx, ses.ID); err != nil || gone {
+					return err
+				}
+			}
+			s.Add(s.folders, ses.Ended)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Survey is a consent.Survey of what sources hold: it is their harvest.Options.Allowed.
+type Survey struct {
+	consent.Survey
+	folders []string // of the session that is yielded next, as it has them
+}
+
+// Allowed notes the folders of the session that is yielded next.
+func (s *Survey) Allowed(folders []string) bool {
+	s.folders = folders
+	return true
+}
+
+// stored is a cursor that has seen the paths of sessions that are stored.
+type stored map[string]bool
+
+func (s stored) Seen(path string, _ int64, _ time.Time) bool { return s[path] }
+func (s stored) Mark(string, int64, time.Time)               {}
