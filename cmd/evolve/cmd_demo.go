@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
@@ -84,7 +85,7 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	d := newGlobal(a.Stdin, a.Stdout, a.Stderr) // without a.machine: a demo's decisions concern its own folder
 	d.JSON, d.Quiet, d.Now, d.demo.sandboxed, d.demo.passing = a.JSON, a.Quiet, a.Now, true, keep == ""
 	if keep != "" {
-		d.demo.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", shellQuote(own["EVOLVE_HOME"]), shellQuote(own["CLAUDE_CONFIG_DIR"]))
+		d.demo.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", term.Quote(own["EVOLVE_HOME"]), term.Quote(own["CLAUDE_CONFIG_DIR"]))
 	}
 	d.Getenv, d.Interrupted = func(k string) string { return own[k] }, a.Interrupted
 	defer func() { err = errors.Join(err, d.close()) }()

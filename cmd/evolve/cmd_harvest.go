@@ -38,7 +38,7 @@ model: a correction becomes a check that quotes it, and the next
 	fl.StringVar(&f.repo, "repo", "", "git repository whose Entire checkpoints are read, from all authors (default: your own checkpoints of the current repository)")
 	fl.StringVar(&f.since, "since", "", "sessions of this age at most, for example 30d")
 	fl.StringVar(&only, "skill", "", "make cases of this skill only")
-	fl.StringSliceVar(&f.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
+	fl.StringSliceVar(&f.exclude, "exclude-project", nil, excludeHelp)
 	fl.BoolVar(&f.headless, "include-headless", false, "count sessions that a program drove")
 	fl.BoolVar(&events, "events", false, "print the skill events of every stored session as JSON Lines")
 	fl.StringVar(&sidecars, "sidecar", "", "folder to write the skill events of each session into, as Entire does; existing content is kept")
@@ -58,7 +58,12 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 	if err != nil {
 		return err
 	}
-	if _, err := openSources(ctx, a, f); err != nil { // before the store is made
+	desk := a.projects(f)
+	_, err = desk.Sources(ctx, func(*backend.SourceOptions) {})
+	if err == nil { // and before the store is made
+		_, err = desk.Gate(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	db, err := a.store(ctx)
@@ -83,6 +88,9 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 	}
 	g, err := a.ingester(db)
 	if err != nil {
+		return err
+	}
+	if g.Gate, err = desk.Decided(); err != nil {
 		return err
 	}
 	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored)}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
@@ -79,7 +80,7 @@ func hookProgram(a *global) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, home := shellQuote(exe), a.Getenv("EVOLVE_HOME")
+	name, home := term.Quote(exe), a.Getenv("EVOLVE_HOME")
 	if !strings.Contains(filepath.Base(exe), "evolve") {
 		return "", problem.Inputf("call it evolve", "hooks are recognised by the name of their program, and this one is called %s", filepath.Base(exe))
 	}
@@ -89,18 +90,7 @@ func hookProgram(a *global) (string, error) {
 	if home, err = filepath.Abs(home); err != nil {
 		return "", fmt.Errorf("find the data folder: %w", err)
 	}
-	return "EVOLVE_HOME=" + shellQuote(home) + " " + name, nil
-}
-
-// shellQuote quotes an argument for a POSIX shell.
-func shellQuote(s string) string {
-	plain := !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r))
-	})
-	if plain && s != "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return "EVOLVE_HOME=" + term.Quote(home) + " " + name, nil
 }
 
 func hooksInstall(a *global, project bool, plugin string, show bool) error {
@@ -122,7 +112,7 @@ func hooksInstall(a *global, project bool, plugin string, show bool) error {
 			return err
 		}
 		return printHooks(a, &settings.Edit{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
-			"the plugin is in %s", "the plugin in %s is up to date", "`claude --plugin-dir "+shellQuote(dir)+"` starts a session with it")
+			"the plugin is in %s", "the plugin in %s is up to date", "`claude --plugin-dir "+term.Quote(dir)+"` starts a session with it")
 	}
 	path, e, err := settingsEditor(a, project)
 	if err != nil {

@@ -85,7 +85,7 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.BoolVar(&f.Anew, "anew", false, "start a new search although a challenger is undecided; its trial continues unless the search finds a better text")
 	fl.BoolVar(&f.NoHarvest, "no-harvest", false, "use the stored cases only")
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
-	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
+	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, excludeHelp)
 	fl.BoolVar(&f.harvest.headless, "include-headless", false, "count sessions that a program drove")
 	fl.IntVar(&f.Minibatch, "minibatch", 0, "cases that a child is compared with its parent on (default 8)")
 	fl.IntVar(&f.Proposals, "proposals", 0, "reflections in parallel (default 4)")

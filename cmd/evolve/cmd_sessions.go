@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/purge"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/spf13/cobra"
@@ -66,11 +68,13 @@ installed: a version that learned from a removed session is named, not changed.`
 type sessionFlags struct {
 	skill     string
 	olderThan string
+	project   string
 	all, yes  bool
 }
 
 func (f *sessionFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.skill, "skill", "", "sessions that used this skill")
+	c.Flags().StringVar(&f.project, "project", "", "sessions that worked in this folder or below it")
 	c.Flags().StringVar(&f.olderThan, "older-than", "", "sessions of at least this age, for example 90d")
 }
 
@@ -85,6 +89,11 @@ func selectedSessions(ctx context.Context, a *global, db *store.Store, f session
 			return nil, problem.Inputf("for example --older-than 90d", "%v", err)
 		}
 	}
+	project, err := filepath.Abs(f.project)
+	if err != nil {
+		return nil, fmt.Errorf("find the folder %s: %w", f.project, err)
+	}
+	var places consent.Decisions
 	all, err := db.Sessions(ctx, store.SessionFilter{Skill: f.skill, Bare: true})
 	if err != nil {
 		return nil, err
@@ -93,6 +102,9 @@ func selectedSessions(ctx context.Context, a *global, db *store.Store, f session
 		last := s.Started
 		if s.Ended.After(last) {
 			last = s.Ended
+		}
+		if f.project != "" && !places.Holds(project, s.WorkedIn()) {
+			return true
 		}
 		return age > 0 && (last.IsZero() || a.Now().Sub(last) < age)
 	}), nil

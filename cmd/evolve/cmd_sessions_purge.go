@@ -13,12 +13,12 @@ import (
 )
 
 func purgeSessions(ctx context.Context, a *global, names []string, f sessionFlags) error {
-	bySelection := f.all || f.skill != "" || f.olderThan != ""
+	bySelection := f.all || f.skill != "" || f.olderThan != "" || f.project != ""
 	switch {
 	case len(names) == 0 && !bySelection:
-		return problem.Inputf("`evolve sessions list` names them; or --older-than 90d, --skill NAME, --all", "evolve sessions purge needs sessions")
+		return problem.Inputf("`evolve sessions list` names them; or --older-than 90d, --skill NAME, --project PATH, --all", "evolve sessions purge needs sessions")
 	case len(names) > 0 && bySelection:
-		return problem.Inputf("leave out the names, or --all, --skill and --older-than", "sessions are named and selected at once")
+		return problem.Inputf("leave out the names, or --all, --skill, --project and --older-than", "sessions are named and selected at once")
 	}
 	db, err := a.store(ctx)
 	if err != nil {

@@ -77,7 +77,7 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
 	fl.StringVar(&f.harvest.source, "source", "auto", "whose sessions: "+strings.Join(backend.SourceNames(), ", "))
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
-	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, "folders whose sessions are never read (glob)")
+	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, excludeHelp)
 	fl.BoolVar(&f.harvest.headless, "include-headless", false, "count sessions that a program drove")
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -25,7 +26,15 @@ func casesOf(ctx context.Context, a *global) (*ingest.Ingester, error) {
 
 // harvestSessions reads what is new in the sessions that flags ask for and stores it.
 func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestFlags) (*ingest.Report, error) {
-	sources, err := openSources(ctx, a, f)
+	gate, err := a.projects(f).Gate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := openSources(ctx, a, f, func(o *backend.SourceOptions) {
+		if gate != nil {
+			o.Allowed = gate.Allowed
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +42,12 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 	if err != nil {
 		return nil, err
 	}
+	g.Gate = gate
 	bar := a.Watch(report.Task{Phase: "harvest", Unit: "sessions"})
 	defer bar.Done()
-	return g.Harvest(ctx, sources, f.headless, bar.Count)
+	r, err := g.Harvest(ctx, sources, f.headless, bar.Count)
+	if err == nil && r.NotRead > 0 {
+		a.Say("harvest: %s: `evolve projects list`", r.Waits())
+	}
+	return r, err
 }

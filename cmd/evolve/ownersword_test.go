@@ -19,6 +19,7 @@ var ownersLines = []string{
 	"review charts", "review charts --json",
 	"kernel confirm charts",
 	"hooks install", "hooks install --json",
+	"projects allow --all", "projects allow .", "projects allow . --to openai --json",
 	"cases import cases.jsonl --trust-checks", "cases edit charts c-1 --trust-checks",
 	"--skill charts --sandbox none", "run --skill charts --sandbox=none --dry-run", "compare charts --sandbox none", "sleep run --sandbox none",
 	"sleep install --at 03:00 -- --sandbox none",

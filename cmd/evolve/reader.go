@@ -18,7 +18,7 @@ func (a *global) reader(db *store.Store) (*status.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &status.Reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: in,
+	return &status.Reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: in, Undecided: a.projects(harvestFlags{}).Undecided(),
 		Timer: func(ctx context.Context) (string, time.Time, error) {
 			t, err := timersOf(a).Installed(ctx)
 			if err != nil || t == nil {

@@ -87,7 +87,7 @@ var groups = []struct {
 	title    string
 	commands []func(*global) *cobra.Command
 }{
-	{"Every day", []func(*global) *cobra.Command{newRunCommand, newStatusCommand, newHarvestCommand, newResolveCommand}},
+	{"Every day", []func(*global) *cobra.Command{newRunCommand, newStatusCommand, newHarvestCommand, newProjectsCommand, newResolveCommand}},
 	{"Look", []func(*global) *cobra.Command{newLogCommand, newShowCommand, newDiffCommand, newCompareCommand, newReportCommand, newServeCommand, newCasesCommand, newSessionsCommand, newKernelCommand}},
 	{"Decide", []func(*global) *cobra.Command{newPromoteCommand, newRollbackCommand, newApproveCommand, newRejectCommand, newPinCommand, newReviewCommand}},
 	{"Nights", []func(*global) *cobra.Command{newSleepCommand, newHooksCommand}},

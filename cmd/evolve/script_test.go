@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/skill-evolve/evolve/harvest/consent"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
@@ -60,10 +61,20 @@ func TestScripts(t *testing.T) {
 			// Where the program is, for scripts that choose what else is on PATH.
 			bin, _, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator))
 			e.Setenv("EVOLVE_BIN", bin)
+			if err := allowAll(filepath.Join(e.WorkDir, "data")); err != nil {
+				return err
+			}
 			return os.CopyFS(filepath.Join(e.WorkDir, "home"), os.DirFS(home))
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "poke": poke, "mode": mode, "name": name, "await": await},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code, "poke": poke, "fresh": fresh, "decided": decided, "mode": mode, "name": name, "await": await},
 	})
+}
+
+// allowAll decides for the owner of a data folder that all projects may be read.
+func allowAll(data string) error {
+	d := new(consent.Decisions)
+	d.AllowAll()
+	return d.Write(filepath.Join(data, "projects.yaml"))
 }
 
 // code runs a program and demands its exit code: code 2 evolve show nothing.
@@ -102,6 +113,28 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	for path := ts.MkAbs(args[0]); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(path); err == nil {
 			return
+		}
+	}
+}
+
+// decided makes a data folder whose owner has allowed all projects: decided other.
+func decided(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: decided folder")
+	}
+	ts.Check(allowAll(ts.MkAbs(args[0])))
+}
+
+// fresh demands that nothing was written into a data folder since it was made: fresh data.
+func fresh(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fresh folder")
+	}
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	for _, e := range entries {
+		if e.Name() != "projects.yaml" {
+			ts.Fatalf("%s was written", e.Name())
 		}
 	}
 }

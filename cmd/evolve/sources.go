@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/projects"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
@@ -20,8 +21,18 @@ type harvestFlags struct {
 	headless bool
 }
 
-// openSources opens the session readers that flags ask for.
-func openSources(ctx context.Context, a *global, f harvestFlags) ([]ingest.Source, error) {
+const excludeHelp = "folders whose sessions are not read (glob), and no session whose folders are unknown"
+
+// projects decides which sessions may be read of those that flags ask for.
+func (a *global) projects(f harvestFlags) *projects.Desk {
+	return &projects.Desk{Terminal: &a.Terminal, Home: a.home, Demo: a.isDemo(), Policy: a.machine.policy, Typist: a.machine.typist, Store: a.existingStore,
+		Sources: func(ctx context.Context, o func(*backend.SourceOptions)) ([]ingest.Source, error) {
+			return openSources(ctx, a, f, o)
+		}}
+}
+
+// openSources opens the session readers that flags ask for; change has the last word.
+func openSources(ctx context.Context, a *global, f harvestFlags, change func(*backend.SourceOptions)) ([]ingest.Source, error) {
 	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: func(others, lost int) { sayLeftOut(a, others, lost) }}
 	if f.since != "" {
 		d, err := parseAge(f.since)
@@ -30,6 +41,7 @@ func openSources(ctx context.Context, a *global, f harvestFlags) ([]ingest.Sourc
 		}
 		o.Since = a.Now().Add(-d)
 	}
+	change(&o)
 	return backend.Sources(ctx, o)
 }
 

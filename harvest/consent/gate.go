@@ -54,7 +54,8 @@ func (g *Gate) Print() (s string) {
 	return s
 }
 
-// A Project is a folder with the sessions that worked in it first.
+// A Project is a folder with its sessions. One that worked in several projects counts for
+// the first that keeps it from being read, else for the first.
 type Project struct {
 	Folder   string    `json:"folder"` // "" for sessions that name none
 	Sessions int       `json:"sessions"`
@@ -70,8 +71,13 @@ type Survey struct {
 // Add counts one session that worked in these folders.
 func (s *Survey) Add(folders []string, ended time.Time) {
 	name := ""
-	if len(folders) > 0 {
-		name = s.Decisions.Project(folders[0])
+	for i, f := range folders {
+		if may := s.Decisions.MayRead([]string{f}); i == 0 || !may {
+			name = s.Decisions.Project(f)
+			if !may {
+				break
+			}
+		}
 	}
 	if s.projects == nil {
 		s.projects = map[string]*Project{}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/redact"
@@ -117,6 +118,15 @@ func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool,
 		return r, err
 	}
 	return r, g.emptyQueue(began)
+}
+
+// Waits tells of the sessions that wait for a decision of their owner's.
+func (r *Report) Waits() string {
+	were := "were"
+	if r.NotRead == 1 {
+		were = "was"
+	}
+	return fmt.Sprintf("%s of %s %s not read", plain.Counted(r.NotRead, "session"), plain.Counted(r.NewProjects, "new project"), were)
 }
 
 // add adds the problems of a source.

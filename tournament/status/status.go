@@ -32,6 +32,8 @@ type Report struct {
 	Broken    []Broken `json:"broken"`
 	Night     Nights   `json:"night"`
 	Next      Step     `json:"next"`
+	// Undecided: the owner has not chosen which projects may be read, so no new session is.
+	Undecided bool `json:"undecided,omitempty"`
 
 	harvested bool // there is a store
 	demo      bool // the folder is the demo's
@@ -200,12 +202,14 @@ func overviewOf(ctx context.Context, db *store.Store, reg *skill.Registry) (o *o
 
 // A Reader reads the state of everything, and changes nothing.
 type Reader struct {
-	Store   *store.Store // nil while there is none
-	Layout  *skill.Layout
-	Locks   lock.Locks
-	Now     func() time.Time
-	Demo    bool
-	Release *release.Installer
+	Store  *store.Store // nil while there is none
+	Layout *skill.Layout
+	Locks  lock.Locks
+	Now    func() time.Time
+	Demo   bool
+	// Undecided: the owner has not chosen yet which projects may be read.
+	Undecided bool
+	Release   *release.Installer
 	// Timer is what starts the next night, and when; "" for nothing.
 	Timer func(ctx context.Context) (kind string, next time.Time, err error)
 }
@@ -213,7 +217,7 @@ type Reader struct {
 // Status reads the skills on disk and their records in the store, and writes
 // nothing: it reports a text that was edited by hand and does not record it as a version.
 func (rd *Reader) Status(ctx context.Context) (*Report, error) {
-	r := &Report{Schema: 1, demo: rd.Demo, Skills: []Skill{}, Broken: []Broken{}}
+	r := &Report{Schema: 1, demo: rd.Demo, Undecided: rd.Undecided, Skills: []Skill{}, Broken: []Broken{}}
 	r.Home = string(rd.Locks.Dir)
 	var err error
 	if r.SkillsDir, err = rd.Layout.Skills(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
@@ -70,10 +71,16 @@ func (s *Worker) skills(context.Context) ([]string, error) {
 
 func (s *Worker) harvest(ctx context.Context) (sessions int, note string, err error) {
 	h, err := s.Runner.Harvest(ctx, s.Store)
+	if consent.IsUndecided(err) { // which a night cannot ask; it continues with what is stored
+		return 0, err.Error() + ": `evolve projects allow --all`, or `evolve projects list`", nil
+	}
 	if err != nil {
 		return 0, "", err
 	}
 	note = fmt.Sprintf("%s new or changed", plain.Counted(h.Sessions, "session"))
+	if h.NotRead > 0 {
+		note += fmt.Sprintf("; %s: `evolve projects list`", h.Waits())
+	}
 	if n := len(h.Problems); n > 0 {
 		note += fmt.Sprintf("; %s could not be read, `evolve harvest` lists them", plain.Counted(n, "place"))
 	}

@@ -23,11 +23,12 @@ import (
 
 // SourceOptions select the sessions that are read.
 type SourceOptions struct {
-	Name     string    // one of SourceNames; "" is auto
-	Repo     string    // the git repository whose Entire checkpoints are read; "" is the current one
-	Since    time.Time // sessions that are older are passed over; zero: none
-	Exclude  []string  // patterns of folders whose sessions are never read
-	Demo     bool      // auto reads the demo's own sessions alone
+	Name     string                      // one of SourceNames; "" is auto
+	Repo     string                      // the git repository whose Entire checkpoints are read; "" is the current one
+	Since    time.Time                   // sessions that are older are passed over; zero: none
+	Allowed  func(folders []string) bool // see harvest.Options
+	Exclude  []string                    // patterns of folders whose sessions are never read
+	Demo     bool                        // auto reads the demo's own sessions alone
 	Layout   *skill.Layout
 	Redactor redact.Redactor
 	// LeftOut is called with the number of checkpoints of the current repository that
@@ -87,7 +88,7 @@ func SourceNames() []string {
 // agents whose folder exists, and the checkpoints of the current repository,
 // if there are any, that the user recorded.
 func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err error) {
-	read := harvest.Options{Redactor: o.Redactor, Since: o.Since, Exclude: o.Exclude}
+	read := harvest.Options{Redactor: o.Redactor, Since: o.Since, Exclude: o.Exclude, Allowed: o.Allowed}
 	if read.Exists, err = skillNames(o.Layout); err != nil {
 		return nil, err
 	}

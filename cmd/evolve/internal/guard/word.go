@@ -15,6 +15,7 @@ var Commands = map[string]string{
 	"approve":        "approving a text",
 	"review":         "judging answers",
 	"kernel confirm": "confirming a kernel",
+	"projects allow": "allowing projects to be read",
 	"hooks install":  "installing hooks",
 }
 

@@ -105,16 +105,25 @@ func (t *Terminal) Tell(format string, args ...any) {
 	fmt.Fprintln(t.Stderr, plain.Fold(line, Columns(t.Stderr)))
 }
 
-// Confirm asks a yes-or-no question on the terminal; without one the answer
-// is no. The error is context.Canceled if a signal came instead of an answer.
+// Confirm asks a yes-or-no question on the terminal; without one the answer is
+// no. The error is context.Canceled if a signal came instead of an answer.
 func (t *Terminal) Confirm(question string) (bool, error) {
+	answer, _, err := t.Ask(question + " [y/N] ")
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", err
+}
+
+// Ask prints a question on the terminal and reads a line. ok is false if nobody answers:
+// there is no terminal, or the input has ended. The error is context.Canceled if a signal
+// came instead of an answer.
+func (t *Terminal) Ask(question string) (answer string, ok bool, err error) {
 	if !IsTerminal(t.Stdin) || !IsTerminal(t.Stderr) {
-		return false, nil
+		return "", false, nil
 	}
 	if c, ok := t.Stderr.(*console); ok {
 		defer c.hold()()
 	}
-	fmt.Fprintf(t.Stderr, "%s [y/N] ", question)
+	fmt.Fprint(t.Stderr, question)
 	type read struct {
 		line string
 		err  error
@@ -127,13 +136,12 @@ func (t *Terminal) Confirm(question string) (bool, error) {
 	select {
 	case <-t.Interrupted:
 		fmt.Fprintln(t.Stderr)
-		return false, context.Canceled
+		return "", false, context.Canceled
 	case r := <-got:
 		if r.err != nil && !errors.Is(r.err, io.EOF) {
-			return false, fmt.Errorf("read the answer: %w", r.err)
+			return "", false, fmt.Errorf("read the answer: %w", r.err)
 		}
-		answer := strings.ToLower(strings.TrimSpace(r.line))
-		return answer == "y" || answer == "yes", nil
+		return r.line, r.err == nil || r.line != "", nil
 	}
 }
 
@@ -152,4 +160,15 @@ func readLine(r io.Reader) (string, error) {
 			return string(line), err
 		}
 	}
+}
+
+// Quote quotes an argument for a POSIX shell.
+func Quote(s string) string {
+	plain := !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r))
+	})
+	if plain && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -1,0 +1,290 @@
+package projects
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/consent"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/spf13/cobra"
+)
+
+// Command is `evolve projects`; desk is called when a command runs.
+func Command(desk func() *Desk) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "projects",
+		Short: "Which projects may be read: list, allow and deny them",
+		Long: `projects holds which of your projects evolve may read sessions of. The first
+harvest asks; nothing is read before you have chosen. A project is a git
+repository with its worktrees, or the working folder of a session. A session
+is read only if every folder that it worked in is allowed; one whose folders
+are not known is read only with --all.`,
+		Example: "  evolve projects list\n  evolve projects allow .\n  evolve projects deny ~/client-x",
+	}
+	list := &cobra.Command{
+		Use:     "list",
+		Short:   "List the projects with their sessions, and what you have decided on each",
+		Example: "  evolve projects list\n  evolve projects list --json",
+		RunE:    func(c *cobra.Command, _ []string) error { return desk().list(c.Context()) },
+	}
+	var every bool
+	var to []string
+	allow := &cobra.Command{
+		Use:   "allow [PATH...]",
+		Short: "Allow the sessions of projects to be read",
+		Long: `allow lets the next harvest read the sessions of a folder and of all folders
+below it. Reading happens on this machine.`,
+		Example: "  evolve projects allow .\n  evolve projects allow ~/shop ~/blog\n  evolve projects allow --all",
+		RunE:    func(_ *cobra.Command, args []string) error { return desk().allow(args, every, to) },
+	}
+	allow.Flags().BoolVar(&every, "all", false, "every project that is not denied by name, later ones too")
+	allow.Flags().StringSliceVar(&to, "to", nil, "also let these vendors' models get the text")
+	deny := &cobra.Command{
+		Use:   "deny [PATH...]",
+		Short: "Deny the sessions of projects to be read",
+		Long: `deny leaves the sessions of a folder, and of all folders below it, out of every
+harvest. A folder that is denied stays so when all are allowed. Sessions that
+are stored already stay until you purge them.`,
+		Example: "  evolve projects deny ~/client-x\n  evolve projects deny --all",
+		RunE:    func(c *cobra.Command, args []string) error { return desk().deny(c.Context(), args, every) },
+	}
+	deny.Flags().BoolVar(&every, "all", false, "take back all that was allowed")
+	c.AddCommand(list, allow, deny)
+	return c
+}
+
+// A row is one project as it is listed.
+type row struct {
+	Folder   string    `json:"folder"` // "" for sessions that name none
+	Stored   int       `json:"stored"` // sessions
+	NotRead  int       `json:"not_read"`
+	Last     time.Time `json:"last,omitzero"` // when the newest of them ended
+	Decision string    `json:"decision"`      // allowed, denied or undecided
+	Send     []string  `json:"send,omitempty"`
+}
+
+func (d *Desk) list(ctx context.Context) error {
+	all, file, err := d.decisions()
+	if err != nil {
+		return err
+	}
+	db, err := d.Store(ctx)
+	if err != nil {
+		return err
+	}
+	kept, err := stored(ctx, db)
+	if err != nil {
+		return err
+	}
+	s := consent.Survey{Decisions: all}
+	for i := range kept {
+		s.Add(kept[i].WorkedIn(), kept[i].Ended)
+	}
+	found, err := d.survey(ctx, db, all)
+	if err != nil {
+		return err
+	}
+	rows := d.rows(all, s.Projects(), found)
+	data := map[string]any{"schema": 1, "decided": all.Asked() || d.Demo, "all": all.All || d.Demo, "send": append([]string{}, all.Send...), "file": file, "projects": rows}
+	var b strings.Builder
+	t := d.NewTable(&b)
+	fmt.Fprintln(t, "PROJECT\tSTORED\tNOT READ\tDECISION\tVENDORS")
+	waiting := 0
+	for _, r := range rows {
+		if r.Decision == undecided {
+			waiting += r.NotRead
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", plain.Text(cmp.Or(r.Folder, "(no folder is known)")), r.Stored, r.NotRead, r.Decision, plain.Text(cmp.Or(strings.Join(r.Send, " "), "-")))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		b.Reset()
+		b.WriteString("no session was found\n")
+	}
+	next := "next: `evolve projects allow PATH` or `evolve projects deny PATH` changes a decision"
+	switch {
+	case d.Demo:
+		next = "all are read: they are the demo's own"
+	case !all.Asked():
+		next = "nothing is read until you choose: `evolve projects allow --all`, or `evolve projects allow PATH`"
+	case waiting > 0:
+		next = fmt.Sprintf("next: `evolve projects allow PATH` has the next harvest read what is undecided: %s", plain.Counted(waiting, "session"))
+	}
+	return d.Print(data, b.String()+"\n"+next+"\n")
+}
+
+const undecided = "undecided"
+
+// rows are the projects that have sessions, or on which something is decided.
+func (d *Desk) rows(all *consent.Decisions, kept, found []consent.Project) []row {
+	rows := []row{}
+	at := map[string]int{}
+	add := func(folder string) *row {
+		if i, ok := at[folder]; ok {
+			return &rows[i]
+		}
+		at[folder] = len(rows)
+		rule, decided := all.On(folder)
+		r := row{Folder: folder, Decision: undecided, Send: rule.Send}
+		switch {
+		case rule.Read || d.Demo:
+			r.Decision = "allowed"
+		case decided:
+			r.Decision = "denied"
+		}
+		rows = append(rows, r)
+		return &rows[len(rows)-1]
+	}
+	newest := func(r *row, p consent.Project) {
+		if p.Last.After(r.Last) {
+			r.Last = p.Last
+		}
+	}
+	for _, p := range kept {
+		r := add(p.Folder)
+		r.Stored = p.Sessions
+		newest(r, p)
+	}
+	for _, p := range found {
+		r := add(p.Folder)
+		r.NotRead = p.Sessions
+		newest(r, p)
+	}
+	for _, rule := range all.Rules {
+		add(rule.Folder)
+	}
+	slices.SortStableFunc(rows, func(r, s row) int { return cmp.Or(s.Last.Compare(r.Last), cmp.Compare(r.Folder, s.Folder)) })
+	return rows
+}
+
+// stored are the sessions of a store that may be nil, without their turns.
+func stored(ctx context.Context, db *store.Store) ([]harvest.Session, error) {
+	if db == nil {
+		return nil, nil
+	}
+	return db.Sessions(ctx, store.SessionFilter{Bare: true})
+}
+
+// A change is what a decision has come to.
+type change struct {
+	Schema  int      `json:"schema"`
+	Allowed bool     `json:"allowed"`
+	All     bool     `json:"all,omitempty"` // it is on all projects
+	Folders []string `json:"folders"`       // that it is on, by their real paths
+	Send    []string `json:"send,omitempty"`
+	Stored  int      `json:"stored"` // sessions of what was denied that are stored
+}
+
+// named are folders by their absolute paths, one at least unless it is all.
+func named(args []string, every bool, verb string) ([]string, error) {
+	if every == (len(args) > 0) {
+		return nil, problem.Inputf(fmt.Sprintf("for example `evolve projects %s .`, or `evolve projects %[1]s --all`", verb), "evolve projects %s takes folders or --all", verb)
+	}
+	var out []string
+	for _, arg := range args {
+		at, err := filepath.Abs(arg)
+		if err != nil || arg == "" {
+			return nil, problem.Inputf("name a folder", "%q is no folder", arg)
+		}
+		out = append(out, at)
+	}
+	return out, nil
+}
+
+func (d *Desk) allow(args []string, every bool, to []string) error {
+	folders, err := named(args, every, "allow")
+	if err != nil {
+		return err
+	}
+	all, file, err := d.decisions()
+	if err != nil {
+		return err
+	}
+	c := change{Schema: 1, Allowed: true, All: every, Folders: []string{}, Send: to}
+	var b strings.Builder
+	if every {
+		all.AllowAll(to...)
+		b.WriteString("allowed: all projects, later ones too\n")
+		for _, r := range all.Rules {
+			if !r.Read {
+				fmt.Fprintf(&b, "denied:  %s stays denied\n", plain.Text(r.Folder))
+			}
+		}
+	}
+	for _, folder := range folders {
+		all.Allow(folder, to...)
+		r, _ := all.On(folder)
+		c.Folders = append(c.Folders, r.Folder)
+		fmt.Fprintf(&b, "allowed: %s and what is below it\n", plain.Text(r.Folder))
+		if !r.Read {
+			b.WriteString("         it is a worktree of a repository that is denied, and is not read either\n")
+		} else if project := all.Project(folder); !all.MayRead([]string{project}) {
+			fmt.Fprintf(&b, "         the rest of its project is not: `evolve projects allow %s`\n", term.Quote(project))
+		}
+	}
+	if err := all.Write(file); err != nil {
+		return err
+	}
+	b.WriteString("next: `evolve harvest` reads what is new\n")
+	return d.Print(c, b.String())
+}
+
+func (d *Desk) deny(ctx context.Context, args []string, every bool) error {
+	folders, err := named(args, every, "deny")
+	if err != nil {
+		return err
+	}
+	all, file, err := d.decisions()
+	if err != nil {
+		return err
+	}
+	db, err := d.Store(ctx)
+	if err != nil {
+		return err
+	}
+	kept, err := stored(ctx, db)
+	if err != nil {
+		return err
+	}
+	c := change{Schema: 1, All: every, Folders: []string{}}
+	var b strings.Builder
+	purge := func(n int, flag string) {
+		c.Stored += n
+		if n > 0 {
+			fmt.Fprintf(&b, "stored:  %s of it: `evolve sessions purge %s` removes them\n", plain.Counted(n, "session"), flag)
+		}
+	}
+	if every {
+		all.DenyAll()
+		b.WriteString("denied:  all projects\n")
+		purge(len(kept), "--all")
+	}
+	for _, folder := range folders {
+		all.Deny(folder)
+		r, _ := all.On(folder)
+		c.Folders = append(c.Folders, r.Folder)
+		fmt.Fprintf(&b, "denied:  %s and what is below it\n", plain.Text(r.Folder))
+		n := 0
+		for i := range kept {
+			if all.Holds(folder, kept[i].WorkedIn()) {
+				n++
+			}
+		}
+		purge(n, "--project "+term.Quote(r.Folder))
+	}
+	if err := all.Write(file); err != nil {
+		return err
+	}
+	return d.Print(c, b.String())
+}

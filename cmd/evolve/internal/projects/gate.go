@@ -1,0 +1,137 @@
+// Package projects asks the owner which projects may be read, and has the commands that
+// list, allow and deny them.
+package projects
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/harvest/consent"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// A Desk is what these decisions need of the program.
+type Desk struct {
+	*term.Terminal
+	Home   func() (datadir.Dir, error)
+	Demo   bool // its sessions are its own: everything is read
+	Policy func() (*policy.Policy, error)
+	Typist *owner.Agent                                // who types, nil for a person
+	Store  func(context.Context) (*store.Store, error) // nil if there is none yet
+	// Sources opens the sources that are harvested, with these options.
+	Sources func(ctx context.Context, o func(*backend.SourceOptions)) ([]ingest.Source, error)
+}
+
+// decisions are the owner's, and their file.
+func (d *Desk) decisions() (*consent.Decisions, string, error) {
+	home, err := d.Home()
+	if err != nil {
+		return nil, "", err
+	}
+	all, err := consent.Read(home.Projects())
+	return all, home.Projects(), err
+}
+
+// Decided is the gate of what is decided now, which holds back everything if nothing is;
+// nil if all may be read.
+func (d *Desk) Decided() (*consent.Gate, error) {
+	if d.Demo {
+		return nil, nil
+	}
+	all, _, err := d.decisions()
+	if err != nil {
+		return nil, err
+	}
+	g := &consent.Gate{Decisions: []*consent.Decisions{all}}
+	if d.Policy == nil {
+		return g, nil
+	}
+	p, err := d.Policy()
+	if err != nil || p == nil {
+		return g, err
+	}
+	fixed := &consent.Decisions{All: p.Projects.Allow == nil}
+	if !fixed.All {
+		for _, folder := range *p.Projects.Allow {
+			fixed.Allow(folder)
+		}
+	}
+	for _, folder := range p.Projects.Deny {
+		fixed.Deny(folder)
+	}
+	g.Decisions = append(g.Decisions, fixed)
+	return g, nil
+}
+
+// Gate is Decided for a harvest. If nothing is decided it asks, once; if it cannot ask,
+// the error is consent.Undecided's.
+func (d *Desk) Gate(ctx context.Context) (*consent.Gate, error) {
+	g, err := d.Decided()
+	if err != nil || g == nil || g.Decisions[0].Asked() {
+		return g, err
+	}
+	return g, d.ask(ctx, g.Decisions[0])
+}
+
+func (d *Desk) ask(ctx context.Context, all *consent.Decisions) error {
+	if !term.IsTerminal(d.Stdin) || !term.IsTerminal(d.Stderr) || d.Typist != nil {
+		return consent.Undecided()
+	}
+	found, err := d.survey(ctx, nil, all)
+	if err != nil || len(found) == 0 {
+		return err // there is nothing to ask for yet
+	}
+	_, file, err := d.decisions()
+	if err != nil {
+		return err
+	}
+	if err := all.Ask(found, file, d.Ask); err != nil {
+		return err
+	}
+	return all.Write(file)
+}
+
+// Undecided reports whether the owner has not chosen yet.
+func (d *Desk) Undecided() bool {
+	if d.Demo {
+		return false
+	}
+	all, _, err := d.decisions()
+	return err == nil && !all.Asked()
+}
+
+// survey counts the sessions that are not in a store, by their projects. db may be nil.
+func (d *Desk) survey(ctx context.Context, db *store.Store, all *consent.Decisions) ([]consent.Project, error) {
+	s := &ingest.Survey{Survey: consent.Survey{Decisions: all}}
+	sources, err := d.Sources(ctx, func(o *backend.SourceOptions) {
+		o.Allowed, o.Redactor, o.LeftOut = s.Allowed, unread{}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	bar := d.Watch(report.Task{Phase: "projects", Unit: "sessions"})
+	defer bar.Done()
+	if err := ingest.Unread(ctx, db, s, sources, bar.Count); err != nil {
+		return nil, fmt.Errorf("look which projects have sessions: %w", err)
+	}
+	return s.Projects(), nil
+}
+
+// unread is the redactor of texts that are not kept.
+type unread struct{}
+
+func (unread) Redact(text string) (string, int) { return text, 0 }
+
+// Notes reports whether hooks may write something down of a session that works in these
+// folders.
+func (d *Desk) Notes(folders []string) bool {
+	g, err := d.Decided()
+	return err == nil && (g == nil || g.Allowed(folders))
+}
