@@ -6,7 +6,7 @@ import (
 )
 
 func newProjectsCommand(a *global) *cobra.Command {
-	c := projects.Command(func() *projects.Desk { return a.projects(harvestFlags{}) })
-	parent(c, c.Commands()...)
+	c := projects.Command(func() *projects.Desk { return a.projects(harvestFlags{}) }, noArgs)
+	parent(c)
 	return c
 }

@@ -60,6 +60,7 @@ func newStation(t *testing.T, delay time.Duration) *station {
 // home makes an empty data folder with the cases in it.
 func (s *station) home() string {
 	home := s.t.TempDir()
+	allowEverything(s.t, home)
 	db := s.open(home)
 	defer db.Close()
 	if _, _, err := db.SaveCases(context.Background(), s.cases); err != nil {

@@ -77,6 +77,14 @@ func allowAll(data string) error {
 	return d.Write(filepath.Join(data, "projects.yaml"))
 }
 
+// allowEverything is allowAll in a test.
+func allowEverything(t testing.TB, data string) {
+	t.Helper()
+	if err := allowAll(data); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // code runs a program and demands its exit code: code 2 evolve show nothing.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {

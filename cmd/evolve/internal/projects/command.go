@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Command is `evolve projects`; desk is called when a command runs.
-func Command(desk func() *Desk) *cobra.Command {
+// Command is `evolve projects`; desk is called when a command runs, noArgs refuses words.
+func Command(desk func() *Desk, noArgs cobra.PositionalArgs) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "projects",
 		Short: "Which projects may be read: list, allow and deny them",
@@ -34,6 +34,7 @@ are not known is read only with --all.`,
 		Use:     "list",
 		Short:   "List the projects with their sessions, and what you have decided on each",
 		Example: "  evolve projects list\n  evolve projects list --json",
+		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return desk().list(c.Context()) },
 	}
 	var every bool

@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
@@ -92,7 +93,10 @@ func (d *Desk) ask(ctx context.Context, all *consent.Decisions) error {
 	if err != nil {
 		return err
 	}
-	if err := all.Ask(found, file, d.Ask); err != nil {
+	folded := func(question string) (string, bool, error) {
+		return d.Ask(plain.Fold(question, term.Columns(d.Stderr)))
+	}
+	if err := all.Ask(found, file, folded); err != nil {
 		return err
 	}
 	return all.Write(file)

@@ -141,7 +141,10 @@ func (t *Terminal) Ask(question string) (answer string, ok bool, err error) {
 		if r.err != nil && !errors.Is(r.err, io.EOF) {
 			return "", false, fmt.Errorf("read the answer: %w", r.err)
 		}
-		return r.line, r.err == nil || r.line != "", nil
+		if ok = r.err == nil || r.line != ""; !ok {
+			fmt.Fprintln(t.Stderr) // nobody typed the end of the line
+		}
+		return r.line, ok, nil
 	}
 }
 
