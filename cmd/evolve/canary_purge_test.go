@@ -16,6 +16,7 @@ import (
 func TestPurgeWhileSomebodyReads(t *testing.T) {
 	t.Parallel()
 	claude, home, temp := plant(t), t.TempDir(), t.TempDir()
+	allowEverything(t, home)
 	evolve := func(args ...string) (int, string) {
 		t.Helper()
 		c := exec.Command(os.Args[0], append(args, "--claude-home", claude)...)

@@ -21,6 +21,7 @@ func mixedHome(t *testing.T) *bedroom {
 	dir := t.TempDir()
 	b := &bedroom{t: t, now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
 		env: map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}}
+	allowEverything(t, b.env["EVOLVE_HOME"])
 	skills := filepath.Join(dir, ".claude", "skills")
 	path := filepath.Join(skills, "tables", "SKILL.md")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -47,6 +47,7 @@ func corpusOf(tb testing.TB, mb int64) (home string, m *corpustest.Manifest) {
 func TestHarvestKeepsWhatItShould(t *testing.T) {
 	home, m := corpusOf(t, 12)
 	t.Setenv("EVOLVE_HOME", t.TempDir())
+	allowEverything(t, os.Getenv("EVOLVE_HOME"))
 	ctx := context.Background()
 	db, err := store.Open(ctx, filepath.Join(os.Getenv("EVOLVE_HOME"), "evolve.db"))
 	if err != nil {
@@ -125,6 +126,7 @@ func BenchmarkHarvest(b *testing.B) {
 	}
 	// harvest returns what the program found and its peak memory in MB.
 	harvest := func(b *testing.B, data string) (found struct{ Sessions, Stored int }, peak float64) {
+		allowEverything(b, data)
 		c := exec.Command(program, "harvest", "--json", "--claude-home", home)
 		c.Env = append(os.Environ(), "EVOLVE_HOME="+data)
 		var stdout, stderr bytes.Buffer

@@ -52,6 +52,7 @@ type hookedPerson struct {
 func newHooked(t testing.TB, program string) *hookedPerson {
 	t.Helper()
 	p := &hookedPerson{t, program, filepath.Join(t.TempDir(), "data"), t.TempDir()}
+	allowEverything(t, p.home)
 	dir := filepath.Join(p.claude, "skills", "dataviz")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -52,6 +52,7 @@ func newSiege(t *testing.T, seed uint64) *siege {
 	if s.seed, err = os.ReadFile(s.live); err != nil {
 		t.Fatal(err)
 	}
+	allowEverything(t, s.home)
 	db := s.open(s.home)
 	if _, _, err := db.SaveCases(t.Context(), s.cases); err != nil {
 		t.Fatal(err)

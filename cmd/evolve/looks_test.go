@@ -96,6 +96,7 @@ func lived(t *testing.T, killed bool) *aHome {
 	transcript, err := os.ReadFile(session)
 	h.must(err)
 	h.must(os.Remove(session))
+	allowEverything(t, h.data)
 	if out, errs, code := read(t, "harvest"); code != exitDone {
 		t.Fatalf("harvest: exit %d: %s%s", code, out, errs)
 	}

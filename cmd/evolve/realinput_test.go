@@ -96,6 +96,9 @@ func person(t *testing.T) (claude string) {
 // runHere runs the program in this process.
 func runHere(t *testing.T, home string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	if _, err := os.Stat(filepath.Join(home, "projects.yaml")); err != nil {
+		allowEverything(t, home)
+	}
 	t.Setenv("EVOLVE_HOME", home)
 	t.Setenv("HOME", home) // no other agent's sessions
 	t.Setenv("OPENAI_API_KEY", "sk-test-not-a-key")

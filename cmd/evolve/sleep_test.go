@@ -31,6 +31,7 @@ func newBedroom(t *testing.T) *bedroom {
 	}
 	b := &bedroom{t: t, demo: true, env: map[string]string{"EVOLVE_HOME": filepath.Join(dir, "evolve"), "CLAUDE_CONFIG_DIR": filepath.Join(dir, ".claude")}}
 	b.now = time.Now()
+	allowEverything(t, b.env["EVOLVE_HOME"])
 	b.run(exitDone, "harvest", "--source", "claude")
 	db := b.store()
 	defer db.Close()
