@@ -75,6 +75,7 @@ type Rollout struct {
 	Checks   []CheckResult `json:"checks,omitempty"`
 	Failure  string        `json:"failure,omitempty"` // why the agent failed, or why the rollout is missing
 	Feedback []string      `json:"feedback,omitempty"`
+	Expired  bool          `json:"expired,omitempty"` // the texts are removed: see Expire
 
 	SkillInvoked *bool    `json:"skill_invoked,omitempty"` // of the first attempt; nil if the backend does not report it
 	Skills       []string `json:"skills,omitempty"`        // every skill that it loaded
@@ -105,6 +106,14 @@ type Rollout struct {
 	JudgeUSD   *float64 `json:"judge_usd,omitempty"`
 
 	Lost
+}
+
+// Expire removes the texts of r: what the agent wrote and did, and what was said of it.
+func (r *Rollout) Expire() {
+	r.Answer, r.Trace, r.Failure, r.Feedback, r.Files, r.Expired = "", nil, "", nil, nil, true
+	for i := range r.Checks {
+		r.Checks[i].Feedback, r.Checks[i].Evidence = "", ""
+	}
 }
 
 // NoSkill names the arm that runs without any skill.

@@ -43,20 +43,13 @@ var writable = check.Names(func(s check.Spec) bool { return s.Example != "" })
 // the corrections are only a word or two beside a paste ("wrong:"): then the paste
 // holds what is wrong.
 func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) ([]eval.Check, error) {
-	var said []string
-	for _, t := range out.corrections {
-		said = append(said, head(strings.Join(strings.Fields(s.own(t)), " "), quotedInCheck))
-	}
-	words := strings.Join(said, " / ")
+	rec := recording(s, v, out)
 	if m.Model != nil {
-		checks, why, err := m.ask(ctx, s, v, out, c, stats)
+		checks, why, err := m.ask(ctx, rec, c, stats)
 		if err != nil {
 			return nil, err
 		}
 		if why == "" {
-			for i, k := range checks {
-				checks[i].Feedback = eval.Saying(k.Feedback, words)
-			}
 			return checks, nil
 		}
 		stats.Fallbacks[why]++
@@ -67,6 +60,7 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 	}) {
 		return nil, nil
 	}
+	said := s.said(out)
 	rubric := "The user corrected this: «" + said[0] + "»"
 	for _, more := range said[1:] {
 		rubric += ", then «" + more + "»"
@@ -75,7 +69,24 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 	if len(said) > 1 {
 		rubric += " Where they differ, the last one counts."
 	}
-	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: eval.Saying("", words)}}, nil
+	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: eval.Saying("", rec.Said)}}, nil
+}
+
+// said are the user's own words in each correction.
+func (s *Session) said(out outcome) (said []string) {
+	for _, t := range out.corrections {
+		said = append(said, head(strings.Join(strings.Fields(s.own(t)), " "), quotedInCheck))
+	}
+	return said
+}
+
+// recording is what was recorded of a use and its corrections.
+func recording(s *Session, v Invocation, out outcome) Recording {
+	rec := Recording{Answer: s.Turns[v.Turn].Answer, Said: strings.Join(s.said(out), " / ")}
+	for _, t := range out.corrections {
+		rec.Corrections = append(rec.Corrections, s.Turns[t].Prompt)
+	}
+	return rec
 }
 
 // recorded is what the model sees of a use, see quote.
@@ -94,9 +105,8 @@ const triedBefore = "failed before"
 
 // ask has the model write the checks, unless it failed on this input before. If there
 // are no checks, why is the reason.
-func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) (checks []eval.Check, why string, err error) {
-	answer := s.Turns[v.Turn].Answer
-	seen := recorded{Answer: tail(answer, maxQuote), Accepted: tail(c.Reference, maxQuote)}
+func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case, stats *MineStats) (checks []eval.Check, why string, err error) {
+	seen := recorded{Answer: tail(rec.Answer, maxQuote), Accepted: tail(c.Reference, maxQuote)}
 	seen.Request = seen.Pasted.takeFrom(c.Prompt)
 	for _, m := range c.Context {
 		if m.Role == "user" {
@@ -104,8 +114,8 @@ func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, 
 		}
 		seen.Context = append(seen.Context, m)
 	}
-	for _, t := range out.corrections {
-		seen.Corrections = append(seen.Corrections, seen.Pasted.takeFrom(s.Turns[t].Prompt))
+	for _, text := range rec.Corrections {
+		seen.Corrections = append(seen.Corrections, seen.Pasted.takeFrom(text))
 	}
 	user, err := quote(checksOrigins, seen, m.Redactor)
 	if err != nil {
@@ -134,11 +144,14 @@ func (m *Miner) ask(ctx context.Context, s *Session, v Invocation, out outcome, 
 		}
 		return nil, "model failed", nil
 	}
-	checks, why = m.fit(reply, c.Reference, answer)
+	checks, why = m.fit(reply, c.Reference, rec.Answer)
 	if why != "" && m.Memory != nil {
 		// The call is paid for, so its result is stored even if the run was
 		// interrupted.
-		err = m.Memory.Remember(context.WithoutCancel(ctx), s.ID, key, []byte(why))
+		err = m.Memory.Remember(context.WithoutCancel(ctx), c.Source.Session, key, []byte(why))
+	}
+	for i, k := range checks {
+		checks[i].Feedback = eval.Saying(k.Feedback, rec.Said)
 	}
 	return checks, why, err
 }

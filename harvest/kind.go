@@ -53,6 +53,9 @@ type Kind struct {
 	Read func(ctx context.Context, r io.Reader, file string, o Options) (*Session, []Problem, error)
 	// Complete, if it is not nil, adds what other files beside the transcript record.
 	Complete func(s *Session, file string)
+	// Keeps is after how many days the agent removes the transcripts in a home; nil: it
+	// keeps them.
+	Keeps func(home string) (days int)
 }
 
 // Scan is a Kind's Read of a transcript of JSON lines, see jsonl.Scan; finish makes the

@@ -39,6 +39,9 @@ type Miner struct {
 	// Existing are the cases that are stored already. They are not mined again with the
 	// same outcome, and their near-duplicates join their cluster.
 	Existing []eval.Case
+	// Kept are cases that Model may still write checks of although the text of their
+	// sessions has expired. Mine returns each, with or without other checks.
+	Kept []Kept
 }
 
 // MineStats counts the results of Mine. Every use of the skill is counted in exactly
@@ -109,6 +112,17 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 		}
 		if err != nil {
 			break
+		}
+	}
+	if m.Model != nil {
+		for _, k := range m.Kept {
+			if slices.ContainsFunc(cases, func(c eval.Case) bool { return c.ID == k.Case.ID }) {
+				continue // its session continued, and has all of its text again
+			}
+			if err == nil {
+				err = m.again(ctx, &k, &stats)
+			}
+			cases = append(cases, k.Case)
 		}
 	}
 	stats.Cases = len(cases)
@@ -263,13 +277,8 @@ func (m *Miner) draft(s *Session, v Invocation, out outcome) *eval.Case {
 	if at.IsZero() {
 		at = m.Now().UTC()
 	}
-	id := turn.ID
-	if id == "" {
-		id = fmt.Sprint(v.Turn)
-	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{s.Agent, s.ID, id, v.Skill}, "\x00")))
 	c := &eval.Case{
-		ID:      "mined-" + hex.EncodeToString(sum[:8]),
+		ID:      caseID(s, v),
 		Skill:   v.Skill,
 		Prompt:  turn.Prompt,
 		Cluster: "session-" + s.ID,
@@ -282,6 +291,16 @@ func (m *Miner) draft(s *Session, v Invocation, out outcome) *eval.Case {
 		c.Context = preceding(s, v.Turn)
 	}
 	return c
+}
+
+// caseID is the id of the case that is made of a use.
+func caseID(s *Session, v Invocation) string {
+	id := s.Turns[v.Turn].ID
+	if id == "" {
+		id = fmt.Sprint(v.Turn)
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{s.Agent, s.ID, id, v.Skill}, "\x00")))
+	return "mined-" + hex.EncodeToString(sum[:8])
 }
 
 // clean redacts every text of c again: what a model wrote was not redacted yet, and

@@ -147,7 +147,7 @@ func (s *Store) DropCase(ctx context.Context, skill, id string) error {
 		if err := keepPrint(t, skill, id); err != nil {
 			return err
 		}
-		n, err := t.Exec(`UPDATE cases SET dropped = ?, body = '{}'
+		n, err := t.Exec(`UPDATE cases SET dropped = ?, recorded = NULL, body = '{}'
 			WHERE skill = ? AND id = ? AND dropped IS NULL`, now, skill, id)
 		if err == nil && n == 0 {
 			err = ErrNotFound

@@ -75,9 +75,11 @@ func (c *Cursor) find(path string) (fileState, bool) {
 	return f, ok
 }
 
-// hashedPath replaces the path of a transcript whose session was purged, because most
-// agents name the file by the session.
-func hashedPath(path string) string { return "sha256:" + sessionSHA(path) }
+// hashedPath replaces the path of a transcript whose session was purged, or whose text has
+// expired, because agents name files by the session and folders by the project.
+func hashedPath(path string) string { return hashMark + sessionSHA(path) }
+
+const hashMark = "sha256:"
 
 // Seen reports whether an entry with this path, size and time was read. That is enough
 // only for entries that are no files.
@@ -120,6 +122,9 @@ func (c *Cursor) MarkFile(path string, f harvest.FileState) {
 func (c *Cursor) mark(path string, f fileState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if _, ok := c.seen[hashedPath(path)]; ok {
+		path = hashedPath(path)
+	}
 	c.seen[path] = f
 	c.marked[path] = f
 }

@@ -24,7 +24,7 @@ var _ record.Journal = (*journal)(nil)
 func (s *Store) Journal(runID string) record.Journal { return &journal{s, runID} }
 
 // Rollout implements eval.Recorder. The run's own row comes first. A rollout of another
-// run is returned only if it is Done: a missing or void one measured nothing, and does
+// run is returned only if it is Done and has its text: a missing or void one measured nothing, and does
 // not show whether a new one would be missing or void too.
 func (j *journal) Rollout(ctx context.Context, key string) (*eval.Rollout, bool, error) {
 	type found struct {
@@ -38,7 +38,7 @@ func (j *journal) Rollout(ctx context.Context, key string) (*eval.Rollout, bool,
 		}
 		f.Rollout, err = sqlite.Decode[eval.Rollout](body)
 		return f, err
-	}, `SELECT run, body FROM rollouts WHERE key = ?1 AND (run = ?2 OR status = ?3)
+	}, `SELECT run, body FROM rollouts WHERE key = ?1 AND (run = ?2 OR status = ?3 AND body ->> '$.expired' IS NULL)
 		ORDER BY run = ?2 DESC, id LIMIT 1`, key, j.run, string(eval.Done))
 	if err != nil {
 		return nil, false, fmt.Errorf("look up rollout %s: %w", key, err)

@@ -155,9 +155,7 @@ func (p *purge) silence(run string) error {
 		return err
 	}
 	p.report.Completions += int(n)
-	_, err = p.Exec(`UPDATE events SET body = json_set(body, '$.data.reason', ?2)
-		WHERE run = ?1 AND body ->> '$.data.reason' IS NOT NULL AND body ->> '$.kind' <> 'verdict'`, run, purgedWords)
-	if err != nil {
+	if err := silenceEvents(p.tx, run, purgedWords); err != nil {
 		return err
 	}
 	var body []byte
@@ -173,6 +171,14 @@ func (p *purge) silence(run string) error {
 		return err
 	}
 	_, err = p.Exec(`UPDATE runs SET status = ?, body = ? WHERE id = ?`, string(r.Status), string(body), run)
+	return err
+}
+
+// silenceEvents puts words in the place of the reasons in a run's events. A verdict
+// quotes no case.
+func silenceEvents(t *tx, run, words string) error {
+	_, err := t.Exec(`UPDATE events SET body = json_set(body, '$.data.reason', ?2)
+		WHERE run = ?1 AND body ->> '$.data.reason' IS NOT NULL AND body ->> '$.kind' <> 'verdict'`, run, words)
 	return err
 }
 

@@ -51,7 +51,7 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 			return err
 		}
 		// This deletes its invocations too.
-		if _, err := t.Exec(`DELETE FROM sessions WHERE id = ? AND path = ?`, ses.ID, ses.Path); err != nil {
+		if _, err := t.Exec(`DELETE FROM sessions WHERE id = ? AND path IN (?, ?)`, ses.ID, ses.Path, hashedPath(ses.Path)); err != nil {
 			return err
 		}
 		_, err = t.Exec(`INSERT INTO sessions (id, path, agent, headless, started, head, turns) VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -88,6 +88,7 @@ type SessionFilter struct {
 	Skill  string    // sessions that used it
 	Since  time.Time // started then or later
 	People bool      // leave out those that a program drove
+	Text   bool      // leave out those whose text has expired
 	// Bare leaves out Turns, which are nearly all of a session's bytes.
 	Bare  bool
 	Limit int // the newest so many
@@ -116,6 +117,9 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 	}
 	if f.People {
 		and("NOT headless")
+	}
+	if f.Text {
+		and("expired IS NULL")
 	}
 	turns := "turns"
 	if f.Bare {
@@ -154,8 +158,8 @@ type Use struct {
 
 // Invocations returns the uses of a skill, the oldest first: those that SkillUse
 // counts, and those in sessions that a program drove. An agent that resumes a session
-// copies its lines into a new file: such a use is returned once, from the path that
-// sorts first.
+// copies its lines into a new file: such a use is returned once, from the session whose
+// id sorts first. (The path of one whose text has expired is a hash.)
 func (s *Store) Invocations(ctx context.Context, skill string) ([]Use, error) {
 	uses, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (u Use, err error) {
 		var body sql.RawBytes
@@ -164,7 +168,7 @@ func (s *Store) Invocations(ctx context.Context, skill string) ([]Use, error) {
 		}
 		u.Invocation, err = sqlite.Decode[harvest.Invocation](body)
 		return u, err
-	}, `SELECT session, path, agent, headless, body FROM (`+distinctUses+`) WHERE skill = ? ORDER BY at, path, seq`, skill)
+	}, `SELECT session, path, agent, headless, body FROM (`+distinctUses+`) WHERE skill = ? ORDER BY at, session, path, seq`, skill)
 	return uses, sqlite.Named(err, "list uses of %s", skill)
 }
 
@@ -172,7 +176,7 @@ func (s *Store) Invocations(ctx context.Context, skill string) ([]Use, error) {
 // made of line numbers occur in several files, so the time must be equal too; without a
 // time, only the file's own row is. (SQLite takes the other columns of a min() from the
 // row that holds it: a person's session is first.)
-const distinctUses = `SELECT i.*, s.agent, s.headless, min(s.headless || char(31) || i.path || char(31) || i.seq)
+const distinctUses = `SELECT i.*, s.agent, s.headless, min(s.headless || char(31) || i.session || char(31) || i.path || char(31) || i.seq)
 	FROM invocations i JOIN sessions s ON s.id = i.session AND s.path = i.path
 	WHERE NOT i.failed AND NOT (i.body ->> '$.signal' = 'dollar_mention' AND NOT i.body ->> '$.explicit')
 	GROUP BY i.skill, i.id, coalesce(i.at, i.path || char(31) || i.seq)`

@@ -49,8 +49,10 @@ model: a correction becomes a check that quotes it, and the next
 type harvestReport struct {
 	Schema int `json:"schema"`
 	ingest.Report
-	Stored int                 `json:"stored"` // sessions, those of earlier harvests included
-	Skills []ingest.SkillCases `json:"skills"`
+	Stored int `json:"stored"` // sessions, those of earlier harvests included
+	// Expired counts the sessions whose text has expired now.
+	Expired int                 `json:"expired,omitempty"`
+	Skills  []ingest.SkillCases `json:"skills"`
 }
 
 func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars string, events bool) error {
@@ -95,11 +97,7 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 	}
 	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored)}
 	r.AddStored(stored)
-	r.Skills, err = g.MineAll(ctx, reg, only, f.headless, func(ctx context.Context, live *skill.Live) (bool, error) {
-		trial, err := openTrialOf(ctx, a, db, live, skill.Harness)
-		return trial != nil, err
-	})
-	if err != nil {
+	if r.Skills, err = mineAll(ctx, a, db, only, f.headless); err != nil {
 		return err
 	}
 	if sidecars != "" {
@@ -108,6 +106,9 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 			return err
 		}
 		a.Say("harvest: %d sidecars written or added to in %s", n, sidecars)
+	}
+	if r.Expired, err = expireText(ctx, a, f.headless, only != ""); err != nil {
+		return err
 	}
 	if events {
 		if n := len(r.Problems); n > 0 {

@@ -166,7 +166,7 @@ func sameCommand(ctx context.Context, a *global, f *runFlags) error {
 	return err
 }
 
-func runSkill(ctx context.Context, a *global, f *runFlags) error {
+func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -176,6 +176,16 @@ func runSkill(ctx context.Context, a *global, f *runFlags) error {
 	sweepTemporary(a)
 	if err := sameCommand(ctx, a, f); err != nil {
 		return err
+	}
+	if !f.DryRun && !f.NoHarvest {
+		defer func() {
+			if ctx.Err() != nil {
+				return
+			}
+			if _, e := expireText(ctx, a, f.harvest.headless, true); err == nil {
+				err = e
+			}
+		}()
 	}
 	c, err := prepareRun(ctx, a, f)
 	defer func() { c.Close() }() // with an error too

@@ -151,6 +151,9 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 		}
 	default:
 		s.Tell(n)
+		if _, err := expireText(ctx, a, f.harvest.headless, true); err != nil {
+			return err
+		}
 	}
 	if stopped == nil {
 		r.Report = writeNight(a, r)

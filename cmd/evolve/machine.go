@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
@@ -17,6 +18,7 @@ import (
 type machine struct {
 	typist *owner.Agent // in whose session the command was typed, nil for a person
 	policy func() (*policy.Policy, error)
+	clock  func() time.Time // by which session text expires; nil: none does
 }
 
 // fixed is the policy of the machine, nil if there is none.

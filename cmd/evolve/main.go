@@ -6,12 +6,13 @@ package main
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/skill-evolve/evolve/store/datadir/policy"
 )
 
 func main() {
-	m := machine{typist: owner.Find(os.Getenv, owner.Parents()), policy: policy.Read}
+	m := machine{typist: owner.Find(os.Getenv, owner.Parents()), policy: policy.Read, clock: time.Now}
 	os.Exit(run(context.Background(), m, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 
 	"github.com/skill-evolve/evolve/harvest"
 )
@@ -112,6 +113,54 @@ func Append(home string, records ...Record) (added int, err error) {
 		added++
 	}
 	return added, nil
+}
+
+// Rewrite puts what edit makes of each line in its place, while no hook writes; nothing
+// of it drops the line. It returns how many lines it changed.
+func Rewrite(home string, edit func(line []byte) []byte) (changed int, err error) {
+	path := filepath.Join(home, BusFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return 0, fmt.Errorf("lock the bus: %w", err)
+	}
+	defer lock.Close()
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return 0, fmt.Errorf("read bus: %w", err)
+	}
+	var kept bytes.Buffer
+	for line := range bytes.Lines(old) {
+		next := edit(line)
+		if !bytes.Equal(next, line) {
+			changed++
+		}
+		kept.Write(next)
+	}
+	if changed == 0 {
+		return 0, nil
+	}
+	return changed, renameio.WriteFile(path, kept.Bytes(), 0o600)
+}
+
+// Forget removes the words from the records of sessions that are due: what the user typed
+// and the folders of skills.
+func Forget(home string, due func(session string, at time.Time) bool) error {
+	_, err := Rewrite(home, func(line []byte) []byte {
+		var r Record
+		if json.Unmarshal(line, &r) != nil || r.Prompt == "" && r.Dir == "" || !due(r.Session, harvest.When(r.Event.Timestamp)) {
+			return line
+		}
+		r.Prompt, r.Dir = "", ""
+		bare, err := json.Marshal(r)
+		if err != nil {
+			return line
+		}
+		return append(bare, '\n')
+	})
+	return err
 }
 
 // tail reads the end of the bus.

@@ -24,7 +24,7 @@ type Mining struct {
 // Mine turns the stored uses of a skill into cases and assigns their splits. It returns
 // the new cases, and those that a model has rewritten.
 func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eval.Case, stats harvest.MineStats, err error) {
-	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: name})
+	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
 	if err != nil {
 		return nil, stats, err
 	}
@@ -40,8 +40,12 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	for _, c := range known {
 		seen[eval.ClusterOf(&c)] = seen[eval.ClusterOf(&c)] || c.Split == eval.Train || c.Split == eval.Val
 	}
+	var kept []harvest.Kept
 	old := map[string]string{} // case to be mined again → its cluster, which is kept
 	if m.Model != nil {
+		if kept, err = Kept(ctx, g.Store, name, known); err != nil {
+			return nil, stats, err
+		}
 		for _, c := range known {
 			if Quoted(c) {
 				old[c.ID] = c.Cluster
@@ -49,7 +53,7 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 		}
 		known = slices.DeleteFunc(known, Quoted)
 	}
-	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, IncludeHeadless: m.Headless,
+	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, Kept: kept, IncludeHeadless: m.Headless,
 		Labeller: &harvest.Labeller{Model: m.Model, Memory: g.Store, Redactor: g.Redactor, Save: g.Store.SaveSession}})
 	if err != nil && len(mined) == 0 {
 		return nil, stats, err
@@ -68,6 +72,13 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	// What was mined is kept even if mining was stopped.
 	if e := g.SaveCases(context.WithoutCancel(ctx), name, mined); e != nil {
 		return nil, stats, e
+	}
+	for _, c := range mined {
+		if !Quoted(c) && slices.ContainsFunc(kept, func(k harvest.Kept) bool { return k.Case.ID == c.ID }) {
+			if e := g.Store.TrimRecording(context.WithoutCancel(ctx), name, c.ID); e != nil {
+				return nil, stats, e
+			}
+		}
 	}
 	return mined, stats, err
 }

@@ -6,14 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval/agent/handoff"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/scratch"
@@ -24,9 +21,6 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 )
-
-// fileMode keeps what is written for its owner alone.
-const fileMode fs.FileMode = 0o600
 
 // requestFolders are the folders into which runs put requests for people.
 func requestFolders(ctx context.Context, db *store.Store, home datadir.Dir, runs []string) ([]string, error) {
@@ -71,14 +65,8 @@ func (w *sweep) files() error {
 			}
 		}
 	}
-	for _, edit := range inside(string(w.home), datadir.Edits+"*") { // left by a killed editor
-		for _, id := range w.plan.CaseIDs {
-			if len(inside(edit, datadir.FileName(id)+".json*")) > 0 {
-				if err := w.remove(edit); err != nil {
-					return err
-				}
-			}
-		}
+	if err := w.edits(); err != nil {
+		return err
 	}
 	// Logs are removed whole, because quoted content cannot be recognised in them.
 	if err := w.all(inside(w.home.Logs(), "*")); err != nil {
@@ -106,6 +94,20 @@ func (w *sweep) files() error {
 	removed = append(removed, store.SweepCopies(w.home.Database())...)
 	w.removed, w.left = append(w.removed, removed...), append(w.left, left...)
 	w.left = append(w.left, inside(string(w.home), w.home.Damaged())...)
+	return nil
+}
+
+// edits removes what was left of edits of the cases by somebody whose editor was killed.
+func (w *sweep) edits() error {
+	for _, edit := range inside(string(w.home), datadir.Edits+"*") {
+		for _, id := range w.plan.CaseIDs {
+			if len(inside(edit, datadir.FileName(id)+".json*")) > 0 {
+				if err := w.remove(edit); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	return nil
 }
 
@@ -163,30 +165,16 @@ func (w *sweep) naming(files []string) error {
 // bus removes the lines of the bus that contain a purged name, while no hook writes to
 // it.
 func (w *sweep) bus() error {
-	path := filepath.Join(string(w.home), hook.BusFile)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	lock := flock.New(path+".lock", flock.SetPermissions(fileMode))
-	if err := lock.Lock(); err != nil {
-		return fmt.Errorf("lock the bus: %w", err)
-	}
-	defer lock.Close()
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	var kept bytes.Buffer
-	for line := range bytes.Lines(old) {
-		if !slices.ContainsFunc(w.names(), func(name string) bool { return bytes.Contains(line, []byte(name)) }) {
-			kept.Write(line)
+	n, err := hook.Rewrite(string(w.home), func(line []byte) []byte {
+		if slices.ContainsFunc(w.names(), func(name string) bool { return bytes.Contains(line, []byte(name)) }) {
+			return nil
 		}
+		return line
+	})
+	if n > 0 && err == nil {
+		w.removed = append(w.removed, fmt.Sprintf("%s: %s", filepath.Join(string(w.home), hook.BusFile), plain.Counted(n, "line")))
 	}
-	if kept.Len() == len(old) {
-		return nil
-	}
-	w.removed = append(w.removed, fmt.Sprintf("%s: %s", path, plain.Counted(bytes.Count(old, []byte("\n"))-bytes.Count(kept.Bytes(), []byte("\n")), "line")))
-	return renameio.WriteFile(path, kept.Bytes(), fileMode)
+	return err
 }
 
 // requests removes the requests that quote a session: those about one of its cases or a
@@ -214,7 +202,7 @@ func (w *sweep) requests(dir string) error {
 	if len(w.removed) == before {
 		return nil
 	}
-	_, err := handoff.Clean(dir, func(string) bool { return false }) // writes the list anew
+	_, err := handoff.Clean(dir, func(string, time.Time) bool { return false }) // writes the list anew
 	return err
 }
 

@@ -64,11 +64,15 @@ func (c *askCount) Complete(_ context.Context, p eval.Prompt) (eval.Completion, 
 // requests to each model, without making any. Nothing is stored. The cost is
 // left open.
 func ForecastMining(ctx context.Context, db *store.Store, name string, headless bool, who eval.Identity, red redact.Redactor, now func() time.Time) (*MiningForecast, error) {
-	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name})
+	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
 	if err != nil {
 		return nil, err
 	}
 	known, err := db.Cases(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := ingest.Kept(ctx, db, name, known)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +81,7 @@ func ForecastMining(ctx context.Context, db *store.Store, name string, headless 
 		ptrs[i] = &sessions[i]
 	}
 	c := &askCount{id: who}
-	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, Memory: db, Redactor: red, Now: now, Existing: slices.DeleteFunc(known, ingest.Quoted),
+	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, Memory: db, Redactor: red, Now: now, Existing: slices.DeleteFunc(known, ingest.Quoted), Kept: kept,
 		IncludeHeadless: headless, Labeller: &harvest.Labeller{Model: c, Memory: db, Redactor: red}})
 	return &MiningForecast{Calls: c.calls, in: c.in}, err
 }

@@ -92,6 +92,10 @@ func (u *Words) Of(ctx context.Context, c *eval.Case) (string, error) {
 		if w := turns[src.Turn]; w != "" {
 			return w, nil
 		}
+		recorded, err := u.Store.Recordings(ctx, c.Skill)
+		if err != nil || recorded[c.ID].Evidence != "" {
+			return recorded[c.ID].Evidence, err
+		}
 	}
 	var said []string
 	for _, k := range c.Checks {

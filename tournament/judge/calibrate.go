@@ -112,11 +112,15 @@ func (k *Calibrator) measure(ctx context.Context, name string, cases []eval.Case
 	if c.Outcomes, err = k.outcomes(ctx, name); err != nil {
 		return c, err
 	}
-	sessions, err := k.db.Sessions(ctx, store.SessionFilter{Skill: name})
+	sessions, err := k.db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
 	if err != nil {
 		return c, err
 	}
-	labels := sessionLabels(cases, sessions)
+	recorded, err := k.db.Recordings(ctx, name)
+	if err != nil {
+		return c, err
+	}
+	labels := sessionLabels(cases, sessions, recorded)
 	asks := make([]ask, len(labels))
 	for i := range labels {
 		asks[i] = ask{kase: &labels[i].kase, answer: labels[i].answer}

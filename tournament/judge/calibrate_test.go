@@ -71,7 +71,7 @@ func TestSessionLabels(t *testing.T) {
 		eval.Case{ID: "made", Skill: "s", Prompt: "p", Checks: cases[0].Checks, Source: &eval.Source{Origin: "generated", Outcome: "corrected"}},
 		eval.Case{ID: "brought", Skill: "s", Prompt: "p", Checks: cases[0].Checks, Reference: "r"})
 	var got []string
-	for _, l := range sessionLabels(cases, sessions) {
+	for _, l := range sessionLabels(cases, sessions, nil) {
 		got = append(got, fmt.Sprintf("%s %v %q ref=%v", l.kase.ID, l.pass, l.answer, l.kase.Reference != ""))
 		if len(l.kase.Checks) != 1 || l.kase.Checks[0].Rubric != "uses the right axis" {
 			t.Errorf("%s is judged by %+v", l.kase.ID, l.kase.Checks)
@@ -97,11 +97,11 @@ func TestSessionLabels(t *testing.T) {
 			t.Errorf("label %d is %s, want %s", i, got[i], w)
 		}
 	}
-	if n := len(sessionLabels(cases[:1], sessions)); n != 2 {
+	if n := len(sessionLabels(cases[:1], sessions, nil)); n != 2 {
 		t.Errorf("one corrected use gives %d labels, want both", n)
 	}
 	many, recorded := owner(60)
-	if n := len(sessionLabels(many, recorded)); n != 2*MaxOfAKind {
+	if n := len(sessionLabels(many, recorded, nil)); n != 2*MaxOfAKind {
 		t.Errorf("%d labels, want %d", n, 2*MaxOfAKind)
 	}
 }

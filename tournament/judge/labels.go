@@ -41,8 +41,9 @@ type labelled struct {
 //
 // A corrected use whose checks ask no judge (the model wrote better ones)
 // gets the criterion of accepted uses: the corrected answer must not seem as
-// good as the accepted one.
-func sessionLabels(cases []eval.Case, sessions []harvest.Session) []labelled {
+// good as the accepted one. recorded is what cases keep of sessions whose text
+// has expired.
+func sessionLabels(cases []eval.Case, sessions []harvest.Session, recorded map[string]harvest.Recording) []labelled {
 	turns := answers(sessions)
 	criterion := asGood(cases)
 	var passes, fails []labelled
@@ -64,7 +65,7 @@ func sessionLabels(cases []eval.Case, sessions []harvest.Session) []labelled {
 			if len(probe.Checks) == 0 {
 				continue
 			}
-			if wrong := plain.Runes(turns[turnOf(&c)], maxLabelled); wrong != "" && wrong != c.Reference {
+			if wrong := plain.Runes(cmp.Or(turns[turnOf(&c)], recorded[c.ID].Answer), maxLabelled); wrong != "" && wrong != c.Reference {
 				fails = append(fails, labelled{probe, wrong, false, false})
 			}
 			if own && c.Reference != "" {

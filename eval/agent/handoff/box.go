@@ -220,9 +220,9 @@ func (b box) writeIndex() error {
 	return nil
 }
 
-// Clean removes the requests, answered or not, of finished runs, and what a crash left
-// incomplete. It returns how many requests it removed.
-func Clean(dir string, over func(run string) bool) (int, error) {
+// Clean removes the requests, answered or not, that are over, by the run that asked and
+// the time, and what a crash left half made. It returns how many requests it removed.
+func Clean(dir string, over func(run string, asked time.Time) bool) (int, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -239,7 +239,7 @@ func Clean(dir string, over func(run string) bool) (int, error) {
 			return n, fmt.Errorf("clean up requests: %w", err)
 		}
 		for _, r := range all {
-			if !over(r.Run) {
+			if !over(r.Run, r.Asked) {
 				continue
 			}
 			if err := os.RemoveAll(filepath.Join(in, r.ID)); err != nil {

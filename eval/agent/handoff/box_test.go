@@ -119,7 +119,7 @@ func TestClean(t *testing.T) {
 	if err := os.Chtimes(crashed, old, old); err != nil {
 		t.Fatal(err)
 	}
-	n, err := Clean(dir, func(run string) bool { return run == "run-1" })
+	n, err := Clean(dir, func(run string, _ time.Time) bool { return run == "run-1" })
 	if err != nil || n != 3 {
 		t.Errorf("%d removed (%v), want 3", n, err)
 	}
@@ -140,7 +140,7 @@ func TestClean(t *testing.T) {
 	if err != nil || !strings.Contains(string(index), "# Open requests: 2") {
 		t.Errorf("index: %s (%v)", index, err)
 	}
-	if n, err := Clean(filepath.Join(dir, "absent"), func(string) bool { return true }); n != 0 || err != nil {
+	if n, err := Clean(filepath.Join(dir, "absent"), func(string, time.Time) bool { return true }); n != 0 || err != nil {
 		t.Errorf("no folder: %d (%v)", n, err)
 	}
 }
@@ -165,7 +165,7 @@ func TestCleanedWhileWaiting(t *testing.T) {
 		}
 	}()
 	<-asked
-	if n, err := Clean(dir, func(string) bool { return true }); n != 1 || err != nil {
+	if n, err := Clean(dir, func(string, time.Time) bool { return true }); n != 1 || err != nil {
 		t.Errorf("%d (%v)", n, err)
 	}
 	stop := make(chan struct{})

@@ -18,6 +18,10 @@ func (s *Worker) unmined(ctx context.Context, name string) (mark string, err err
 	if err != nil {
 		return "", err
 	}
+	for i := range uses { // what expires makes no new use
+		u := &uses[i]
+		u.Path, u.Dir, u.Feedback.Evidence = "", "", ""
+	}
 	raw, err := json.Marshal(map[string]any{"uses": uses, "headless": s.Runner.Headless})
 	if err != nil {
 		return "", fmt.Errorf("encode the uses of %s: %w", name, err)

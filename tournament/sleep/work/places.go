@@ -78,6 +78,9 @@ func whereUsed(ctx context.Context, db *store.Store, layout *skill.Layout, live 
 // version is the SHA-256 of the text that was in force in a use, "" if the
 // history of the skill's home does not have it.
 func (p *usedPlaces) version(u *store.Use) string {
+	if store.IsHashed(u.Dir) {
+		return anotherText
+	}
 	if u.Dir != "" {
 		switch path := p.resolve(u.Dir); {
 		case path == "": // it is gone, or on another machine: the agent tells

@@ -39,7 +39,8 @@ type Config struct {
 	Command        []string    `yaml:"command"` // the program of the backend "command", with its arguments
 	PassEnv        []string    `yaml:"pass_env"`
 	AllowHosts     []string    `yaml:"allow_hosts"`
-	Targets        []string    `yaml:"targets"` // where versions are installed, as --to says it
+	Targets        []string    `yaml:"targets"`   // where versions are installed, as --to says it
+	KeepDays       *int        `yaml:"keep_days"` // after which session text that no case uses expires
 	Hooks          hook.Config `yaml:"hooks"`
 	Prices         PriceTable  `yaml:"prices"`
 	// Demo marks a folder that evolve demo made: simulated evidence may
@@ -119,6 +120,8 @@ func parseConfig(text []byte) (*Config, error) {
 		return nil, fmt.Errorf("concurrency: %d is not between 1 and 256", c.Concurrency)
 	case c.ConfirmOverUSD != nil && !eval.IsAmount(*c.ConfirmOverUSD):
 		return nil, fmt.Errorf("confirm_over_usd: %v is no number of dollars", *c.ConfirmOverUSD)
+	case c.KeepDays != nil && (*c.KeepDays < 1 || *c.KeepDays > maxKeepDays):
+		return nil, fmt.Errorf("keep_days: %d is not between 1 and %d", *c.KeepDays, maxKeepDays)
 	case c.Sandbox != "" && c.Sandbox != agent.SandboxOn && c.Sandbox != agent.SandboxNone:
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
 	}
