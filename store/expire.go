@@ -23,6 +23,9 @@ type Dropped struct {
 	Skill, ID string
 	// Runs had the case: none of them can be resumed without it, and none is on trial.
 	Runs []string
+	// Texts are the SHA-256 of those that were made from it, or from such a text, and led
+	// nowhere: no version, none that is proved or undecided, none to be decided on.
+	Texts []string
 }
 
 // An Expiry is what expires.
@@ -102,11 +105,52 @@ func (s *Store) droppedCases(ctx context.Context, kept map[string]bool, busy fun
 		if err != nil {
 			return nil, err
 		}
-		if r.Runs = runs; !used {
-			out = append(out, r.Dropped)
+		if used {
+			continue
 		}
+		r.Runs = runs
+		if r.Texts, err = s.textsOf(ctx, r.Dropped); err != nil {
+			return nil, err
+		}
+		out = append(out, r.Dropped)
 	}
 	return out, nil
+}
+
+// lastWord selects the texts on which the owner's last decision is an argument.
+func lastWord(arg string) string {
+	return `SELECT sha FROM decisions d WHERE word = ` + arg + ` AND id = (SELECT max(id) FROM decisions l WHERE l.skill = d.skill AND l.sha = d.sha)`
+}
+
+// textsOf lists the Texts of a dropped case.
+func (s *Store) textsOf(ctx context.Context, c Dropped) (out []string, err error) {
+	used, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT sha FROM versions UNION `+lastWord("?1")+`
+		UNION SELECT challenger FROM trials WHERE body ->> '$.decision' NOT IN ('reject', ?2) AND challenger NOT IN (`+lastWord("?3")+`)
+		UNION SELECT sha FROM candidates WHERE body ->> '$.state' = ?4 AND sha NOT IN (`+lastWord("?3")+`)`,
+		string(Approved), Withdrawn, string(Rejected), string(record.Quarantined))
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range c.Runs {
+		all, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Candidate], `SELECT body FROM candidates WHERE run = ?`, run)
+		if err != nil {
+			return nil, err
+		}
+		learned := map[string]bool{}
+		for _, k := range all {
+			if slices.Contains(k.Taught, c.ID) {
+				learned[k.SHA] = true
+			}
+		}
+		spread(learned, all, nil)
+		for sha := range learned {
+			if !slices.Contains(used, sha) {
+				out = append(out, sha)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
 
 // inUse reports whether a process works on one of the runs, or its trial is undecided.
@@ -114,7 +158,8 @@ func (s *Store) inUse(ctx context.Context, runs []string, busy func(run string) 
 	if slices.ContainsFunc(runs, busy) {
 		return true, nil
 	}
-	open, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT coalesce(body ->> '$.run', '') FROM trials WHERE body ->> '$.decision' = 'undecided'`)
+	open, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string],
+		`SELECT coalesce(body ->> '$.run', '') FROM trials WHERE body ->> '$.decision' = 'undecided' AND challenger NOT IN (`+lastWord("?1")+`)`, string(Rejected))
 	return slices.ContainsFunc(runs, func(run string) bool { return slices.Contains(open, run) }), err
 }
 
@@ -305,53 +350,13 @@ func (e *expiry) dropped(c Dropped) error {
 			return err
 		}
 	}
-	if err := e.texts(c); err != nil {
-		return err
+	for _, sha := range c.Texts {
+		if _, err := e.Exec(`UPDATE candidates SET text = NULL WHERE sha = ?`, sha); err != nil {
+			return err
+		}
 	}
 	_, err = e.Exec(`UPDATE cases SET expired = ?, recorded = NULL WHERE skill = ? AND id = ?`, e.at, c.Skill, c.ID)
 	return err
-}
-
-// texts removes the texts that were made from the case, or from such a text, and led
-// nowhere: no version, none that was tried, and none that its owner has to decide on.
-func (e *expiry) texts(c Dropped) error {
-	used := map[string]bool{}
-	err := e.Each(`SELECT sha FROM versions UNION SELECT challenger FROM trials UNION SELECT sha FROM decisions`, nil, func(rows *sql.Rows) error {
-		var sha string
-		err := rows.Scan(&sha)
-		used[sha] = true
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, run := range c.Runs {
-		var all []record.Candidate
-		err := e.Each(`SELECT body FROM candidates WHERE run = ?`, []any{run}, func(rows *sql.Rows) error {
-			k, err := sqlite.ScanBody[record.Candidate](rows)
-			all = append(all, k)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		learned := map[string]bool{}
-		for _, k := range all {
-			if slices.Contains(k.Taught, c.ID) {
-				learned[k.SHA] = true
-			}
-		}
-		spread(learned, all, nil)
-		for _, k := range all {
-			if !learned[k.SHA] || used[k.SHA] || k.State == record.Quarantined {
-				continue
-			}
-			if _, err := e.Exec(`UPDATE candidates SET text = NULL WHERE run = ? AND seq = ?`, run, k.Seq); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // replies removes the text of models' replies; what they took stays.

@@ -65,6 +65,11 @@ func TestTextExpires(t *testing.T) {
 	if where := bytesUnder(t, home, texts); len(where) < 5 {
 		t.Fatalf("the session is stored in %v: this test shows less than it says", where)
 	}
+	staged, err := filepath.Glob(filepath.Join(home, "staged", "dataviz", "*"))
+	if err != nil || len(staged) != 1 {
+		t.Fatalf("%v are staged, %v: this test shows less than it says", staged, err)
+	}
+	evolve(exitDone, "reject", "dataviz@"+filepath.Base(staged[0]))
 	counts := evolve(exitDone, "status")
 
 	at = recorded.AddDate(0, 0, 29)
@@ -81,13 +86,12 @@ func TestTextExpires(t *testing.T) {
 	if !strings.Contains(out, "the text of 5 sessions has expired") {
 		t.Errorf("after 40 days: %s", out)
 	}
+	evolve(exitDone, "log", "dataviz")
 	for where := range bytesUnder(t, home, texts) {
 		t.Errorf("after its time: %s", where)
 	}
-	for where := range bytesUnder(t, home, planted("b")[:6]) {
-		if !strings.Contains(where, "evolve.db") && !strings.Contains(where, "/reports/") {
-			t.Logf("of a live case: %s", where)
-		}
+	if len(bytesUnder(t, home, planted("b")[:1])) == 0 {
+		t.Error("the live case has lost its prompt")
 	}
 	if now := evolve(exitDone, "status"); now != counts {
 		t.Errorf("status changed:\n%s\nwas\n%s", now, counts)

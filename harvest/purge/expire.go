@@ -18,13 +18,14 @@ import (
 )
 
 // Files removes what files of the data folder hold of text that expires: pages and
-// requests that show the dropped cases, the requests of runs that are over, words in the
+// requests that show the dropped cases, the texts that were made from them, the requests of runs that are over, words in the
 // records of hooks, and whatever else was written before old.
 func (p *Purger) Files(ctx context.Context, x store.Expiry, old time.Time) error {
 	w := sweep{home: p.Dir}
 	for _, c := range x.Cases {
 		w.plan.CaseIDs = append(w.plan.CaseIDs, c.ID)
 		w.plan.Runs = append(w.plan.Runs, c.Runs...)
+		w.plan.Removed = append(w.plan.Removed, c.Texts...)
 	}
 	all, err := p.Store.Runs(ctx, "")
 	if err != nil {
@@ -50,6 +51,9 @@ func (p *Purger) Files(ctx context.Context, x store.Expiry, old time.Time) error
 		}
 	}
 	if err := w.pages(); err != nil {
+		return err
+	}
+	if err := w.staged(); err != nil {
 		return err
 	}
 	if err := w.edits(); err != nil {

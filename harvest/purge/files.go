@@ -58,12 +58,8 @@ func (w *sweep) files() error {
 	if err := w.pages(); err != nil {
 		return err
 	}
-	for _, of := range inside(w.home.Staged(), "*") {
-		for _, sha := range slices.Concat(w.plan.Candidates, w.plan.Removed) {
-			if err := w.all(inside(of, datadir.TextName(sha))); err != nil {
-				return err
-			}
-		}
+	if err := w.staged(); err != nil {
+		return err
 	}
 	if err := w.edits(); err != nil {
 		return err
@@ -94,6 +90,18 @@ func (w *sweep) files() error {
 	removed = append(removed, store.SweepCopies(w.home.Database())...)
 	w.removed, w.left = append(w.removed, removed...), append(w.left, left...)
 	w.left = append(w.left, inside(string(w.home), w.home.Damaged())...)
+	return nil
+}
+
+// staged removes the staged texts that are removed from the store.
+func (w *sweep) staged() error {
+	for _, of := range inside(w.home.Staged(), "*") {
+		for _, sha := range slices.Concat(w.plan.Candidates, w.plan.Removed) {
+			if err := w.all(inside(of, datadir.TextName(sha))); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
