@@ -36,9 +36,9 @@ type Expiry struct {
 	Unwritten bool
 }
 
-// IsHashed reports whether the folder of a skill is the hash of one that evolve does not
-// install to, of a use whose session's text has expired.
-func IsHashed(dir string) bool { return strings.HasPrefix(dir, hashMark) }
+// IsHashed reports whether a path is the hash of one: of a transcript whose text has
+// expired, or of the folder of a skill that was used there.
+func IsHashed(path string) bool { return strings.HasPrefix(path, hashMark) }
 
 // Due finds out what expires: the text of sessions that ended before their agent's time,
 // and what was measured on their dropped cases. A session without an end is as old as

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
@@ -55,6 +56,7 @@ type listedCase struct {
 	Split   eval.Split `json:"split"`
 	Origin  string     `json:"origin"`
 	Outcome string     `json:"outcome,omitempty"`
+	Session time.Time  `json:"session_time,omitzero"` // when it was recorded
 	Cluster string     `json:"cluster"`
 	Checks  []string   `json:"checks"` // their types
 	Prompt  string     `json:"prompt"`
@@ -65,10 +67,19 @@ func listed(c *eval.Case) listedCase {
 	if c.Source != nil && c.Source.Origin != "" {
 		l.Outcome = c.Source.Outcome
 	}
+	l.Session = sessionTime(c)
 	for _, k := range c.Checks {
 		l.Checks = append(l.Checks, k.Type)
 	}
 	return l
+}
+
+// sessionTime is when the session of a mined case was recorded, zero for another case.
+func sessionTime(c *eval.Case) (at time.Time) {
+	if c.Source != nil && c.Source.Origin == "mined" {
+		at = c.Source.Time
+	}
+	return at
 }
 
 func casesList(ctx context.Context, a *global, name, split string) error {
@@ -89,13 +100,17 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 		fmt.Fprintf(&b, "no cases of %s\nnext: `evolve harvest` makes some of your sessions, `evolve cases import FILE` brings your own\n", name)
 	} else {
 		t := a.NewTable(&b)
-		fmt.Fprintln(t, "ID\tSPLIT\tORIGIN\tCHECKS\tPROMPT")
+		fmt.Fprintln(t, "ID\tSPLIT\tORIGIN\tSESSION OF\tCHECKS\tPROMPT")
 		for _, l := range list {
 			origin := l.Origin
 			if l.Outcome != "" {
 				origin += ", " + l.Outcome
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", plain.Text(l.ID), orDash(string(l.Split)), origin, tally(l.Checks), headOf(plain.Text(l.Prompt), 60))
+			session := "-"
+			if !l.Session.IsZero() {
+				session = dayOf(l.Session)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", plain.Text(l.ID), orDash(string(l.Split)), origin, session, tally(l.Checks), headOf(plain.Text(l.Prompt), 60))
 		}
 		if err := t.Flush(); err != nil {
 			return err
@@ -175,6 +190,13 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 	row("cluster", "%s", eval.ClusterOf(c))
 	if s := c.Source; s != nil {
 		row("source", "%s", oneLine(strings.Join([]string{s.Origin, s.Outcome, s.Agent, s.Session}, " ")))
+	}
+	if at := sessionTime(c); !at.IsZero() {
+		age := "of " + dayOf(at)
+		if a.machine.clock != nil {
+			age += ", " + plain.Counted(int(a.machine.clock().Sub(at).Hours()/24), "day") + " old"
+		}
+		row("session", "%s", age)
 	}
 	if w := c.Workspace; w != nil {
 		row("workspace", "%s %s", w.Repo, w.Commit)

@@ -25,7 +25,11 @@ func newHarvestCommand(a *global) *cobra.Command {
 		Long: `harvest reads the sessions that are new since the last harvest, stores them with
 their secrets replaced, and turns the uses of your skills into cases. It asks no
 model: a correction becomes a check that quotes it, and the next
-` + "`evolve --skill NAME`" + ` lets a model write better checks.`,
+` + "`evolve --skill NAME`" + ` lets a model write better checks.
+
+At its end the text of old sessions expires: after as long as their agent keeps
+it, after keep_days of config.yaml (90) at the latest. Cases keep what they need;
+counts, times and labels stay.`,
 		Example: "  evolve harvest --since 30d\n  evolve harvest --exclude-project '/home/you/client-*'\n  evolve harvest --events --skill dataviz > events.jsonl",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

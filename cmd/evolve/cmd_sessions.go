@@ -117,7 +117,8 @@ type listedSession struct {
 	Agent       string    `json:"agent"`
 	Started     time.Time `json:"started,omitzero"`
 	Headless    bool      `json:"headless,omitempty"`
-	Paths       []string  `json:"paths"` // of the transcripts
+	Paths       []string  `json:"paths"`             // of the transcripts
+	Expired     bool      `json:"expired,omitempty"` // the text of one of them, and its path
 	Uses        int       `json:"uses"`
 	Skills      []string  `json:"skills"` // that it used, in order
 	Cases       []string  `json:"cases"`  // ids of those that were made of it
@@ -143,7 +144,11 @@ func bySession(sessions []harvest.Session, cases []eval.Case) []listedSession {
 			out = append(out, listedSession{ID: s.ID, Agent: s.Agent, Started: s.Started, Headless: s.Headless, Paths: []string{}, Skills: []string{}, Cases: []string{}})
 		}
 		l := &out[i]
-		l.Paths = append(l.Paths, s.Path)
+		if store.IsHashed(s.Path) {
+			l.Expired = true
+		} else {
+			l.Paths = append(l.Paths, s.Path)
+		}
 		for _, v := range s.Invocations {
 			if !v.Used() {
 				continue
@@ -251,6 +256,9 @@ func showSession(ctx context.Context, a *global, name string) error {
 	fmt.Fprintf(&b, "%s: %s, started %s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started))
 	for _, p := range s.Paths {
 		fmt.Fprintf(&b, "  transcript  %s\n", plain.Text(p))
+	}
+	if s.Expired {
+		b.WriteString("  text        expired; counts, times and labels are left\n")
 	}
 	for _, v := range s.Invocations {
 		fmt.Fprintf(&b, "  use         %s, %s\n", plain.Text(v.Skill), cmp.Or(v.Outcome, string(harvest.Unknown)))

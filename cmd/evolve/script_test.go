@@ -26,7 +26,11 @@ func TestMain(m *testing.M) {
 		// are replaced by a word in its output.
 		"evolve": func() {
 			stdout, stderr := &steady{w: os.Stdout}, &steady{w: os.Stderr}
-			code := run(context.Background(), machine{}, os.Args[1:], os.Stdin, stdout, stderr)
+			m := machine{}
+			if at, err := time.Parse(time.DateOnly, os.Getenv("EVOLVE_TEST_DATE")); err == nil {
+				m.clock = func() time.Time { return at }
+			}
+			code := run(context.Background(), m, os.Args[1:], os.Stdin, stdout, stderr)
 			recordScript(os.Args[1:], code, stdout.flush(), stderr.flush())
 			os.Exit(code)
 		},
