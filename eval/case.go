@@ -62,6 +62,14 @@ func (c *Case) Origin() string {
 // and validation; it is never held out, because it is no real user's request.
 func (c *Case) Generated() bool { return c.Source != nil && c.Source.Origin == "generated" }
 
+// Recorded is when the session of a mined case took place, zero for another case.
+func (c *Case) Recorded() (at time.Time) {
+	if c.Source != nil && c.Source.Origin == "mined" {
+		at = c.Source.Time
+	}
+	return at
+}
+
 // A Split is the use of a case. Empty means not assigned yet.
 type Split string
 

@@ -63,23 +63,14 @@ type listedCase struct {
 }
 
 func listed(c *eval.Case) listedCase {
-	l := listedCase{ID: c.ID, Split: c.Split, Origin: c.Origin(), Cluster: eval.ClusterOf(c), Prompt: c.Prompt}
+	l := listedCase{ID: c.ID, Split: c.Split, Origin: c.Origin(), Session: c.Recorded(), Cluster: eval.ClusterOf(c), Prompt: c.Prompt}
 	if c.Source != nil && c.Source.Origin != "" {
 		l.Outcome = c.Source.Outcome
 	}
-	l.Session = sessionTime(c)
 	for _, k := range c.Checks {
 		l.Checks = append(l.Checks, k.Type)
 	}
 	return l
-}
-
-// sessionTime is when the session of a mined case was recorded, zero for another case.
-func sessionTime(c *eval.Case) (at time.Time) {
-	if c.Source != nil && c.Source.Origin == "mined" {
-		at = c.Source.Time
-	}
-	return at
 }
 
 func casesList(ctx context.Context, a *global, name, split string) error {
@@ -100,17 +91,16 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 		fmt.Fprintf(&b, "no cases of %s\nnext: `evolve harvest` makes some of your sessions, `evolve cases import FILE` brings your own\n", name)
 	} else {
 		t := a.NewTable(&b)
-		fmt.Fprintln(t, "ID\tSPLIT\tORIGIN\tSESSION OF\tCHECKS\tPROMPT")
+		fmt.Fprintln(t, "ID\tSPLIT\tORIGIN\tCHECKS\tPROMPT")
 		for _, l := range list {
 			origin := l.Origin
 			if l.Outcome != "" {
 				origin += ", " + l.Outcome
 			}
-			session := "-"
 			if !l.Session.IsZero() {
-				session = dayOf(l.Session)
+				origin += ", " + dayOf(l.Session)
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", plain.Text(l.ID), orDash(string(l.Split)), origin, session, tally(l.Checks), headOf(plain.Text(l.Prompt), 60))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", plain.Text(l.ID), orDash(string(l.Split)), origin, tally(l.Checks), headOf(plain.Text(l.Prompt), 60))
 		}
 		if err := t.Flush(); err != nil {
 			return err
@@ -191,7 +181,7 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 	if s := c.Source; s != nil {
 		row("source", "%s", oneLine(strings.Join([]string{s.Origin, s.Outcome, s.Agent, s.Session}, " ")))
 	}
-	if at := sessionTime(c); !at.IsZero() {
+	if at := c.Recorded(); !at.IsZero() {
 		age := "of " + dayOf(at)
 		if a.machine.clock != nil {
 			age += ", " + plain.Counted(int(a.machine.clock().Sub(at).Hours()/24), "day") + " old"

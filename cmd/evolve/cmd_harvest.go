@@ -111,7 +111,7 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 		}
 		a.Say("harvest: %d sidecars written or added to in %s", n, sidecars)
 	}
-	if r.Expired, err = expireText(ctx, a, f.headless, only != ""); err != nil {
+	if r.Expired, err = expireText(ctx, a, f.headless); err != nil {
 		return err
 	}
 	if events {
@@ -121,6 +121,22 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 		return printEvents(ctx, a, g, only)
 	}
 	return printHarvest(a, r)
+}
+
+// mineAll makes cases, without a model, of all skills, or of one.
+func mineAll(ctx context.Context, a *global, db *store.Store, only string, headless bool) ([]ingest.SkillCases, error) {
+	g, err := a.ingester(db)
+	if err != nil {
+		return nil, err
+	}
+	reg, err := g.Layout.Registry()
+	if err != nil {
+		return nil, err
+	}
+	return g.MineAll(ctx, reg, only, headless, func(ctx context.Context, live *skill.Live) (bool, error) {
+		trial, err := openTrialOf(ctx, a, db, live, skill.Harness)
+		return trial != nil, err
+	})
 }
 
 // recordAll records the live texts of all skills that can be read, or of one:

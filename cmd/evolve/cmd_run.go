@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,11 +180,9 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 	}
 	if !f.DryRun && !f.NoHarvest {
 		defer func() {
-			if ctx.Err() != nil {
-				return
-			}
-			if _, e := expireText(ctx, a, f.harvest.headless, true); err == nil {
-				err = e
+			if ctx.Err() == nil {
+				_, e := expireText(ctx, a, f.harvest.headless)
+				err = cmp.Or(err, e)
 			}
 		}()
 	}

@@ -151,7 +151,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 		}
 	default:
 		s.Tell(n)
-		if _, err := expireText(ctx, a, f.harvest.headless, true); err != nil {
+		if _, err := expireText(ctx, a, f.harvest.headless); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,5 @@
-// Package purge removes sessions and all that was made of them without a trace: files
-// first, then what the store has.
+// Package purge removes sessions and all that was made of them without a trace, and the
+// text of those whose time is over: files first, then what the store has.
 package purge
 
 import (

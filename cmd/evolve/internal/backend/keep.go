@@ -3,29 +3,27 @@ package backend
 import (
 	"time"
 
+	"github.com/skill-evolve/evolve/harvest/purge"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
 )
 
 // keepDays is after how many days the text of sessions expires at the latest if the
 // configuration says nothing, maxKeepDays the most that it may say.
 const keepDays, maxKeepDays = 90, 3650
 
-// A Retention says how long the text of sessions is kept.
-type Retention struct {
-	days   int
-	agents map[string]int // those that keep it for less
-}
-
-// Retention is as long as the agents keep their transcripts themselves, and no longer
-// than the configuration and limit say, in days; a limit of 0 is none.
-func (c *Config) Retention(l *skill.Layout, limit int) (Retention, error) {
-	r := Retention{days: keepDays, agents: map[string]int{}}
+// Retention is how long the text of sessions is kept now: as long as the agents keep
+// their transcripts themselves, and no longer than the configuration and a policy say,
+// which may be nil.
+func (c *Config) Retention(l *skill.Layout, p *policy.Policy, now time.Time) (r purge.Retention, err error) {
+	most := keepDays
 	if c.KeepDays != nil {
-		r.days = *c.KeepDays
+		most = *c.KeepDays
 	}
-	if limit > 0 {
-		r.days = min(r.days, limit)
+	if p != nil && p.KeepDays > 0 {
+		most = min(most, p.KeepDays)
 	}
+	least, agents := most, map[string]int{}
 	for _, k := range kinds {
 		if k.Keeps == nil {
 			continue
@@ -34,30 +32,16 @@ func (c *Config) Retention(l *skill.Layout, limit int) (Retention, error) {
 		if err != nil {
 			return r, err
 		}
-		if days := k.Keeps(home); days < r.days {
-			r.agents[k.Agent] = days
-		}
+		agents[k.Agent] = min(most, k.Keeps(home))
+		least = min(least, agents[k.Agent])
 	}
-	return r, nil
-}
-
-// Before is when sessions of an agent must have ended for their text to expire now.
-func (r Retention) Before(now time.Time) func(agent string) time.Time {
-	return func(agent string) time.Time {
-		days, ok := r.agents[agent]
+	r.Oldest = now.AddDate(0, 0, -least)
+	r.Before = func(agent string) time.Time {
+		days, ok := agents[agent]
 		if !ok {
-			days = r.days
+			days = most
 		}
 		return now.AddDate(0, 0, -days)
 	}
-}
-
-// Oldest is when anything must have been written for its text to expire now, whoever's
-// session it is of.
-func (r Retention) Oldest(now time.Time) time.Time {
-	days := r.days
-	for _, d := range r.agents {
-		days = min(days, d)
-	}
-	return now.AddDate(0, 0, -days)
+	return r, nil
 }
