@@ -121,4 +121,8 @@ func TestTextExpires(t *testing.T) {
 	if now := bytesUnder(t, home, planted("a")); len(now) != 0 {
 		t.Errorf("after another harvest: %v", now)
 	}
+	evolve(exitDone, "sessions", "purge", canaries["b"], "--yes") // its case lives
+	if now := bytesUnder(t, home, planted("b")); len(now) != 0 {
+		t.Errorf("after the purge of an expired session with a case: %v", now)
+	}
 }

@@ -396,6 +396,28 @@ func TestThreeYears(t *testing.T) {
 		t.Errorf("a second time, the file has changed: %v", err)
 	}
 	y.kept(t, cases)
+	y.continued(t)
+}
+
+// continued: a session that goes on after its text has expired is stored as a whole again,
+// once.
+func (y *years) continued(t *testing.T) {
+	i := len(y.sessions) - 1
+	s, before := *y.sessions[i], y.numbers(t)["uses"]
+	s.Ended = clock
+	if err := y.db.SaveSession(t.Context(), &s); err != nil {
+		t.Fatal(err)
+	}
+	got, err := y.db.Sessions(t.Context(), store.SessionFilter{ID: s.ID})
+	if err != nil || len(got) != 1 || got[0].Path != s.Path || !strings.Contains(got[0].Turns[0].Prompt, word(i)) {
+		t.Errorf("it is stored as %+v, %v", got, err)
+	}
+	if now := y.numbers(t)["uses"]; !reflect.DeepEqual(now, before) {
+		t.Errorf("uses %+v, were %+v", now, before)
+	}
+	if n := y.expire(t); n != 0 {
+		t.Errorf("its time begins anew, and the text of %d sessions has expired", n)
+	}
 }
 
 // kept: a model can still write the checks of a case whose session's text has expired,
