@@ -31,27 +31,25 @@ type Recording struct {
 	Corrections []string `json:"corrections,omitempty"` // the messages that did so, as typed
 	Said        string   `json:"said,omitempty"`        // the user's own words in them
 	Evidence    string   `json:"evidence,omitempty"`    // of the label
+	// Folders are those that the session worked in: whose project the case is of.
+	Folders []string `json:"folders,omitempty"`
 }
 
-// RecordingOf is what c, which was mined from s, needs of it; nil if no use in s is the
-// one that c was made of.
-func RecordingOf(s *Session, c *eval.Case) *Recording {
-	if c.Source == nil || c.Source.Origin != "mined" {
-		return nil
-	}
+// RecordingOf is what c, a case of s, needs of it.
+func RecordingOf(s *Session, c *eval.Case) (rec Recording) {
 	for _, v := range uniqueUses(s, c.Skill) {
 		if caseID(s, v) != c.ID {
 			continue
 		}
-		out := assess(s, v)
-		rec := recording(s, v, out)
-		rec.Evidence = v.Feedback.Evidence
-		if Label(c.Source.Outcome) != Corrected {
-			rec = Recording{Evidence: rec.Evidence}
+		if c.Source.Outcome == string(Corrected) {
+			rec = recording(s, v, assess(s, v))
 		}
-		return &rec
+		rec.Evidence = v.Feedback.Evidence
 	}
-	return nil
+	if s.CWD != "" {
+		rec.Folders = []string{s.CWD}
+	}
+	return rec
 }
 
 // A Kept is a case whose session's text has expired.

@@ -168,8 +168,8 @@ const expiredWords = "expired with the text of a session"
 
 // Keeping says what stays of sessions whose text expires.
 type Keeping struct {
-	// Case is what a live case still needs of its session, nil for nothing.
-	Case func(*harvest.Session, eval.Case) *harvest.Recording
+	// Case is what a live case still needs of its session.
+	Case func(*harvest.Session, eval.Case) harvest.Recording
 	// File is the SKILL.md in a folder, symlinks resolved; "" if there is none.
 	File func(dir string) string
 }
@@ -302,14 +302,13 @@ func (e *expiry) cases(ses *harvest.Session) error {
 	}
 	for _, c := range cases {
 		rec := e.keep.Case(ses, c)
-		if rec == nil {
-			continue
-		}
 		body, err := json.Marshal(rec)
 		if err != nil {
 			return err
 		}
-		if _, err := e.Exec(`UPDATE cases SET recorded = ? WHERE skill = ? AND id = ?`, string(body), c.Skill, c.ID); err != nil {
+		// A session may have several transcripts: that of a subagent knows nothing of the use.
+		if _, err := e.Exec(`UPDATE cases SET recorded = ?1 WHERE skill = ?2 AND id = ?3 AND (recorded IS NULL OR ?4)`,
+			string(body), c.Skill, c.ID, rec.Evidence != ""); err != nil {
 			return err
 		}
 	}

@@ -22,9 +22,9 @@ func Kept(ctx context.Context, db *store.Store, name string, known []eval.Case) 
 
 // Needs is what a case still needs of its session: a judge is calibrated on the answer
 // that was corrected, and a model may still write checks of a quoted correction.
-func Needs(s *harvest.Session, c eval.Case) *harvest.Recording {
+func Needs(s *harvest.Session, c eval.Case) harvest.Recording {
 	rec := harvest.RecordingOf(s, &c)
-	if rec != nil && !Quoted(c) {
+	if !Quoted(c) {
 		rec.Corrections, rec.Said = nil, ""
 	}
 	return rec
