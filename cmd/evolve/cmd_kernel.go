@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
+	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
 
@@ -46,43 +46,6 @@ their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`
 	return c
 }
 
-// A kernelReport is what `evolve kernel show --json` prints: schema 1.
-type kernelReport struct {
-	Schema    int          `json:"schema"`
-	Skill     string       `json:"skill"`
-	Path      string       `json:"path"`
-	SHA       string       `json:"sha256"` // of the kernel
-	Confirmed *time.Time   `json:"confirmed"`
-	Bytes     int          `json:"bytes"`
-	Harness   int          `json:"harness_bytes"`
-	Share     float64      `json:"harness_share"` // of the file's bytes, [0,1]
-	Spans     []kernelSpan `json:"spans"`
-}
-
-type kernelSpan struct {
-	First   int    `json:"first_line"`
-	Last    int    `json:"last_line"`
-	Heading string `json:"heading,omitempty"`
-	Reason  string `json:"reason"`
-}
-
-// kernelReportOf describes a document's kernel.
-func kernelReportOf(live *skill.Live) *kernelReport {
-	text := live.Doc.Render()
-	r := &kernelReport{Schema: 1, Skill: live.Name, Path: live.Path, SHA: live.Doc.KernelHash(), Bytes: len(text), Spans: []kernelSpan{}}
-	kernel := 0
-	for _, s := range live.Doc.Kernel() {
-		kernel += s.End - s.Start
-		last := s.Line + bytes.Count(bytes.TrimRight(text[s.Start:s.End], "\r\n"), []byte("\n"))
-		r.Spans = append(r.Spans, kernelSpan{s.Line, last, s.Heading, s.Reason})
-	}
-	r.Harness = r.Bytes - kernel
-	if r.Bytes > 0 {
-		r.Share = float64(r.Harness) / float64(r.Bytes)
-	}
-	return r
-}
-
 // confirmedAt is when the owner confirmed a kernel, nil if they have not. It does not
 // create a store.
 func confirmedAt(ctx context.Context, a *global, name, sha string) (*time.Time, error) {
@@ -102,14 +65,14 @@ func kernelShow(ctx context.Context, a *global, name string) error {
 	if err != nil {
 		return err
 	}
-	r := kernelReportOf(live)
+	r := status.KernelOf(live)
 	if r.Confirmed, err = confirmedAt(ctx, a, name, r.SHA); err != nil {
 		return err
 	}
 	return printKernel(a, r)
 }
 
-func printKernel(a *global, r *kernelReport) error {
+func printKernel(a *global, r *status.KernelParts) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: kernel %.12s, ", r.Skill, r.SHA)
 	if r.Confirmed != nil {

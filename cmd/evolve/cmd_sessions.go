@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/purge"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
 
@@ -110,70 +110,6 @@ func selectedSessions(ctx context.Context, a *global, db *store.Store, f session
 	}), nil
 }
 
-// A listedSession is one stored session: its transcript and those of its
-// subagents together.
-type listedSession struct {
-	ID          string    `json:"session"`
-	Agent       string    `json:"agent"`
-	Started     time.Time `json:"started,omitzero"`
-	Headless    bool      `json:"headless,omitempty"`
-	Paths       []string  `json:"paths"`             // of the transcripts
-	Expired     bool      `json:"expired,omitempty"` // the text of one of them, and its path
-	Uses        int       `json:"uses"`
-	Skills      []string  `json:"skills"` // that it used, in order
-	Cases       []string  `json:"cases"`  // ids of those that were made of it
-	Invocations []usedAt  `json:"invocations,omitempty"`
-}
-
-// A usedAt is one use of a skill and its outcome.
-type usedAt struct {
-	Skill   string    `json:"skill"`
-	Outcome string    `json:"outcome"`
-	Time    time.Time `json:"time,omitzero"`
-}
-
-// bySession groups transcripts by their session, in order.
-func bySession(sessions []harvest.Session, cases []eval.Case) []listedSession {
-	at := map[string]int{}
-	out := []listedSession{}
-	for _, s := range sessions {
-		i, ok := at[s.ID]
-		if !ok {
-			i = len(out)
-			at[s.ID] = i
-			out = append(out, listedSession{ID: s.ID, Agent: s.Agent, Started: s.Started, Headless: s.Headless, Paths: []string{}, Skills: []string{}, Cases: []string{}})
-		}
-		l := &out[i]
-		if store.IsHashed(s.Path) {
-			l.Expired = true
-		} else {
-			l.Paths = append(l.Paths, s.Path)
-		}
-		for _, v := range s.Invocations {
-			if !v.Used() {
-				continue
-			}
-			l.Uses++
-			l.Skills = append(l.Skills, v.Skill)
-			l.Invocations = append(l.Invocations, usedAt{v.Skill, string(v.Feedback.Label), v.Time})
-		}
-	}
-	for _, c := range cases {
-		if c.Source == nil {
-			continue
-		}
-		if i, ok := at[c.Source.Session]; ok {
-			out[i].Cases = append(out[i].Cases, c.ID)
-		}
-	}
-	for i := range out {
-		slices.Sort(out[i].Skills)
-		out[i].Skills = slices.Compact(out[i].Skills)
-		slices.SortStableFunc(out[i].Invocations, func(v, w usedAt) int { return v.Time.Compare(w.Time) })
-	}
-	return out
-}
-
 func listSessions(ctx context.Context, a *global, f sessionFlags) error {
 	db, err := a.store(ctx)
 	if err != nil {
@@ -187,7 +123,7 @@ func listSessions(ctx context.Context, a *global, f sessionFlags) error {
 	if err != nil {
 		return err
 	}
-	all := bySession(sessions, cases)
+	all := status.SessionsWith(sessions, cases)
 	for i := range all {
 		all[i].Invocations = nil
 	}
@@ -251,7 +187,7 @@ func showSession(ctx context.Context, a *global, name string) error {
 	if err != nil {
 		return err
 	}
-	s := bySession(sessions, cases)[0]
+	s := status.SessionsWith(sessions, cases)[0]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, started %s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started))
 	for _, p := range s.Paths {
