@@ -19,8 +19,10 @@ func TestFolders(t *testing.T) {
 		head, middle,
 		`{"type":"queue-operation","content":"`+strings.Repeat("x", 5000)+`","cwd":"/queue","sessionId":"s1"}`,
 		`{"type":"summary","summary":"of no folder"}`,
-		typed("p2", "u2", "thanks"))
-	want := []string{"/home/dev/project", "/second", "/result", `C:\Users\dev`, "/old", "/middle", "/queue"}
+		typed("p2", "u2", "thanks"),
+		strings.Replace(head, `"cwd":"/no"`, `"cwd":"/home/dev/project"`, 1), strings.Replace(strings.Replace(head, "/old", "/older", 1), `"cwd":"/no"`, `"cwd":"/home/dev/project"`, 1),
+		typed("p3", "u3", "go on"), strings.Replace(resulted("t3", "x", false), `"toolUseResult":{},"timestamp":"2026-11-20T18:14:45.571Z","entrypoint":"cli","cwd":"/home/dev/project"`, `"toolUseResult":{"path":"/home/dev/project"},"cwd":"/last"`, 1))
+	want := []string{"/home/dev/project", "/second", "/result", `C:\Users\dev`, "/old", "/middle", "/queue", "/older", "/last"}
 	if len(problems) > 0 || !slices.Equal(s.Folders, want) || s.CWD != want[0] {
 		t.Errorf("worked in %q, %v, want %q", s.Folders, problems, want)
 	}

@@ -42,16 +42,24 @@ func (t *transcript) wants(line []byte) bool {
 	return true
 }
 
-// edge is how much of a line's end is searched for its working folder, in bytes.
-const edge = 4 << 10
+// How much of a line's end is searched for its working folder, in bytes; near is enough
+// for most, at its beginning too.
+const (
+	near = 256
+	edge = 4 << 10
+)
 
 // folder notes the working folder of a line, most of which are never decoded. It is
 // before the first array or object of a line, or near its end behind all others. A text
 // holds no such mark: its quotes are escaped.
 func (t *transcript) folder(line []byte) {
+	if len(t.atEnd) > 0 && bytes.Contains(line[max(0, len(line)-near):], t.atEnd) && !bytes.Contains(line[:min(near, len(line))], cwdMark) {
+		return
+	}
 	for m := jsonl.Object(line); m.Next(); {
 		if string(m.Key()) == "cwd" {
 			t.at(m.Value())
+			t.atEnd = t.atEnd[:0] // what is there is something else
 			return
 		}
 		if next := m.Rest()[0]; next == '{' || next == '[' {
@@ -61,6 +69,7 @@ func (t *transcript) folder(line []byte) {
 	end := line[max(0, len(line)-edge):]
 	if i := bytes.LastIndex(end, cwdMark); i >= 0 {
 		t.at(bytes.TrimLeft(end[i+len(cwdMark):], " "))
+		t.atEnd = append(append(t.atEnd[:0], cwdMark...), t.cwd...)
 	}
 }
 

@@ -20,6 +20,7 @@ type transcript struct {
 
 	named  bool   // the session's id, folder and branch are known
 	cwd    []byte // the working folder of the last line that names one, raw
+	atEnd  []byte // the same with its key, if it was near the line's end
 	answer string // message id of the text in the last turn's Answer
 	usage  map[string]spent
 	tools  map[string]ref  // calls of the last turn without a result yet
