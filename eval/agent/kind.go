@@ -27,6 +27,8 @@ type Kind struct {
 	AnyServer  bool // it uses the server of --base-url, with the key of --api-key-env
 	Dollars    Dollars
 
+	// Asks tells who gets the text of requests: see Recipients.
+	Asks func(*Opening) []Recipient
 	// Make opens it for one of the roles of a run.
 	Make func(ctx context.Context, o *Opening) (Answerer, error)
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
@@ -9,7 +10,7 @@ import (
 )
 
 // Kind is the backend that runs the owner's own program.
-var Kind = &agent.Kind{Name: "command", UsesTools: true, Dollars: agent.Unknown, Make: func(ctx context.Context, o *agent.Opening) (agent.Answerer, error) {
+var Kind = &agent.Kind{Name: "command", UsesTools: true, Dollars: agent.Unknown, Asks: asks, Make: func(ctx context.Context, o *agent.Opening) (agent.Answerer, error) {
 	if len(o.Spec.Command) == 0 {
 		return agent.Answerer{}, problem.Inputf("for example --command 'python3 my_agent.py'; docs/adding-an-agent.md has the contract", "the command backend needs --command")
 	}
@@ -18,3 +19,19 @@ var Kind = &agent.Kind{Name: "command", UsesTools: true, Dollars: agent.Unknown,
 	c.Credentials = replay.Keys(o, o.Spec.PassEnv)
 	return agent.Both(New(ctx, c))
 }}
+
+// asks are the hosts that the program reaches from its sandbox. Without one it may send
+// what it gets to anybody: it is a vendor of its own name.
+func asks(o *agent.Opening) (to []agent.Recipient) {
+	if !o.Sandbox() {
+		name := "command"
+		if len(o.Spec.Command) > 0 {
+			name += ":" + filepath.Base(o.Spec.Command[0])
+		}
+		return []agent.Recipient{{Vendor: name}}
+	}
+	for _, host := range o.Spec.AllowHosts {
+		to = append(to, agent.At(host)...)
+	}
+	return to
+}

@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"net"
+	"net/url"
+	"strings"
+)
+
+// A Recipient gets the text that a role is asked with. This machine is none.
+type Recipient struct {
+	Vendor string `json:"vendor"` // as owners allow it, never ""
+	// Host is its server; "" if nobody can tell.
+	Host string `json:"host,omitempty"`
+}
+
+// vendors are who has the servers of a domain. Of any other host the name is the vendor.
+var vendors = []struct{ domain, vendor string }{
+	{"anthropic.com", "anthropic"},
+	{"openai.com", "openai"},
+	{"chatgpt.com", "openai"},
+	{"github.com", "github"},
+	{"githubcopilot.com", "github"},
+	{"githubusercontent.com", "github"},
+	{"generativelanguage.googleapis.com", "google"},
+	{"openrouter.ai", "openrouter"},
+}
+
+// At are the recipients behind an address: a base URL, a host or host:port. Nobody is
+// behind one of this machine, as far as can be known: a server on it may pass on what it
+// gets.
+func At(address string) []Recipient {
+	host := address
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		host = u.Hostname()
+	} else if h, _, err := net.SplitHostPort(address); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return nil
+	}
+	for _, v := range vendors {
+		if host == v.domain || strings.HasSuffix(host, "."+v.domain) {
+			return []Recipient{{v.vendor, host}}
+		}
+	}
+	return []Recipient{{host, host}}
+}
+
+// Server is the Kind.Asks of a backend that asks one server: that of its base URL, else
+// the vendor's own.
+func Server(own string) func(*Opening) []Recipient {
+	return func(o *Opening) []Recipient {
+		if o.BaseURL != "" {
+			return At(o.BaseURL)
+		}
+		return At(own)
+	}
+}
+
+// Recipients are who gets the text of requests if the backend is opened so; none if it
+// stays on this machine, or goes to a person. A backend that does not tell is a vendor of
+// its own name.
+func (k *Kind) Recipients(o *Opening) []Recipient {
+	switch {
+	case k.ByHand, k.Simulated:
+		return nil
+	case k.Asks == nil:
+		return []Recipient{{Vendor: k.Name}}
+	}
+	return k.Asks(o)
+}
