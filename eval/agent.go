@@ -163,6 +163,7 @@ const (
 	Auth        FailureKind = "auth"         // 401, 403: never retried, stops the run
 	BadRequest  FailureKind = "bad_request"  // 400, 404: never retried, stops the run
 	UsageLimit  FailureKind = "usage_limit"  // a subscription's limit: save, report when it resets, exit 3
+	Refused     FailureKind = "refused"      // the owner has not agreed to the request: never retried, stops the run
 	Pending     FailureKind = "pending"      // requested and not answered yet: the rest of the batch is requested too
 )
 

@@ -36,7 +36,7 @@ func hopeless(err error) bool {
 		return false
 	}
 	switch infra.Kind {
-	case Auth, BadRequest, UsageLimit:
+	case Auth, BadRequest, UsageLimit, Refused:
 		return true
 	}
 	return false

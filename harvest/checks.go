@@ -44,7 +44,7 @@ var writable = check.Names(func(s check.Spec) bool { return s.Example != "" })
 // holds what is wrong.
 func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) ([]eval.Check, error) {
 	rec := recording(s, v, out)
-	if m.Model != nil {
+	if m.Model != nil && (m.May == nil || m.May(s)) {
 		checks, why, err := m.ask(ctx, rec, c, stats)
 		if err != nil {
 			return nil, err

@@ -35,8 +35,11 @@ type Options struct {
 // A Kind declares the sessions of one agent, which keeps each in a file below its
 // home folder.
 type Kind struct {
-	Name        string // of --source
-	Agent       string // in sessions and skill events
+	Name  string // of --source
+	Agent string // in sessions and skill events
+	// Vendor gets the text of the agent's sessions while they are recorded; "" if the
+	// agent asks several.
+	Vendor      string
 	HomeEnv     string // the environment variable that names the home; "" for none
 	HomeDefault string // the home below the user's own, with slashes
 	// Shared: besides the skills in its home, the agent reads those in ~/.agents.

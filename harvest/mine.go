@@ -30,6 +30,8 @@ type Miner struct {
 	Memory   Memory
 	Redactor redact.Redactor  // for what the model returns; nil: redact.Detector
 	Now      func() time.Time // nil: time.Now; dates cases whose session has no clock
+	// May reports whether Model and Labeller may be shown a session; nil: every one.
+	May func(*Session) bool
 	// IncludeHeadless admits sessions that a program drove. No person read their
 	// answers, so what follows them is weak evidence.
 	IncludeHeadless bool
@@ -96,7 +98,7 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 	var err error
 	sessions = m.admit(sessions, &stats)
 	if m.Labeller != nil {
-		if stats.LabelStats, err = m.Labeller.Label(ctx, sessions, skill); err != nil {
+		if stats.LabelStats, err = m.label(ctx, sessions, skill); err != nil {
 			return nil, stats, err
 		}
 	}
@@ -128,6 +130,20 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 	stats.Cases = len(cases)
 	stats.Clusters, _ = Cluster(cases, m.Existing)
 	return cases, stats, err
+}
+
+// label labels what may be shown to a model, and the rest by what is remembered.
+func (m *Miner) label(ctx context.Context, sessions []*Session, skill string) (LabelStats, error) {
+	may := func(s *Session) bool { return m.May == nil || m.May(s) }
+	silent := *m.Labeller
+	silent.Model = nil
+	old, err := silent.Label(ctx, slices.DeleteFunc(slices.Clone(sessions), may), skill)
+	if err != nil {
+		return old, err
+	}
+	stats, err := m.Labeller.Label(ctx, slices.DeleteFunc(slices.Clone(sessions), func(s *Session) bool { return !may(s) }), skill)
+	stats.Labelled, stats.LabelsUnusable = stats.Labelled+old.Labelled, stats.LabelsUnusable+old.LabelsUnusable
+	return stats, err
 }
 
 // admit are the sessions that cases may be made of.

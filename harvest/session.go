@@ -24,6 +24,7 @@ type Session struct {
 	Branch   string    `json:"branch,omitempty"`
 	Commit   string    `json:"commit,omitempty"`
 	Model    string    `json:"model,omitempty"`
+	Vendor   string    `json:"vendor,omitempty"`   // that answered, if the transcript names one and no other
 	Headless bool      `json:"headless,omitempty"` // driven by a program, not a person
 	Subagent string    `json:"subagent,omitempty"` // agent id if this is a subagent's transcript
 	Started  time.Time `json:"started,omitzero"`

@@ -17,11 +17,27 @@ type Backends struct {
 	Agent   eval.Agent
 	Mutator eval.Model
 	Judge   eval.Model
-	Spaces  *workspace.Recorded // nil: the agent works in no folder
+	Miner   eval.Model // the mutator's, for requests of another kind
+	// To are who gets the text of requests, by their kind; a kind whose text stays on
+	// this machine is not in it.
+	To     map[string][]Recipient
+	Spaces *workspace.Recorded // nil: the agent works in no folder
 	// Redactor knows the keys of this process by their values.
 	Redactor redact.Redactor
 	// AtATime is how many rollouts run at once if the run does not set it.
 	AtATime int
+}
+
+// Vendors are those that get the text of requests of these kinds.
+func (b *Backends) Vendors(kinds ...string) (out []string) {
+	for _, kind := range kinds {
+		for _, r := range b.To[kind] {
+			if !slices.Contains(out, r.Vendor) {
+				out = append(out, r.Vendor)
+			}
+		}
+	}
+	return out
 }
 
 // UsesTools reports whether the agent works in a folder.

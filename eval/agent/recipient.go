@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"strings"
@@ -9,9 +10,30 @@ import (
 // A Recipient gets the text that a role is asked with. This machine is none.
 type Recipient struct {
 	Vendor string `json:"vendor"` // as owners allow it, never ""
-	// Host is its server; "" if nobody can tell.
+	// Host is its server, and Port the server's; "" if nobody can tell.
 	Host string `json:"host,omitempty"`
+	Port string `json:"-"`
 }
+
+// Address is the recipient's host, with its port if that is not the usual one; "" if
+// nobody can tell.
+func (r Recipient) Address() string {
+	if r.Host == "" || r.Port == "443" {
+		return r.Host
+	}
+	return net.JoinHostPort(r.Host, r.Port)
+}
+
+// The kinds of requests, by what they are for.
+const (
+	Replay = "replay" // an agent does what a case asks for
+	Mutate = "mutate" // a model writes a text of a skill
+	Judge  = "judge"  // a model grades an answer
+	Mine   = "mine"   // a model writes cases, or reads what a user replied
+)
+
+// Requests are all kinds of requests.
+var Requests = []string{Replay, Mutate, Judge, Mine}
 
 // vendors are who has the servers of a domain. Of any other host the name is the vendor.
 var vendors = []struct{ domain, vendor string }{
@@ -29,11 +51,14 @@ var vendors = []struct{ domain, vendor string }{
 // behind one of this machine, as far as can be known: a server on it may pass on what it
 // gets.
 func At(address string) []Recipient {
-	host := address
+	host, port := address, "443"
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		host = u.Hostname()
-	} else if h, _, err := net.SplitHostPort(address); err == nil {
-		host = h
+		if host = u.Hostname(); u.Scheme == "http" {
+			port = "80"
+		}
+		port = cmp.Or(u.Port(), port)
+	} else if h, p, err := net.SplitHostPort(address); err == nil {
+		host, port = h, p
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -41,10 +66,10 @@ func At(address string) []Recipient {
 	}
 	for _, v := range vendors {
 		if host == v.domain || strings.HasSuffix(host, "."+v.domain) {
-			return []Recipient{{v.vendor, host}}
+			return []Recipient{{v.vendor, host, port}}
 		}
 	}
-	return []Recipient{{host, host}}
+	return []Recipient{{host, host, port}}
 }
 
 // Server is the Kind.Asks of a backend that asks one server: that of its base URL, else

@@ -21,7 +21,7 @@ import (
 const Agent = "claude-code"
 
 // Kind declares the sessions of Claude Code.
-var Kind = harvest.Kind{Name: "claude", Agent: Agent, HomeEnv: "CLAUDE_CONFIG_DIR", HomeDefault: ".claude", Files: files, Read: readSession, Keeps: keeps}
+var Kind = harvest.Kind{Name: "claude", Agent: Agent, Vendor: "anthropic", HomeEnv: "CLAUDE_CONFIG_DIR", HomeDefault: ".claude", Files: files, Read: readSession, Keeps: keeps}
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	t := newTranscript(file, o)

@@ -23,7 +23,7 @@ import (
 const Agent = "codex"
 
 // Kind declares the sessions of Codex.
-var Kind = harvest.Kind{Name: "codex", Agent: Agent, HomeEnv: "CODEX_HOME", HomeDefault: ".codex", Shared: true,
+var Kind = harvest.Kind{Name: "codex", Agent: Agent, Vendor: "openai", HomeEnv: "CODEX_HOME", HomeDefault: ".codex", Shared: true,
 	Start: "session_meta", StartID: "payload.id", Files: files, Read: readSession}
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {

@@ -91,8 +91,11 @@ func (d *Decisions) Write(path string) error {
 	return nil
 }
 
-// Asked reports whether the owner has decided anything yet.
-func (d *Decisions) Asked() bool { return d.asked }
+// Asked reports whether the owner has decided about projects yet: who only agreed to
+// requests has not.
+func (d *Decisions) Asked() bool {
+	return d.asked && (d.All || len(d.Rules) > 0 || len(d.Seen) == 0)
+}
 
 // Allow decides that sessions of a folder may be read, and that vendors besides the one
 // whose agent recorded them get their text.

@@ -24,7 +24,7 @@ const Agent = "copilot-cli"
 const maxWorkspace = 1 << 20
 
 // Kind declares the sessions of Copilot CLI.
-var Kind = harvest.Kind{Name: "copilot", Agent: Agent, HomeEnv: "COPILOT_HOME", HomeDefault: ".copilot", Shared: true, Start: "session.start", StartID: "data.sessionId",
+var Kind = harvest.Kind{Name: "copilot", Agent: Agent, Vendor: "github", HomeEnv: "COPILOT_HOME", HomeDefault: ".copilot", Shared: true, Start: "session.start", StartID: "data.sessionId",
 	Files: harvest.Below("session-state", 1, func(name string) bool { return name == "events.jsonl" }), Read: readSession, Complete: complete}
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {

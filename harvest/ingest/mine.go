@@ -16,9 +16,10 @@ import (
 
 // A Mining holds the options of making cases of sessions.
 type Mining struct {
-	Model    eval.Model // writes checks and labels replies; nil: corrections are quoted
-	Headless bool       // cases of sessions that a program drove, too
-	OnTrial  bool       // a challenger is on trial: new cases are held out for it
+	Model    eval.Model                  // writes checks and labels replies; nil: corrections are quoted
+	May      func(*harvest.Session) bool // may Model be shown a session; nil: every one
+	Headless bool                        // cases of sessions that a program drove, too
+	OnTrial  bool                        // a challenger is on trial: new cases are held out for it
 }
 
 // Mine turns the stored uses of a skill into cases and assigns their splits. It returns
@@ -53,7 +54,7 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 		}
 		known = slices.DeleteFunc(known, Quoted)
 	}
-	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, Kept: kept, IncludeHeadless: m.Headless,
+	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, Kept: kept, IncludeHeadless: m.Headless,
 		Labeller: &harvest.Labeller{Model: m.Model, Memory: g.Store, Redactor: g.Redactor, Save: g.Store.SaveSession}})
 	if err != nil && len(mined) == 0 {
 		return nil, stats, err

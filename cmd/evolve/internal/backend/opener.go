@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/workspace"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -27,6 +28,8 @@ type Opener struct {
 	Access datadir.Access // unless it is datadir.Writes, a backend describes itself and makes no folder
 	Keys   *redact.Keys   // gets the keys that backends are given
 	NoWait bool           // of Flags
+	// Control holds requests to vendors back that were not cleared; nil: all of them.
+	Control *outgoing.Control
 }
 
 // Resolve fills in the choices that b leaves open from config.yaml, the
@@ -164,6 +167,10 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	for _, name := range append([]string{b.APIKeyEnv}, b.PassEnv...) {
 		o.Keys.Add(o.Getenv(name))
 	}
+	to := o.Recipients(b)
+	if err := o.Control.Allowed(to); err != nil {
+		return nil, err
+	}
 	made := map[agent.Role]agent.Answerer{}
 	get := func(r agent.Role) (agent.Answerer, error) {
 		r.Flag = ""
@@ -181,11 +188,26 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 			return nil, err
 		}
 	}
-	back := &agent.Backends{Agent: played[0].Agent, Mutator: played[1].Model, Judge: played[2].Model, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
+	model := func(kind string, a agent.Answerer) eval.Model { return o.Control.Model(kind, to[kind], a.Model) }
+	back := &agent.Backends{Agent: o.Control.Agent(to[agent.Replay], played[0].Agent), Mutator: model(agent.Mutate, played[1]), Miner: model(agent.Mine, played[1]),
+		Judge: model(agent.Judge, played[2]), To: to, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
 	if agent.UsesTools(b.Agent) {
 		back.Spaces = &workspace.Recorded{}
 	}
 	return back, nil
+}
+
+// Recipients are who gets the text of requests with this choice, by their kind, after
+// Resolve. A kind whose text stays on this machine is not in it.
+func (o *Opener) Recipients(b *agent.Spec) map[string][]agent.Recipient {
+	to := map[string][]agent.Recipient{}
+	roles := b.Roles()
+	for kind, r := range map[string]agent.Role{agent.Replay: roles[0], agent.Mutate: roles[1], agent.Mine: roles[1], agent.Judge: roles[2]} {
+		if list := agent.KindOf(r.Agent).Recipients(o.Opening(b, r)); len(list) > 0 {
+			to[kind] = list
+		}
+	}
+	return to
 }
 
 // Opening is the configuration with which a backend is opened for a role.

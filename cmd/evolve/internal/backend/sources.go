@@ -138,3 +138,14 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 	}
 	return out, nil
 }
+
+// Recorder is the vendor that got a session's text while it was recorded, "" if that is
+// not known.
+func Recorder(s *harvest.Session) string {
+	for _, k := range kinds {
+		if k.Agent == s.Agent && k.Vendor != "" {
+			return k.Vendor
+		}
+	}
+	return s.Vendor
+}

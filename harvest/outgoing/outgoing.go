@@ -1,0 +1,344 @@
+// Package outgoing decides which text leaves this machine: that of a project whose owner
+// allows it, in requests of a kind that the owner has seen.
+package outgoing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/consent"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
+)
+
+// A Control decides what text leaves this machine. Cases and sessions pass it before
+// anything is sent (Clear), and each request once more on its way (Agent, Model): what
+// was not cleared is refused there. It is safe for concurrent use; nil clears nothing and
+// refuses every request to a vendor.
+type Control struct {
+	File   string // the owner's decisions, see consent.Read
+	Policy func() (*policy.Policy, error)
+	// Recorder is the vendor that got a session's text while it was recorded, "" if that
+	// is not known.
+	Recorder func(*harvest.Session) string
+	Redactor func() eval.Redactor
+	// Ask shows a request, asks for it, and returns whether the owner agrees; nil: nobody
+	// can be asked.
+	Ask func(request, question string) (bool, error)
+	// Dry: nothing will be sent, so nobody needs to have seen it.
+	Dry bool
+
+	mu      sync.Mutex
+	cleared map[permit]bool
+	seen    map[consent.Request]bool // as far as they were looked up
+}
+
+// A permit is for the requests of one kind to a vendor: of an agent for one case, of a
+// model for all, case "".
+type permit struct{ kind, vendor, kase string }
+
+// origin is where text comes from.
+type origin struct {
+	folders  []string
+	recorder string
+}
+
+// Allowed returns an error if the policy of this machine does not allow a recipient.
+func (g *Control) Allowed(to map[string][]agent.Recipient) error {
+	if g == nil || len(to) == 0 || g.Policy == nil {
+		return nil
+	}
+	p, err := g.Policy()
+	if err != nil {
+		return err
+	}
+	for _, kind := range agent.Requests {
+		for _, r := range to[kind] {
+			if !p.Vendor(r.Vendor) {
+				return policy.Refuse("it allows no text to go to %s", r.Vendor)
+			}
+			if p != nil && p.Hosts != nil && !p.Host(r.Host, r.Port) {
+				return policy.Refuse("it does not allow the host %s", cmp.Or(r.Address(), "of "+r.Vendor+", which nobody knows"))
+			}
+		}
+	}
+	return nil
+}
+
+// Filter returns the cases whose text every vendor of these kinds of requests may get,
+// and a line for each project whose cases stay out. A case that was imported without a
+// session is its owner's choice, and stays.
+func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, cases []eval.Case) (kept []eval.Case, left Left, err error) {
+	vendors := back.Vendors(kinds...)
+	if len(vendors) == 0 || len(cases) == 0 {
+		return cases, nil, nil
+	}
+	if g == nil {
+		return nil, Left{{Cases: len(cases), Vendors: vendors}}, nil
+	}
+	d, err := consent.Read(g.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	origins, err := g.origins(ctx, db, cases)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range cases {
+		o, known := origins[sessionOf(&cases[i])]
+		if !known || g.may(d, o, vendors) {
+			kept = append(kept, cases[i])
+			continue
+		}
+		left.add(d, o, vendors)
+	}
+	return kept, left, nil
+}
+
+// Clear is Filter, after which the cases that it returns may be sent in requests of these
+// kinds. Without a terminal the error names the kinds of requests that the owner has not
+// seen yet.
+func (g *Control) Clear(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, cases []eval.Case) (kept []eval.Case, left Left, err error) {
+	if kept, left, err = g.Filter(ctx, db, back, kinds, cases); err != nil || g == nil {
+		return kept, left, err
+	}
+	ids := []string{""}
+	for i := range kept {
+		ids = append(ids, kept[i].ID)
+	}
+	return kept, left, g.permit(back, kinds, ids)
+}
+
+// Sessions returns which sessions of a skill a model may be shown that gets requests of
+// the kind mine, and permits these requests.
+func (g *Control) Sessions(back *agent.Backends, kinds []string) (func(*harvest.Session) bool, error) {
+	vendors := back.Vendors(kinds...)
+	if len(vendors) == 0 {
+		return nil, nil
+	}
+	if g == nil {
+		return func(*harvest.Session) bool { return false }, nil
+	}
+	d, err := consent.Read(g.File)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *harvest.Session) bool {
+		return g.may(d, origin{workedIn(s), g.Recorder(s)}, vendors)
+	}, g.permit(back, []string{agent.Mine}, []string{""})
+}
+
+func workedIn(s *harvest.Session) []string {
+	if s.CWD == "" {
+		return nil
+	}
+	return []string{s.CWD}
+}
+
+func (g *Control) may(d *consent.Decisions, o origin, vendors []string) bool {
+	return !slices.ContainsFunc(vendors, func(v string) bool { return !d.MaySend(o.folders, o.recorder, v) })
+}
+
+// permit lets requests pass; without a terminal they must be of kinds that were seen.
+func (g *Control) permit(back *agent.Backends, kinds, cases []string) error {
+	d, err := consent.Read(g.File)
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cleared == nil {
+		g.cleared = map[permit]bool{}
+	}
+	unseen := map[string][]string{} // vendor to kinds
+	for _, kind := range kinds {
+		for _, v := range back.Vendors(kind) {
+			for _, id := range cases {
+				g.cleared[permit{kind, v, id}] = true
+			}
+			if !seen(d, kind, v) {
+				unseen[v] = append(unseen[v], kind)
+			}
+		}
+	}
+	if g.Ask != nil || g.Dry || len(unseen) == 0 {
+		return nil
+	}
+	return unagreed(unseen)
+}
+
+func seen(d *consent.Decisions, kind, vendor string) bool {
+	return slices.Contains(d.Seen, consent.Request{Kind: kind, Vendor: vendor})
+}
+
+// unagreed is the error of requests that the owner has not seen, by vendor.
+func unagreed(unseen map[string][]string) error {
+	var what, hint []string
+	for _, v := range slices.Sorted(maps.Keys(unseen)) {
+		what = append(what, fmt.Sprintf("%s requests to %s", strings.Join(unseen[v], ", "), v))
+		hint = append(hint, fmt.Sprintf("`evolve privacy agree %s %s`", v, strings.Join(unseen[v], " ")))
+	}
+	return problem.Inputf("run it in a terminal, which shows the first of each; or agree unseen: "+strings.Join(hint, ", "),
+		"nothing was sent: you have not agreed yet to %s", strings.Join(what, "; "))
+}
+
+// origins finds where the text of cases comes from, by the key of their sessions. A case
+// without a session has none.
+func (g *Control) origins(ctx context.Context, db *store.Store, cases []eval.Case) (map[string]origin, error) {
+	out := map[string]origin{}
+	skills := map[string]bool{}
+	take := func(f store.SessionFilter) error {
+		f.Bare = true
+		list, err := db.Sessions(ctx, f)
+		for i := range list {
+			s := &list[i]
+			o, again := out[s.ID]
+			if by := g.Recorder(s); !again {
+				o.recorder = by
+			} else if o.recorder != by {
+				o.recorder = "" // several agents claim the same session
+			}
+			for _, dir := range workedIn(s) {
+				if !slices.Contains(o.folders, dir) {
+					o.folders = append(o.folders, dir)
+				}
+			}
+			out[s.ID] = o
+		}
+		return err
+	}
+	for i := range cases {
+		c := &cases[i]
+		id := sessionOf(c)
+		if id == "" {
+			continue
+		}
+		if !skills[c.Skill] {
+			skills[c.Skill] = true
+			if err := take(store.SessionFilter{Skill: c.Skill}); err != nil {
+				return nil, err
+			}
+		}
+		if _, known := out[id]; known {
+			continue
+		}
+		if err := take(store.SessionFilter{ID: id}); err != nil {
+			return nil, err
+		}
+		if _, known := out[id]; !known && (c.Source.Origin == "mined" || c.Generated()) {
+			out[id] = origin{recorder: g.Recorder(&harvest.Session{ID: id, Agent: c.Source.Agent})}
+		}
+	}
+	return out, nil
+}
+
+func sessionOf(c *eval.Case) string {
+	if c.Source == nil {
+		return ""
+	}
+	return c.Source.Session
+}
+
+// Left are the cases that stay out, by project.
+type Left []LeftOut
+
+// A LeftOut is why cases of one project stay out.
+type LeftOut struct {
+	Project  string   `json:"project,omitempty"` // "" if no folder is known
+	Cases    int      `json:"cases"`
+	Recorder string   `json:"recorder,omitempty"`
+	Vendors  []string `json:"vendors"` // that may not get the text
+	// Asked: the owner has decided about projects; Read: this one may be read.
+	Asked bool `json:"asked"`
+	Read  bool `json:"read"`
+}
+
+func (l *Left) add(d *consent.Decisions, o origin, vendors []string) {
+	n := LeftOut{Recorder: o.recorder, Asked: d.Asked(), Read: d.MayRead(o.folders), Cases: 1}
+	for _, dir := range o.folders { // the first that keeps it out
+		n.Project = dir
+		if !d.MaySend([]string{dir}, o.recorder, vendors[0]) {
+			break
+		}
+	}
+	for _, v := range vendors {
+		if !d.MaySend(o.folders, o.recorder, v) {
+			n.Vendors = append(n.Vendors, v)
+		}
+	}
+	for i := range *l {
+		if was := &(*l)[i]; was.Project == n.Project && was.Recorder == n.Recorder && slices.Equal(was.Vendors, n.Vendors) {
+			was.Cases++
+			return
+		}
+	}
+	*l = append(*l, n)
+}
+
+// Lines name the projects, and what to type to let their text go.
+func (l Left) Lines() (out []string) {
+	for i := range l {
+		out = append(out, l[i].why()+"; "+l[i].hint())
+	}
+	return out
+}
+
+// None is the error if no case is left.
+func (l Left) None() error {
+	if len(l) == 0 {
+		return nil
+	}
+	return problem.Inputf(l[0].hint(), "no case is left: %s", l[0].why())
+}
+
+func (n *LeftOut) why() string {
+	of := plain.Counted(n.Cases, "case")
+	if n.Project != "" {
+		of += " of " + Short(n.Project)
+	} else {
+		of += " of no known project"
+	}
+	verb := "stay"
+	if n.Cases == 1 {
+		verb = "stays"
+	}
+	of += " " + verb + " out: "
+	switch {
+	case !n.Asked:
+		return of + "you have not been asked yet which projects may be read"
+	case !n.Read:
+		return of + "it is not allowed to be read"
+	case n.Recorder == "":
+		return of + "it is not known which vendor has the text already"
+	}
+	return of + "the text goes to " + n.Recorder + " alone"
+}
+
+func (n *LeftOut) hint() string {
+	if !n.Asked {
+		return "type `evolve harvest` in a terminal"
+	}
+	what := Short(n.Project)
+	if n.Project == "" {
+		what = "--all"
+	} else if strings.ContainsAny(what, " \t'\"$&;()") {
+		what = fmt.Sprintf("%q", n.Project)
+	}
+	hint := "`evolve projects allow " + what
+	for _, v := range n.Vendors {
+		if v != n.Recorder {
+			hint += " --to " + v
+		}
+	}
+	return hint + "`"
+}

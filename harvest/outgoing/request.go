@@ -1,0 +1,225 @@
+package outgoing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/consent"
+)
+
+// Agent is a, held to what was cleared for requests of the kind replay.
+func (g *Control) Agent(to []agent.Recipient, a eval.Agent) eval.Agent {
+	if len(to) == 0 {
+		return a
+	}
+	return &heldAgent{a, g, to}
+}
+
+// Model is m, held to what was cleared for requests of a kind.
+func (g *Control) Model(kind string, to []agent.Recipient, m eval.Model) eval.Model {
+	if len(to) == 0 {
+		return m
+	}
+	return &heldModel{m, g, kind, to}
+}
+
+type heldAgent struct {
+	eval.Agent
+	g  *Control
+	to []agent.Recipient
+}
+
+// Run is the agent's. The error is an *eval.InfraError of kind Refused if the request
+// may not be sent.
+func (h *heldAgent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
+	if err := h.g.pass(ctx, agent.Replay, t.Case.ID, h.to, func() string { return describeTask(&t) }); err != nil {
+		return eval.Attempt{}, err
+	}
+	return h.Agent.Run(ctx, t)
+}
+
+// Ping is the agent's, if it has one: it sends no text.
+func (h *heldAgent) Ping(ctx context.Context) error { return ping(ctx, h.Agent) }
+
+type heldModel struct {
+	eval.Model
+	g    *Control
+	kind string
+	to   []agent.Recipient
+}
+
+// Complete is the model's; its error is as for heldAgent.Run.
+func (h *heldModel) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
+	if err := h.g.pass(ctx, h.kind, "", h.to, func() string { return describePrompt(&p) }); err != nil {
+		return eval.Completion{}, err
+	}
+	return h.Model.Complete(ctx, p)
+}
+
+// Ping is the model's, if it has one: it sends no text.
+func (h *heldModel) Ping(ctx context.Context) error { return ping(ctx, h.Model) }
+
+func ping(ctx context.Context, x any) error {
+	if p, ok := x.(interface{ Ping(context.Context) error }); ok {
+		return p.Ping(ctx)
+	}
+	return nil
+}
+
+// longWait is how long a request may wait for the owner's answer to another one, and
+// still be sent: what is left of its time limit must be the model's.
+const longWait = time.Second
+
+// pass returns nil if a request may be sent. The first one of a kind to a vendor is shown
+// and asked for; the others wait meanwhile. One that waited long has to be made again: its
+// error is of kind Unreachable.
+func (g *Control) pass(ctx context.Context, kind, kase string, to []agent.Recipient, describe func() string) error {
+	refused := func(err error) error { return &eval.InfraError{Kind: eval.Refused, Err: err} }
+	began := time.Now()
+	if g == nil {
+		return refused(errors.New("nobody has cleared what is sent"))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range to {
+		if !g.cleared[permit{kind, r.Vendor, kase}] {
+			return refused(problem.Refusef("please report this", "a %s request to %s was not cleared: nothing was sent", kind, r.Vendor))
+		}
+		if err := g.agreed(kind, r, describe); err != nil {
+			return refused(err)
+		}
+	}
+	if time.Since(began) > longWait {
+		return &eval.InfraError{Kind: eval.Unreachable, Err: errors.New("it waited for the owner's answer")}
+	}
+	return nil
+}
+
+// agreed returns nil if the owner has seen a request of this kind to a vendor, or now
+// agrees to this one. Callers hold g.mu.
+func (g *Control) agreed(kind string, to agent.Recipient, describe func() string) error {
+	if g.seen[consent.Request{Kind: kind, Vendor: to.Vendor}] {
+		return nil
+	}
+	d, err := consent.Read(g.File)
+	if err != nil {
+		return err
+	}
+	if !seen(d, kind, to.Vendor) {
+		if g.Ask == nil {
+			return unagreed(map[string][]string{to.Vendor: {kind}})
+		}
+		text := describe()
+		if g.Redactor != nil {
+			text, _ = g.Redactor().Redact(text)
+		}
+		at := cmp.Or(to.Address(), "a host that nobody knows")
+		ok, err := g.Ask(fmt.Sprintf("the first %s request to %s (%s), as it is sent:\n\n%s", kind, to.Vendor, at, text),
+			fmt.Sprintf("Send this, and from now on all %s requests of allowed projects, to %s?", kind, to.Vendor))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("you did not agree to %s requests to %s", kind, to.Vendor), Hint: "choose another model with --agent, --reflect-agent or --judge-agent"}
+		}
+		if err := Agree(g.File, to.Vendor, kind); err != nil {
+			return err
+		}
+	}
+	if g.seen == nil {
+		g.seen = map[consent.Request]bool{}
+	}
+	g.seen[consent.Request{Kind: kind, Vendor: to.Vendor}] = true
+	return nil
+}
+
+// Agree keeps in a file of decisions that the owner agrees to kinds of requests to a
+// vendor.
+func Agree(file, vendor string, kinds ...string) error {
+	d, err := consent.Read(file)
+	if err != nil {
+		return err
+	}
+	for _, kind := range kinds {
+		if !seen(d, kind, vendor) {
+			d.Seen = append(d.Seen, consent.Request{Kind: kind, Vendor: vendor})
+		}
+	}
+	return d.Write(file)
+}
+
+func describePrompt(p *eval.Prompt) string {
+	if p.System == "" {
+		return p.User
+	}
+	return p.System + "\n\n" + p.User
+}
+
+// describeTask is all of a task that an agent gets, whatever form its backend gives it.
+func describeTask(t *eval.Task) string {
+	var b strings.Builder
+	part := func(name, text string) { fmt.Fprintf(&b, "%s (%s):\n%s\n\n", name, size(len(text)), text) }
+	if t.Variant.Doc != nil {
+		part("skill "+t.Variant.Name, string(t.Variant.Doc.Render()))
+		for _, f := range filesIn(t.Variant.Dir) {
+			if f.name != "SKILL.md" {
+				fmt.Fprintf(&b, "file of the skill: %s (%s)\n", f.name, size(f.size))
+			}
+		}
+	}
+	for _, o := range t.Others {
+		fmt.Fprintf(&b, "skill beside it: %s\n", o.Name)
+	}
+	for _, m := range t.Case.Context {
+		part("earlier, "+m.Role, m.Text)
+	}
+	part("request", t.Case.Prompt)
+	for _, name := range slices.Sorted(maps.Keys(t.Case.Files)) {
+		part("file "+name, t.Case.Files[name])
+	}
+	if w := t.Case.Workspace; w != nil && t.Workspace != "" {
+		all, n := 0, 0
+		for _, f := range filesIn(t.Workspace) {
+			all, n = all+f.size, n+1
+		}
+		fmt.Fprintf(&b, "folder: %s of %s at %s (%s); the agent sends what it reads there\n\n", plain.Counted(n, "file"), Short(w.Repo), w.Commit, size(all))
+	}
+	if t.Prior != nil {
+		part("earlier answer", t.Prior.Answer)
+		part("what is wrong with it", strings.Join(t.Prior.Feedback, "\n"))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+type file struct {
+	name string
+	size int
+}
+
+func filesIn(dir string) (out []file) {
+	if dir == "" {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			rel, _ := filepath.Rel(dir, path)
+			if info, err := e.Info(); err == nil {
+				out = append(out, file{filepath.ToSlash(rel), int(info.Size())})
+			}
+		}
+		return nil // what cannot be read is not sent either
+	})
+	return out
+}
