@@ -47,6 +47,8 @@ type Generator struct {
 	// Existing are all cases of the skill. The model is shown the real ones in train
 	// and val; near-duplicates of any are dropped.
 	Existing []eval.Case
+	// May reports whether the model may be shown a case; nil: every one.
+	May func(*eval.Case) bool
 }
 
 // GenerateStats counts the results of Generate.
@@ -87,6 +89,9 @@ func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Cas
 	}
 	stats := GenerateStats{Unusable: make(map[string]int)}
 	basis := basisOf(g.Existing)
+	if g.May != nil {
+		basis = slices.DeleteFunc(basis, func(c eval.Case) bool { return !g.May(&c) })
+	}
 	stats.Basis = len(basis)
 	if len(basis) == 0 {
 		return nil, stats, ErrNoBasis

@@ -7,7 +7,6 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
@@ -22,10 +21,9 @@ func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &campaign.Runner{Store: a.store, Existing: a.existingStore, Installer: func(db *store.Store) *release.Installer { return a.installerWith(o, db) }, Layout: a.layout(), Dir: o.Dir, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
-		Backends: func(ctx context.Context, s *agent.Spec) (*agent.Backends, error) {
-			return a.opener(f.who.NoWait).Backends(ctx, s)
-		},
+	open := a.opener(f.who.NoWait)
+	open.Control = control(a)
+	return &campaign.Runner{Control: open.Control, Backends: open.Backends, Store: a.store, Existing: a.existingStore, Installer: func(db *store.Store) *release.Installer { return a.installerWith(o, db) }, Layout: a.layout(), Dir: o.Dir, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
 		Harvest: func(ctx context.Context, db *store.Store) (*ingest.Report, error) {
 			return harvestSessions(ctx, a, db, f.harvest)
 		},

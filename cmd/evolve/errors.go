@@ -137,6 +137,8 @@ func finiteFlags(c *cobra.Command, _ []string) (err error) {
 
 func infraHint(e *eval.InfraError) (kind problem.Kind, hint string) {
 	switch e.Kind {
+	case eval.Refused:
+		return problem.Of(e.Err)
 	case eval.Auth:
 		return problem.Failed, "check the key: `evolve doctor` says which variable each agent takes it from, --api-key-env names openai's"
 	case eval.BadRequest:

@@ -14,6 +14,7 @@ func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) 
 	if err != nil {
 		return nil, err
 	}
+	r.Control.Ask = nil // a night asks nobody
 	k, err := a.locks()
 	if err != nil {
 		return nil, err

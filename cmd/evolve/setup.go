@@ -2,7 +2,11 @@ package main
 
 import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/hook/settings"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
 )
 
@@ -10,6 +14,17 @@ import (
 // person answers.
 func (a *global) opener(noWait bool) *backend.Opener {
 	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait}
+}
+
+// control decides what text may leave this machine. It asks its owner on a terminal.
+func control(a *global) *outgoing.Control {
+	home, _ := a.home() // the store of the same command reports the error
+	g := &outgoing.Control{File: home.Projects(), Policy: a.machine.fixed, Recorder: backend.Recorder, Dry: a.access != datadir.Writes,
+		Redactor: func() eval.Redactor { return a.redactor() }}
+	if a.machine.typist == nil && term.IsTerminal(a.Stdin) && term.IsTerminal(a.Stderr) {
+		g.Ask = func(request, question string) (bool, error) { a.Tell("%s", request); return a.Confirm(question) }
+	}
+	return g
 }
 
 // config reads the configuration, once.

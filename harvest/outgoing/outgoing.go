@@ -96,7 +96,7 @@ func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backe
 	}
 	for i := range cases {
 		o, known := origins[sessionOf(&cases[i])]
-		if !known || g.may(d, o, vendors) {
+		if !known || may(d, o, vendors) {
 			kept = append(kept, cases[i])
 			continue
 		}
@@ -106,11 +106,17 @@ func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backe
 }
 
 // Clear is Filter, after which the cases that it returns may be sent in requests of these
-// kinds. Without a terminal the error names the kinds of requests that the owner has not
-// seen yet.
+// kinds. It is an error if none is left, and, without a terminal, if the owner has not
+// seen a kind of requests yet.
 func (g *Control) Clear(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, cases []eval.Case) (kept []eval.Case, left Left, err error) {
-	if kept, left, err = g.Filter(ctx, db, back, kinds, cases); err != nil || g == nil {
-		return kept, left, err
+	if kept, left, err = g.Filter(ctx, db, back, kinds, cases); err != nil {
+		return nil, nil, err
+	}
+	if len(left) > 0 && len(kept) == 0 {
+		return nil, left, left.none()
+	}
+	if g == nil {
+		return kept, left, nil
 	}
 	ids := []string{""}
 	for i := range kept {
@@ -119,9 +125,9 @@ func (g *Control) Clear(ctx context.Context, db *store.Store, back *agent.Backen
 	return kept, left, g.permit(back, kinds, ids)
 }
 
-// Sessions returns which sessions of a skill a model may be shown that gets requests of
-// the kind mine, and permits these requests.
-func (g *Control) Sessions(back *agent.Backends, kinds []string) (func(*harvest.Session) bool, error) {
+// Readable returns which sessions every vendor of these kinds of requests may get; nil
+// is every one.
+func (g *Control) Readable(back *agent.Backends, kinds []string) (func(*harvest.Session) bool, error) {
 	vendors := back.Vendors(kinds...)
 	if len(vendors) == 0 {
 		return nil, nil
@@ -130,12 +136,17 @@ func (g *Control) Sessions(back *agent.Backends, kinds []string) (func(*harvest.
 		return func(*harvest.Session) bool { return false }, nil
 	}
 	d, err := consent.Read(g.File)
-	if err != nil {
-		return nil, err
+	return func(s *harvest.Session) bool { return may(d, origin{workedIn(s), g.Recorder(s)}, vendors) }, err
+}
+
+// Sessions is Readable, after which such sessions may be sent in requests of the kind
+// mine.
+func (g *Control) Sessions(back *agent.Backends, kinds []string) (func(*harvest.Session) bool, error) {
+	may, err := g.Readable(back, kinds)
+	if err != nil || may == nil || g == nil {
+		return may, err
 	}
-	return func(s *harvest.Session) bool {
-		return g.may(d, origin{workedIn(s), g.Recorder(s)}, vendors)
-	}, g.permit(back, []string{agent.Mine}, []string{""})
+	return may, g.permit(back, kinds, []string{""})
 }
 
 func workedIn(s *harvest.Session) []string {
@@ -145,7 +156,7 @@ func workedIn(s *harvest.Session) []string {
 	return []string{s.CWD}
 }
 
-func (g *Control) may(d *consent.Decisions, o origin, vendors []string) bool {
+func may(d *consent.Decisions, o origin, vendors []string) bool {
 	return !slices.ContainsFunc(vendors, func(v string) bool { return !d.MaySend(o.folders, o.recorder, v) })
 }
 
@@ -293,12 +304,12 @@ func (l Left) Lines() (out []string) {
 	return out
 }
 
-// None is the error if no case is left.
-func (l Left) None() error {
-	if len(l) == 0 {
-		return nil
-	}
-	return problem.Inputf(l[0].hint(), "no case is left: %s", l[0].why())
+// none is the error if no case is left.
+func (l Left) none() error { return problem.Inputf(l[0].hint(), "no case is left: %s", l[0].why()) }
+
+// Some is the error if a case is missing that a run began with.
+func (l Left) Some() error {
+	return problem.Inputf(l[0].hint()+", or start a new run without", "the run cannot continue: %s", l[0].why())
 }
 
 func (n *LeftOut) why() string {

@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -34,6 +35,8 @@ type Runner struct {
 	Say func(format string, args ...any)
 	// Backends opens the agents, and fills in the open choices.
 	Backends func(context.Context, *agent.Spec) (*agent.Backends, error)
+	// Control decides which cases and sessions may be sent to whom.
+	Control *outgoing.Control
 	// Harvest reads the new sessions.
 	Harvest  func(context.Context, *store.Store) (*ingest.Report, error)
 	Headless bool // sessions that a program drove count, too

@@ -52,7 +52,7 @@ func newLab(t *testing.T) *lab {
 			Configured: func() ([]string, error) { return nil, nil }},
 		Say: func(format string, args ...any) { l.said = append(l.said, fmt.Sprintf(format, args...)) },
 		Backends: func(context.Context, *agent.Spec) (*agent.Backends, error) {
-			return &agent.Backends{Agent: l.world.Agent(), Mutator: l.world.Model(), Judge: l.world.Model(), Redactor: redact.Known(), AtATime: 4}, nil
+			return &agent.Backends{Agent: l.world.Agent(), Mutator: l.world.Model(), Miner: l.world.Model(), Judge: l.world.Model(), Redactor: redact.Known(), AtATime: 4}, nil
 		},
 		Harvest: func(context.Context, *store.Store) (*ingest.Report, error) { return &ingest.Report{}, nil },
 		Watch:   func(report.Task) report.View { return &l.silent },

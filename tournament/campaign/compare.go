@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -115,10 +116,18 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 	if err != nil {
 		return nil, err
 	}
-	c.cases, c.Report.Warnings = kept, append(c.Report.Warnings, notes...)
-	if len(c.cases) == 0 {
+	if len(kept) == 0 {
 		return nil, problem.Inputf("`evolve cases list` shows them", "none of the cases can be tried: %s", strings.Join(notes, "; "))
 	}
+	kinds := []string{agent.Replay}
+	if _, judged := sizes(kept); judged > 0 {
+		kinds = append(kinds, agent.Judge)
+	}
+	var left outgoing.Left
+	if c.cases, left, err = c.runner.Control.Clear(ctx, c.texts.Store, c.back, kinds, kept); err != nil {
+		return nil, err
+	}
+	c.Report.Warnings = append(append(c.Report.Warnings, notes...), left.Lines()...)
 	if c.config.Evolve == skill.Description {
 		if c.others, err = others(c.runner.Layout, c.texts.Live.Name); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -41,7 +42,11 @@ func (c *Campaign) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.cases, c.found = kept, append(c.found, notes...)
+	var left outgoing.Left
+	if c.cases, left, err = c.runner.Control.Clear(ctx, c.db, c.back, agent.Requests, kept); err != nil {
+		return err
+	}
+	c.found = append(append(c.found, notes...), left.Lines()...)
 	f.Mined = c.budget.Spent()
 	if trial == nil {
 		return nil
@@ -59,10 +64,14 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 			return err
 		}
 	}
+	may, err := c.runner.Control.Sessions(c.back, agent.Requests)
+	if err != nil {
+		return err
+	}
 	limit := &failureLimit{}
 	var miner eval.Model
 	if !c.options.DryRun {
-		if err := c.approveMining(ctx); err != nil {
+		if err := c.approveMining(ctx, may); err != nil {
 			return err
 		}
 		if s := c.budget.Spent(); s.MinerCalls > 0 {
@@ -76,7 +85,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 		defer func() { c.Notes = append(append(c.Notes, reader.warnings()...), limit.warnings()...) }()
 	}
 	view := c.runner.Watch(report.Task{Phase: "mining", Unit: "calls", Count: func() int64 { return c.budget.Spent().MinerCalls }, Budget: c.budget, Caps: f.Caps()})
-	_, stats, err := c.runner.ingester(c.db, c.back).Mine(ctx, f.Skill, ingest.Mining{Model: miner, Headless: c.runner.Headless, OnTrial: onTrial})
+	_, stats, err := c.runner.ingester(c.db, c.back).Mine(ctx, f.Skill, ingest.Mining{Model: miner, May: may, Headless: c.runner.Headless, OnTrial: onTrial})
 	view.Done()
 	if err == nil {
 		err = limit.unanswered() // their cases were made without a model meanwhile, and are made again

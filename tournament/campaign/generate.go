@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -85,6 +86,7 @@ type Generation struct {
 	live    *skill.Live
 	back    *agent.Backends
 	cases   []eval.Case
+	shown   []eval.Case // of these the model may be shown
 }
 
 // Generated is the result of a Generation.
@@ -116,7 +118,17 @@ func (r *Runner) PrepareGeneration(ctx context.Context, o GenerateOptions) (*Gen
 	if g.cases, err = r.ingester(db, back).Cases(ctx, o.Skill, ""); err != nil {
 		return g, err
 	}
-	if g.Forecast = o.forecast(g.cases); g.Forecast.Basis == 0 {
+	if db == nil {
+		return g, noBasis(o.Skill)
+	}
+	var left outgoing.Left
+	if g.shown, left, err = r.Control.Clear(ctx, db, back, []string{agent.Mine}, g.cases); err != nil {
+		return g, err
+	}
+	for _, line := range left.Lines() {
+		r.Say("%s", line)
+	}
+	if g.Forecast = o.forecast(g.shown); g.Forecast.Basis == 0 {
 		return g, noBasis(o.Skill)
 	}
 	return g, nil
@@ -142,8 +154,10 @@ func (g *Generation) Run(ctx context.Context) (*Generated, error) {
 	}
 	budget := eval.NewBudget(o.Caps, r.Now)
 	o.SetPrices(budget)
-	model := &eval.Metered{Model: g.back.Mutator, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}
-	made, stats, err := harvest.Generate(ctx, o.Skill, o.N, harvest.Generator{Model: model, Redactor: g.back.Redactor, Now: r.Now, Existing: g.cases,
+	model := &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}
+	made, stats, err := harvest.Generate(ctx, o.Skill, o.N, harvest.Generator{Model: model, Redactor: g.back.Redactor, Now: r.Now, Existing: g.cases, May: func(c *eval.Case) bool {
+		return slices.ContainsFunc(g.shown, func(k eval.Case) bool { return k.ID == c.ID })
+	},
 		Description: g.live.Doc.Description()})
 	if errors.Is(err, harvest.ErrNoBasis) {
 		return nil, noBasis(o.Skill)

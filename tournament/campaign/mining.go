@@ -63,7 +63,7 @@ func (c *askCount) Complete(_ context.Context, p eval.Prompt) (eval.Completion, 
 // ForecastMining simulates the mining of a skill's sessions and counts the
 // requests to each model, without making any. Nothing is stored. The cost is
 // left open.
-func ForecastMining(ctx context.Context, db *store.Store, name string, headless bool, who eval.Identity, red redact.Redactor, now func() time.Time) (*MiningForecast, error) {
+func ForecastMining(ctx context.Context, db *store.Store, name string, may func(*harvest.Session) bool, headless bool, who eval.Identity, red redact.Redactor, now func() time.Time) (*MiningForecast, error) {
 	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
 	if err != nil {
 		return nil, err
@@ -81,18 +81,18 @@ func ForecastMining(ctx context.Context, db *store.Store, name string, headless 
 		ptrs[i] = &sessions[i]
 	}
 	c := &askCount{id: who}
-	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, Memory: db, Redactor: red, Now: now, Existing: slices.DeleteFunc(known, ingest.Quoted), Kept: kept,
+	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, May: may, Memory: db, Redactor: red, Now: now, Existing: slices.DeleteFunc(known, ingest.Quoted), Kept: kept,
 		IncludeHeadless: headless, Labeller: &harvest.Labeller{Model: c, Memory: db, Redactor: red}})
 	return &MiningForecast{Calls: c.calls, in: c.in}, err
 }
 
 // approveMining asks for approval of the cost of reading the corrections,
 // before anything is spent.
-func (c *Campaign) approveMining(ctx context.Context) error {
+func (c *Campaign) approveMining(ctx context.Context, may func(*harvest.Session) bool) error {
 	if c.back.Mutator.Identity().Simulated || c.options.Night { // a night has its caps, and no one to ask
 		return nil
 	}
-	m, err := ForecastMining(ctx, c.db, c.Config.Skill, c.runner.Headless, c.back.Mutator.Identity(), c.back.Redactor, c.runner.Now)
+	m, err := ForecastMining(ctx, c.db, c.Config.Skill, may, c.runner.Headless, c.back.Mutator.Identity(), c.back.Redactor, c.runner.Now)
 	if err != nil || m.Calls == 0 {
 		return err
 	}

@@ -43,7 +43,7 @@ type limitedReader struct {
 
 // reader is the model that reads the corrections in this run.
 func (c *Campaign) reader() *limitedReader {
-	r := &limitedReader{Model: c.back.Mutator, asked: func() int64 { return c.budget.Spent().MinerCalls }}
+	r := &limitedReader{Model: c.back.Miner, asked: func() int64 { return c.budget.Spent().MinerCalls }}
 	if c.options.Night {
 		r.limit = ReadingLimit(c.Config.MaxRollouts)
 	}
@@ -97,6 +97,7 @@ type failureLimit struct {
 	last    error
 	pending int
 	awaited error // the last pending one
+	refused error // the owner does not want the model to be asked
 }
 
 // Complete implements eval.Model.
@@ -107,8 +108,10 @@ func (f *failureLimit) Complete(ctx context.Context, q eval.Prompt) (eval.Comple
 	c, err := f.Model.Complete(ctx, q)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, failed := errors.AsType[*eval.InfraError](err)
+	infra, failed := errors.AsType[*eval.InfraError](err)
 	switch {
+	case failed && infra.Kind == eval.Refused:
+		f.refused = err
 	case err == nil:
 		f.inARow = 0
 	case eval.IsPending(err):
@@ -119,10 +122,14 @@ func (f *failureLimit) Complete(ctx context.Context, q eval.Prompt) (eval.Comple
 	return c, err
 }
 
-// unanswered reports how many replies are still to come; nil for none.
+// unanswered is the error of a model that may not be asked, or reports how many replies
+// are still to come; nil for none.
 func (f *failureLimit) unanswered() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.refused != nil {
+		return f.refused
+	}
 	if f.pending == 0 {
 		return nil
 	}
@@ -133,8 +140,8 @@ func (f *failureLimit) unanswered() error {
 func (f *failureLimit) dead() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.inARow < failuresInARow {
-		return nil
+	if f.refused != nil || f.inARow < failuresInARow {
+		return f.refused
 	}
 	return f.last
 }

@@ -69,7 +69,7 @@ func TestADeadModelIsNotAskedOn(t *testing.T) {
 func TestFailedCallsAreSpent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := eval.NewBudget(eval.Caps{Duration: 2 * time.Second}, time.Now)
-		c := &Campaign{back: &agent.Backends{Mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
+		c := &Campaign{back: &agent.Backends{Miner: &deadModel{kind: eval.ServerError}}, budget: budget}
 		miner := &eval.Metered{Model: c.reader(), By: eval.ByMiner, Budget: budget}
 		if got := c.SpentReading(); got != "nothing was spent" {
 			t.Errorf("before a call: %s", got)
@@ -82,7 +82,7 @@ func TestFailedCallsAreSpent(t *testing.T) {
 		}
 	})
 	budget := eval.NewBudget(eval.Caps{}, nil)
-	c := &Campaign{back: &agent.Backends{Mutator: &deadModel{kind: eval.ServerError}}, budget: budget}
+	c := &Campaign{back: &agent.Backends{Miner: &deadModel{kind: eval.ServerError}}, budget: budget}
 	miner := &eval.Metered{Model: c.reader(), By: eval.ByMiner, Budget: budget, InfraTries: 1}
 	for _, user := range []string{"a", "lives"} {
 		_, _ = miner.Complete(t.Context(), eval.Prompt{User: user})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
@@ -74,6 +75,12 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	}
 	if err := c.sameCases(ctx); err != nil {
 		return c, err
+	}
+	switch _, left, err := r.Control.Clear(ctx, db, back, agent.Requests, c.cases); {
+	case err != nil:
+		return c, err
+	case len(left) > 0: // without them the run would decide otherwise
+		return c, left.Some()
 	}
 	c.budget = f.budget(f.Caps().Within(o.AtMost), r.Now)
 	if err := c.begin(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -64,7 +65,10 @@ func (s *Worker) unused(ctx context.Context, name string, d *sleep.Drift, cases 
 	}
 	held, _ = spent.Unused(held, nil)
 	held = slices.DeleteFunc(held, func(c eval.Case) bool { return c.Generated() || spent.On(&c) == d.Version })
-	held, _, err = s.now.back.Usable(ctx, &s.now.f.Spec, held)
+	if held, _, err = s.now.back.Usable(ctx, &s.now.f.Spec, held); err != nil {
+		return nil, err
+	}
+	held, _, err = s.Runner.Control.Filter(ctx, s.Store, s.now.back, []string{agent.Replay, agent.Judge}, held)
 	return held, err
 }
 

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -57,10 +59,15 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 // forecastReading counts the calls that reading the corrections of a skill takes.
 func (s *Worker) forecastReading(ctx context.Context, name string, rollouts int64) (sleep.Reading, error) {
 	var id eval.Identity
+	var may func(*harvest.Session) bool
 	if back := s.now.back; back != nil {
 		id = back.Mutator.Identity()
+		var err error
+		if may, err = s.Runner.Control.Readable(back, agent.Requests); err != nil {
+			return sleep.Reading{}, err
+		}
 	}
-	m, err := campaign.ForecastMining(ctx, s.Store, name, s.Runner.Headless, id, s.Redactor, s.Runner.Now)
+	m, err := campaign.ForecastMining(ctx, s.Store, name, may, s.Runner.Headless, id, s.Redactor, s.Runner.Now)
 	if err != nil {
 		return sleep.Reading{}, err
 	}
