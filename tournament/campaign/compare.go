@@ -136,7 +136,10 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 	if c.nameJudge(); c.options.Budget == nil && c.cut() {
 		c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("--max-rollouts %d affords %d of the cases, drawn by --seed", c.config.MaxRollouts, len(c.cases)))
 	}
-	return c.forecast(), nil
+	fc = c.forecast()
+	larger := max(c.Report.A.Tokens, c.Report.B.Tokens) * bytesAToken
+	fc.Sends, err = c.runner.Control.Forecast(ctx, c.texts.Store, c.back, c.cases, requestBytes(larger, c.cases, fc.AtMost))
+	return fc, err
 }
 
 // Close releases what Plan opened.

@@ -2,9 +2,11 @@ package campaign
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 )
 
 // A CompareForecast is what a comparison may take at most.
@@ -19,6 +21,8 @@ type CompareForecast struct {
 	Tokens   int64    `json:"tokens"`    // estimated
 	CostUSD  *float64 `json:"cost_usd"`  // nil is unknown
 	Free     bool     `json:"simulated"` // no model is asked
+	// Sends are who gets how much text.
+	Sends []outgoing.Send `json:"sends,omitempty"`
 }
 
 func (c *Comparison) forecast() *CompareForecast {
@@ -37,6 +41,7 @@ func (c *Comparison) forecast() *CompareForecast {
 
 // String formats the forecast in one line.
 func (fc *CompareForecast) String() string {
-	return fmt.Sprintf("forecast: %d cases in two arms, %d rollouts (at most %d with retries), about %d calls and %s tokens, %s; %s",
+	line := fmt.Sprintf("forecast: %d cases in two arms, %d rollouts (at most %d with retries), about %d calls and %s tokens, %s; %s",
 		fc.Cases, fc.Rollouts, fc.AtMost, fc.Calls, plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.Free), fc.Backends)
+	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -44,6 +45,8 @@ type Forecast struct {
 	// challenger of this run: those of one session count as one, and those
 	// that were used do not count.
 	Provable int `json:"provable"`
+	// Sends are who gets how much text; nil if that was not asked for.
+	Sends []outgoing.Send `json:"sends,omitempty"`
 
 	free bool // everybody who answers is simulated
 	// noGate: the run has no gate.
@@ -130,6 +133,9 @@ func (f *Config) answering(body string, tools bool) int {
 // Forecast estimates what the run may take.
 func (c *Campaign) Forecast(ctx context.Context) (*Forecast, error) {
 	fc, err := NewForecast(ctx, c.db, &c.Config, c.Live, c.cases, c.back.UsesTools())
+	if err == nil && (c.options.DryRun || len(c.back.To) > 0) { // else the sessions are not read again for it
+		fc.Sends, err = c.sends(ctx, fc)
+	}
 	c.forecast = fc
 	return fc, err
 }
@@ -229,6 +235,9 @@ func (fc *Forecast) String() string {
 		} else {
 			fmt.Fprintf(&b, "of the %d held out %d are fresh evidence", fc.Test, fc.Provable)
 		}
+	}
+	for _, line := range outgoing.Lines(fc.Sends) {
+		b.WriteString("\n" + line)
 	}
 	return b.String()
 }

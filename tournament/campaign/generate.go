@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -38,6 +39,9 @@ type GenerateForecast struct {
 	Most    int      `json:"max_calls"`
 	Tokens  int64    `json:"tokens"` // estimated, of Calls
 	CostUSD *float64 `json:"cost_usd"`
+
+	// Sends are who gets how much text.
+	Sends []outgoing.Send `json:"sends,omitempty"`
 
 	free bool // the model is simulated
 }
@@ -73,8 +77,9 @@ func (o *GenerateOptions) forecast(cases []eval.Case) *GenerateForecast {
 
 // String formats the forecast in one line.
 func (fc *GenerateForecast) String() string {
-	return fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", plain.Counted(fc.Wanted, "case"), fc.Skill,
+	line := fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", plain.Counted(fc.Wanted, "case"), fc.Skill,
 		plain.Counted(fc.Basis, "real one"), fc.Model, plain.Counted(fc.Calls, "call"), fc.Most, plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.free))
+	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
 }
 
 // A Generation is a prepared writing of cases.
@@ -131,7 +136,8 @@ func (r *Runner) PrepareGeneration(ctx context.Context, o GenerateOptions) (*Gen
 	if g.Forecast = o.forecast(g.shown); g.Forecast.Basis == 0 {
 		return g, noBasis(o.Skill)
 	}
-	return g, nil
+	g.Forecast.Sends, err = g.sends(ctx)
+	return g, err
 }
 
 // Close releases what the Generation holds. It does nothing for nil.

@@ -26,7 +26,8 @@ type MiningForecast struct {
 	Calls   int
 	CostUSD *float64 // nil is unknown
 
-	in int // tokens of all requests
+	in    int   // tokens of all requests
+	bytes int64 // of all requests
 }
 
 // TokensPerCall is the size of one call; only with calls.
@@ -48,6 +49,7 @@ type askCount struct {
 	mu    sync.Mutex
 	calls int
 	in    int // tokens, estimated
+	bytes int64
 }
 
 func (c *askCount) Identity() eval.Identity { return c.id }
@@ -57,6 +59,7 @@ func (c *askCount) Complete(_ context.Context, p eval.Prompt) (eval.Completion, 
 	defer c.mu.Unlock()
 	c.calls++
 	c.in += skill.Tokens(p.System) + skill.Tokens(p.User)
+	c.bytes += int64(len(p.System) + len(p.User))
 	return eval.Completion{}, &eval.InfraError{Kind: eval.Unreachable, Err: errors.New("only counted")}
 }
 
@@ -83,7 +86,7 @@ func ForecastMining(ctx context.Context, db *store.Store, name string, may func(
 	c := &askCount{id: who}
 	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, May: may, Memory: db, Redactor: red, Now: now, Existing: slices.DeleteFunc(known, ingest.Quoted), Kept: kept,
 		IncludeHeadless: headless, Labeller: &harvest.Labeller{Model: c, Memory: db, Redactor: red}})
-	return &MiningForecast{Calls: c.calls, in: c.in}, err
+	return &MiningForecast{Calls: c.calls, in: c.in, bytes: c.bytes}, err
 }
 
 // approveMining asks for approval of the cost of reading the corrections,

@@ -17,6 +17,9 @@ type Forecast struct {
 	Tokens  *int64   `json:"tokens"`
 	CostUSD *float64 `json:"cost_usd"`
 
+	// Sends are who gets how much text, a line each.
+	Sends []string `json:"sends,omitempty"`
+
 	Free  bool   `json:"-"` // simulated
 	First bool   `json:"-"` // no run on this agent tells what one takes: Tokens errs on the dear side
 	Bound string `json:"-"` // in words, what holds it besides the rollouts

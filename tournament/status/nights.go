@@ -142,6 +142,9 @@ func (r *Night) Text() string {
 		if words := fc.Reads(); words != "" {
 			fmt.Fprintf(&b, "  reading   corrections: %s\n", words)
 		}
+		for _, line := range fc.Sends {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
 	}
 	if !r.DryRun {
 		fmt.Fprintf(&b, "  spent  %s\n", Spent(r.Spent))

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -26,9 +27,20 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 	fc := &sleep.Forecast{Rollouts: left.Rollouts, Reading: []sleep.Reading{}}
 	s.model(ctx) // opens who answers, if somebody does
 	each, most, bounded := 0.0, int64(0), true
+	var tried []eval.Case
+	body := 0
 	var read int64
 	for _, k := range paid {
 		most, bounded = most+k.Rollouts, bounded && k.Rollouts > 0
+		live, err := s.Runner.Layout.Live(k.Skill)
+		if err != nil {
+			continue // the night reports it
+		}
+		cases, err := s.Store.Cases(ctx, k.Skill)
+		if err != nil {
+			return nil, err
+		}
+		tried, body = append(tried, cases...), max(body, len(live.Doc.Render()))
 		if k.Kind == sleep.Compare || k.Part == sleep.Description {
 			continue
 		}
@@ -40,20 +52,31 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 			fc.Reading = append(fc.Reading, r)
 			read += r.Tokens
 		}
-		live, err := s.Runner.Layout.Live(k.Skill)
-		if err != nil {
-			continue // the night reports it
-		}
-		cases, err := s.Store.Cases(ctx, k.Skill)
-		if err != nil {
-			return nil, err
-		}
 		each = max(each, s.now.f.PerRollout(string(live.Doc.Body()), cases, s.now.back.UsesTools()))
 	}
 	if bounded && (fc.Rollouts == 0 || most < fc.Rollouts) {
 		fc.Rollouts = most // trials continue with the cases there are
 	}
+	if err := s.sends(ctx, fc, tried, body, read); err != nil {
+		return nil, err
+	}
 	return fc, s.Price(ctx, fc, read, each)
+}
+
+// sends notes who gets how much text of these cases, and of read tokens of reading.
+func (s *Worker) sends(ctx context.Context, fc *sleep.Forecast, cases []eval.Case, body int, read int64) error {
+	if s.now.back == nil {
+		return nil
+	}
+	cases, left, err := s.Runner.Control.Filter(ctx, s.Store, s.now.back, agent.Requests, cases)
+	if err != nil {
+		return err
+	}
+	f := s.now.f
+	f.MaxRollouts = fc.Rollouts
+	list, err := s.Runner.Sends(ctx, s.Store, s.now.back, &f, body, cases, campaign.MinedBytes(read))
+	fc.Sends = append(outgoing.Lines(list), left.Lines()...)
+	return err
 }
 
 // forecastReading counts the calls that reading the corrections of a skill takes.

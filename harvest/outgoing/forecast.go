@@ -1,0 +1,119 @@
+package outgoing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/store"
+)
+
+// A Send is what one host may get.
+type Send struct {
+	agent.Recipient
+	Kinds []string `json:"kinds"`
+	// Bytes is an upper estimate of the text in all requests; 0 if nothing limits them.
+	Bytes    int64     `json:"bytes"`
+	Projects []Project `json:"projects"`
+}
+
+// A Project is how many cases come from a folder, "" for those that were imported.
+type Project struct {
+	Folder string `json:"folder"`
+	Cases  int    `json:"cases"`
+}
+
+// Forecast is who may get text of these cases, which are cleared, in requests with so
+// many bytes in all, by their kind. It is nil if text stays on this machine, unless Dry.
+func (g *Control) Forecast(ctx context.Context, db *store.Store, back *agent.Backends, cases []eval.Case, bytes map[string]int64) ([]Send, error) {
+	if g == nil || len(back.To) == 0 && !g.Dry {
+		return nil, nil
+	}
+	out := []Send{}
+	projects, err := g.projects(ctx, db, cases)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range agent.Requests {
+		n, asked := bytes[kind]
+		for _, r := range back.To[kind] {
+			if !asked {
+				continue
+			}
+			i := slices.IndexFunc(out, func(s Send) bool { return s.Recipient == r })
+			if i < 0 {
+				i = len(out)
+				out = append(out, Send{Recipient: r, Bytes: n, Projects: projects})
+			} else if out[i].Bytes > 0 && n > 0 {
+				out[i].Bytes += n
+			} else {
+				out[i].Bytes = 0
+			}
+			out[i].Kinds = append(out[i].Kinds, kind)
+		}
+	}
+	return out, nil
+}
+
+func (g *Control) projects(ctx context.Context, db *store.Store, cases []eval.Case) ([]Project, error) {
+	origins, err := g.origins(ctx, db, cases)
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]int{}
+	for i := range cases {
+		name := ""
+		if o, known := origins[sessionOf(&cases[i])]; known {
+			name = strings.Join(o.folders, " and ")
+		}
+		count[name]++
+	}
+	out := []Project{}
+	for folder, n := range count {
+		out = append(out, Project{folder, n})
+	}
+	slices.SortFunc(out, func(a, b Project) int { return cmp.Or(cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.Folder, b.Folder)) })
+	return out, nil
+}
+
+// projectsShown is how many projects a line names.
+const projectsShown = 4
+
+// Lines say in words who gets what.
+func Lines(sends []Send) (out []string) {
+	for _, s := range sends {
+		most := "without a cap, so nobody knows how much"
+		if s.Bytes > 0 {
+			most = "at most about " + size(int(s.Bytes))
+		}
+		var of []string
+		for i, p := range s.Projects {
+			if i == projectsShown && len(s.Projects) > projectsShown+1 {
+				of = append(of, fmt.Sprintf("%d more projects", len(s.Projects)-i))
+				break
+			}
+			name := "imported"
+			if p.Folder != "" {
+				name = Short(p.Folder)
+			}
+			of = append(of, fmt.Sprintf("%s (%s)", name, plain.Counted(p.Cases, "case")))
+		}
+		out = append(out, fmt.Sprintf("sends: %s gets %s in %s requests, of %s", s.name(), most, strings.Join(s.Kinds, ", "), strings.Join(of, ", ")))
+	}
+	if sends != nil && len(sends) == 0 {
+		out = append(out, "sends: no text leaves this machine")
+	}
+	return out
+}
+
+func (s *Send) name() string {
+	if at := s.Address(); at != "" && at != s.Vendor {
+		return at + " (" + s.Vendor + ")"
+	}
+	return s.Vendor
+}
