@@ -57,6 +57,7 @@ func TestChildrenGetNoKeys(t *testing.T) {
 		return both.String()
 	}
 	evolve(cases.String(), "cases", "import", "-")
+	evolve("", "privacy", "agree", "command:"+filepath.Base(agent))
 	said := evolve("", "compare", "plot", "none", "--agent", "command", "--command", "sh "+agent, "--sandbox", "none", "--pass-env", "WANTED_TOKEN", "--json")
 	notes, err := filepath.Glob(filepath.Join(out, "seen.*"))
 	if err != nil || len(notes) == 0 {

@@ -24,7 +24,7 @@ func init() {
 			panic("read: " + os.Getenv("EVOLVE_TEST_PANIC"))
 		}
 	}
-	agent.Register(&agent.Kind{Name: "panicking", Make: func(context.Context, *agent.Opening) (agent.Answerer, error) {
+	agent.Register(&agent.Kind{Name: "panicking", Asks: func(*agent.Opening) []agent.Recipient { return nil }, Make: func(context.Context, *agent.Opening) (agent.Answerer, error) {
 		return agent.Answerer{Agent: panicking{Agent: w.Agent(), boom: boom}, Model: panickingModel{Model: w.Model(), boom: boom}}, nil
 	}})
 }

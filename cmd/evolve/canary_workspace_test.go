@@ -105,6 +105,7 @@ echo "{\"answer\":\"I read: $S\",\"trace\":[{\"name\":\"Bash\",\"input\":{\"comm
 		f.search(t, "what `evolve "+args[0]+"` prints", text)
 	}
 	evolve(cases.String(), "cases", "import", "-")
+	evolve("", "privacy", "agree", "command:"+filepath.Base(agent))
 	evolve("", "compare", "plot", "none", "--agent", "command", "--command", "sh "+agent, "--sandbox", "none", "--max-retries", "1",
 		"--judge-agent", "openai", "--judge-model", "sim-task", "--reflect-agent", "openai", "--reflect-model", "sim-reflect", "--base-url", web.URL+"/v1", "--json")
 	evolve("", "log", "plot", "--json")

@@ -130,6 +130,7 @@ var arguments = map[string][]completer{
 	"kernel show":    {skills, none},
 	"kernel check":   {all(skills, someFile), none},
 	"kernel confirm": {skills, none},
+	"privacy agree":  {none, words(agent.Requests...)},
 }
 
 // values are the values of flags, by command and flag, else by flag alone. A

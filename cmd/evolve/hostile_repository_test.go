@@ -219,6 +219,7 @@ echo "{\"answer\":\"$(cat plain.txt equals.txt | tr '\n' ' ')\"}"
 		}
 	}
 	evolve(cases.String(), "cases", "import", "-")
+	evolve("", "privacy", "agree", "command:"+filepath.Base(agent))
 	command := []string{"--agent", "command", "--command", "sh " + agent, "--sandbox", "none", "--max-retries", "1", "--no-harvest"}
 	stdout, stderr := evolve("", append([]string{"--skill", "plot", "--dry-run"}, command...)...)
 	ran("--dry-run")

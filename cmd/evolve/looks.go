@@ -14,7 +14,7 @@ import (
 var lookers = []string{
 	"status", "log", "show", "diff", "report", "resolve", "doctor", "serve", "help", "completion",
 	"cases", "cases list", "cases show", "cases export", "sessions", "sessions list",
-	"projects", "projects list", "kernel", "kernel show", "kernel check", "hooks", "hooks status", "sleep", "sleep status",
+	"privacy", "projects", "projects list", "kernel", "kernel show", "kernel check", "hooks", "hooks status", "sleep", "sleep status",
 }
 
 // accessOf is the access that the typed command needs.

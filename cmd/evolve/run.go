@@ -91,7 +91,7 @@ var groups = []struct {
 	{"Look", []func(*global) *cobra.Command{newLogCommand, newShowCommand, newDiffCommand, newCompareCommand, newReportCommand, newServeCommand, newCasesCommand, newSessionsCommand, newKernelCommand}},
 	{"Decide", []func(*global) *cobra.Command{newPromoteCommand, newRollbackCommand, newApproveCommand, newRejectCommand, newPinCommand, newReviewCommand}},
 	{"Nights", []func(*global) *cobra.Command{newSleepCommand, newHooksCommand}},
-	{"Set up", []func(*global) *cobra.Command{newDemoCommand, newDoctorCommand, newCompletionCommand}},
+	{"Set up", []func(*global) *cobra.Command{newDemoCommand, newDoctorCommand, newPrivacyCommand, newCompletionCommand}},
 }
 
 // Exit codes, as documented in the README.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 // TestTerminalRun looks at a whole run at the two widths.
@@ -170,6 +172,9 @@ func TestTerminalTwice(t *testing.T) {
 	home, dir := s.home(), t.TempDir()
 	agent := filepath.Join(dir, "agent.sh")
 	if err := os.WriteFile(agent, []byte(stubborn), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := outgoing.Agree(string(datadir.Dir(home).Projects()), "command:agent.sh", "replay"); err != nil {
 		t.Fatal(err)
 	}
 	p := s.sit(80, home, []string{"--skill", s.cases[0].Skill, "--no-harvest", "--agent", "command", "--command", "sh " + agent, "--sandbox", "none"})

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -24,11 +25,13 @@ var Kind = &agent.Kind{Name: "command", UsesTools: true, Dollars: agent.Unknown,
 // what it gets to anybody: it is a vendor of its own name.
 func asks(o *agent.Opening) (to []agent.Recipient) {
 	if !o.Sandbox() {
-		name := "command"
-		if len(o.Spec.Command) > 0 {
-			name += ":" + filepath.Base(o.Spec.Command[0])
+		name := ""
+		for i, word := range o.Spec.Command {
+			if info, err := os.Stat(word); i == 0 || i == 1 && err == nil && info.Mode().IsRegular() { // sh SCRIPT
+				name = filepath.Base(word)
+			}
 		}
-		return []agent.Recipient{{Vendor: name}}
+		return []agent.Recipient{{Vendor: "command:" + name}}
 	}
 	for _, host := range o.Spec.AllowHosts {
 		to = append(to, agent.At(host)...)

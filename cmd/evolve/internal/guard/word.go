@@ -17,6 +17,7 @@ var Commands = map[string]string{
 	"kernel confirm": "confirming a kernel",
 	"projects allow": "allowing projects to be read",
 	"hooks install":  "installing hooks",
+	"privacy agree":  "agreeing to what is sent",
 }
 
 // Flags are the flags that only the owner may give, with the value that makes

@@ -1,0 +1,116 @@
+// Package privacy is the command that shows which text may go to whom, and notes what its
+// owner agrees to.
+package privacy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
+	"github.com/spf13/cobra"
+)
+
+// Parts are what the command works with, opened when it runs.
+type Parts struct {
+	Terminal *term.Terminal
+	Store    func(context.Context) (*store.Store, error)
+	Opener   func() *backend.Opener
+	Control  func() *outgoing.Control
+}
+
+// Command is `evolve privacy`.
+func (p Parts) Command() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "privacy",
+		Short: "Which projects are read, and who may get their text",
+		Long: `privacy shows which projects have sessions here, which vendors may get their text,
+and where requests would go with the agent and the models that are configured now:
+replay (an agent does what a case asks for), mutate (a model writes a text of a
+skill), judge (a model grades answers) and mine (a model turns corrections into
+checks). Text of a project goes to the vendor whose agent recorded it, and to those
+that ` + "`evolve projects allow PATH --to VENDOR`" + ` names. Before the first request of a
+kind is sent to a vendor, it is shown whole and asked for.`,
+		Example: "  evolve privacy\n  evolve privacy --json\n  evolve privacy agree openai judge",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return problem.Inputf("`evolve privacy agree VENDOR`, or `evolve privacy`", "privacy takes no %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return p.show(c.Context()) },
+	}
+	c.AddCommand(&cobra.Command{
+		Use:   "agree VENDOR [KIND...]",
+		Short: "Agree to kinds of requests without seeing the first",
+		Long: `agree notes that requests of these kinds (replay, mutate, judge, mine; all if none is
+named) may be sent to a vendor without showing the first of each. It allows no
+project: ` + "`evolve projects allow`" + ` does.`,
+		Example: "  evolve privacy agree openai\n  evolve privacy agree anthropic replay mutate",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return problem.Inputf("usage: "+c.UseLine(), "%s needs a vendor", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return p.agree(args[0], args[1:]) },
+	})
+	return c
+}
+
+func (p Parts) show(ctx context.Context) error {
+	db, err := p.Store(ctx)
+	if err != nil {
+		return err
+	}
+	g, open := p.Control(), p.Opener()
+	var spec agent.Spec
+	var to map[string][]agent.Recipient
+	who := ""
+	if err := open.Resolve(&spec); err != nil {
+		who = err.Error()
+	} else {
+		who, to = spec.Describe(), open.Recipients(&spec)
+	}
+	v, err := g.Overview(ctx, db, to, who)
+	if err != nil {
+		return err
+	}
+	words := "none fixes anything for this machine"
+	fixed, err := g.Policy()
+	if err != nil {
+		words = err.Error()
+	} else if fixed != nil {
+		words = policy.Path + " limits what you may choose: `evolve doctor` shows it"
+	}
+	v.Settings = append(v.Settings, [2]string{"policy", words})
+	return p.Terminal.Print(v, v.String())
+}
+
+func (p Parts) agree(vendor string, kinds []string) error {
+	for _, kind := range kinds {
+		if !slices.Contains(agent.Requests, kind) {
+			hint := "the kinds are " + strings.Join(agent.Requests, ", ")
+			if near := skill.Nearest(kind, agent.Requests); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			return problem.Inputf(hint, "unknown kind of requests %q", kind)
+		}
+	}
+	if len(kinds) == 0 {
+		kinds = agent.Requests
+	}
+	if err := outgoing.Agree(p.Control().File, vendor, kinds...); err != nil {
+		return err
+	}
+	return p.Terminal.Print(map[string]any{"schema": 1, "vendor": vendor, "agreed": kinds},
+		fmt.Sprintf("%s requests may go to %s, of projects whose text it may get: `evolve privacy` shows them\n", strings.Join(kinds, ", "), vendor))
+}
