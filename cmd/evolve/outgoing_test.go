@@ -107,12 +107,15 @@ func newBorder(t *testing.T) *border {
 	return b
 }
 
-// decide keeps what the owner has allowed: shop's text goes to the vendor.
-func (b *border) decide(more ...string) {
+// decide keeps what the owner has allowed: text of these projects goes to the vendor.
+func (b *border) decide(projects ...string) {
 	b.t.Helper()
 	d := new(consent.Decisions)
-	d.Allow(b.shop, elsewhere)
-	d.Allow(b.client, more...)
+	d.Allow(b.shop)
+	d.Allow(b.client)
+	for _, p := range projects {
+		d.Allow(p, elsewhere)
+	}
 	file := datadir.Dir(b.home).Projects()
 	if err := d.Write(file); err != nil {
 		b.t.Fatal(err)
@@ -183,7 +186,7 @@ func (b *border) forbid(what string, sent []request) {
 // than its dry run says.
 func TestRunSendsWhatItsDryRunSays(t *testing.T) {
 	b := newBorder(t)
-	b.decide()
+	b.decide(b.shop)
 	line := []string{"--skill", b.cases[0].Skill, "--max-rollouts", "90", "--max-retries", "1", "--objectives", "quality,retries", "--seed", "7", "--yes"}
 	stdout, _, sent := b.evolve(exitDone, append(line, "--dry-run", "--json")...)
 	if len(sent) > 0 {
@@ -215,8 +218,9 @@ func TestRunSendsWhatItsDryRunSays(t *testing.T) {
 	if want := fmt.Sprintf("cases of %s stay out: the text goes to anthropic alone; `evolve projects allow %s --to %s`", outgoing.Short(b.client), outgoing.Short(b.client), elsewhere); !strings.Contains(strings.Join(strings.Fields(stderr), " "), want) {
 		t.Errorf("no %q in %s", want, stderr)
 	}
-	// The test can fail: the same run sends it once it is allowed.
-	b.decide(elsewhere)
+	// The test can fail: the same run sends it if it is allowed.
+	b = newBorder(t)
+	b.decide(b.client)
 	_, _, sent = b.evolve(ended, line...)
 	if found := roles(slices.DeleteFunc(sent, func(r request) bool { return !strings.Contains(r.body, ofClient) })); found[agent.Replay] == 0 || found[agent.Mine] == 0 || found[agent.Judge] == 0 || found[agent.Mutate] == 0 {
 		t.Errorf("allowed, and not sent: %v", found)
@@ -226,7 +230,7 @@ func TestRunSendsWhatItsDryRunSays(t *testing.T) {
 // Comparisons, written cases and nights are held to the same.
 func TestOthersSendWhatIsAllowed(t *testing.T) {
 	b := newBorder(t)
-	b.decide()
+	b.decide(b.shop)
 	skill := b.cases[0].Skill
 	for name, line := range map[string][]string{
 		"compare":  {"compare", skill, "none", "--max-retries", "1"},
@@ -256,7 +260,7 @@ func TestOthersSendWhatIsAllowed(t *testing.T) {
 	if said := strings.Join(strings.Fields(stdout+stderr), " "); len(sent) > 0 || !strings.Contains(said, "sends: "+elsewhere) {
 		t.Errorf("sleep --dry-run: %d requests, %s", len(sent), said)
 	}
-	_, _, sent = b.evolve(exitDone, "sleep", "run", "--max-rollouts", "60")
+	_, _, sent = b.evolve(exitDone, "sleep", "run")
 	b.forbid("night", sent)
 	if len(sent) == 0 {
 		t.Error("the night sent nothing")
@@ -287,7 +291,7 @@ func TestNothingIsSentUnasked(t *testing.T) {
 			}
 		}
 	}
-	stdout, stderr, sent := b.evolve(ended, "sleep", "run", "--max-rollouts", "60")
+	stdout, stderr, sent := b.evolve(exitFailed, "sleep", "run")
 	if said := strings.Join(strings.Fields(stdout+stderr), " "); len(sent) > 0 || !strings.Contains(said, "you have not agreed yet to") {
 		t.Errorf("the night: %d requests, %s", len(sent), said)
 	}
@@ -296,7 +300,7 @@ func TestNothingIsSentUnasked(t *testing.T) {
 // A run that is resumed asks again whether its cases may be sent.
 func TestResumedRunIsHeld(t *testing.T) {
 	b := newBorder(t)
-	b.decide(elsewhere)
+	b.decide(b.shop, b.client)
 	b.evolve(exitStopped, "--skill", b.cases[0].Skill, "--max-rollouts", "40", "--max-duration", "1ms", "--yes", "--no-harvest")
 	db := b.open(b.home)
 	runs, err := db.Runs(t.Context(), b.cases[0].Skill)
@@ -304,7 +308,7 @@ func TestResumedRunIsHeld(t *testing.T) {
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
-	b.decide()
+	b.decide(b.shop)
 	c := exec.Command(os.Args[0], "--resume", runs[0].ID, "--skills-dir", b.skills)
 	c.Env = []string{"EVOLVE_TEST_AS_MAIN=1", "EVOLVE_HOME=" + b.home, "HOME=" + b.home, "PATH=" + os.Getenv("PATH"), "HTTP_PROXY=" + b.proxy}
 	b.mu.Lock()

@@ -14,16 +14,16 @@ import (
 // What requests hold besides what is known of them, in bytes, on the high side: the
 // instructions of a prompt, and an answer with what is wrong with it.
 const (
-	instructionBytes = 6 << 10
+	instructionBytes = 4 << 10
 	answerBytes      = 8 << 10
 	// bytesAToken is the most that a token of prose has.
 	bytesAToken = 6
 	// grownSkill is how many bytes a candidate may have more than the live text.
 	grownSkill = 4 * 1500
 	// shownFailure is what a mutator is shown of one failure, and mutated how many of its
-	// calls a rollout of the search brings: mutatorShare is what is expected.
-	shownFailure = 6 << 10
-	mutated      = 0.5
+	// calls a rollout brings.
+	shownFailure = 5 << 10
+	mutated      = 2 * mutatorShare
 )
 
 // requestBytes are upper estimates of the text in all requests of a run or comparison of
