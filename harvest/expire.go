@@ -11,7 +11,7 @@ import (
 // names of tools and skills, labels and hashes stay. dir says what stays of a skill's
 // folder.
 func (s *Session) Expire(dir func(string) string) {
-	s.CWD, s.Branch, s.Problems = "", "", nil
+	s.CWD, s.Folders, s.Branch, s.Problems = "", nil, "", nil
 	for i := range s.Turns {
 		s.Turns[i].Prompt, s.Turns[i].Answer = "", ""
 	}
@@ -46,9 +46,7 @@ func RecordingOf(s *Session, c *eval.Case) (rec Recording) {
 		}
 		rec.Evidence = v.Feedback.Evidence
 	}
-	if s.CWD != "" {
-		rec.Folders = []string{s.CWD}
-	}
+	rec.Folders = s.WorkedIn()
 	return rec
 }
 

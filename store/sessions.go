@@ -125,7 +125,9 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 	if f.Bare {
 		turns = "'null'"
 	}
-	q := "SELECT head, " + turns + " FROM sessions"
+	// Of a session whose text has expired, its live cases know the folders.
+	q := "SELECT head, " + turns + `, coalesce(CASE WHEN expired IS NOT NULL THEN (SELECT c.recorded -> '$.folders' FROM cases c
+		WHERE c.session = sessions.id AND c.dropped IS NULL AND c.recorded -> '$.folders' IS NOT NULL LIMIT 1) END, 'null') FROM sessions`
 	if len(where) > 0 {
 		q += " WHERE " + strings.Join(where, " AND ")
 	}
@@ -134,12 +136,17 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 		q += fmt.Sprintf(" LIMIT %d", f.Limit)
 	}
 	list, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (ses harvest.Session, err error) {
-		var head, turns sql.RawBytes
-		if err = rows.Scan(&head, &turns); err != nil {
+		var head, turns, folders sql.RawBytes
+		if err = rows.Scan(&head, &turns, &folders); err != nil {
 			return ses, err
 		}
 		if ses, err = sqlite.Decode[harvest.Session](head); err != nil {
 			return ses, err
+		}
+		if len(ses.Folders) == 0 {
+			if ses.Folders, err = sqlite.Decode[[]string](folders); err != nil {
+				return ses, err
+			}
 		}
 		ses.Turns, err = sqlite.Decode[[]harvest.Turn](turns)
 		return ses, err
