@@ -65,11 +65,7 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 		return err
 	}
 	desk := a.projects(f)
-	_, err = desk.Sources(ctx, func(*backend.SourceOptions) {})
-	if err == nil { // and before the store is made
-		_, err = desk.Gate(ctx)
-	}
-	if err != nil {
+	if err := desk.Check(ctx); err != nil { // before the store is made
 		return err
 	}
 	db, err := a.store(ctx)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/projects"
-	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/spf13/cobra"
 )
 
 // harvestFlags select the sessions that are read.
@@ -23,6 +23,12 @@ type harvestFlags struct {
 
 const excludeHelp = "folders whose sessions are not read (glob), and no session whose folders are unknown"
 
+func newProjectsCommand(a *global) *cobra.Command {
+	c := projects.Command(func() *projects.Desk { return a.projects(harvestFlags{}) }, noArgs)
+	parent(c)
+	return c
+}
+
 // projects decides which sessions may be read of those that flags ask for.
 func (a *global) projects(f harvestFlags) *projects.Desk {
 	return &projects.Desk{Terminal: &a.Terminal, Home: a.home, Demo: a.isDemo(), Policy: a.machine.policy, Typist: a.machine.typist, Store: a.existingStore,
@@ -33,7 +39,7 @@ func (a *global) projects(f harvestFlags) *projects.Desk {
 
 // openSources opens the session readers that flags ask for; change has the last word.
 func openSources(ctx context.Context, a *global, f harvestFlags, change func(*backend.SourceOptions)) ([]ingest.Source, error) {
-	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: func(others, lost int) { sayLeftOut(a, others, lost) }}
+	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: backend.SayLeftOut(a.Say)}
 	if f.since != "" {
 		d, err := parseAge(f.since)
 		if err != nil {
@@ -43,22 +49,6 @@ func openSources(ctx context.Context, a *global, f harvestFlags, change func(*ba
 	}
 	change(&o)
 	return backend.Sources(ctx, o)
-}
-
-// sayLeftOut prints how to read the checkpoints of the current repository
-// that other people recorded, and those whose author is unknown.
-func sayLeftOut(a *global, others, lost int) {
-	say := func(n int, why string) {
-		are := "are"
-		if n == 1 {
-			are = "is"
-		}
-		if n > 0 {
-			a.Say("harvest: %s of this repository %s left out: %s; `evolve harvest --source entire` reads all", plain.Counted(n, "checkpoint"), are, why)
-		}
-	}
-	say(others, "recorded under no address in your own git configuration")
-	say(lost, "the recording commit is not here, as in a shallow clone")
 }
 
 // parseAge reads a Go duration or a number of days ("30d").

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/git"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
@@ -148,4 +149,23 @@ func Recorder(s *harvest.Session) string {
 		}
 	}
 	return s.Vendor
+}
+
+// SayLeftOut is a SourceOptions.LeftOut that says how to read the checkpoints that are
+// left out.
+func SayLeftOut(say func(format string, args ...any)) func(others, lost int) {
+	tell := func(n int, why string) {
+		are := "are"
+		if n == 1 {
+			are = "is"
+		}
+		if n > 0 {
+			say("harvest: %s of this repository %s left out: %s; `evolve harvest --source entire` reads all", plain.Counted(n, "checkpoint"), are, why)
+		}
+	}
+	return func(others, lost int) {
+		tell(others, "recorded under no address in your own git configuration")
+		tell(lost, "the recording commit is not here, as in a shallow clone")
+	}
+
 }

@@ -81,6 +81,16 @@ func (d *Desk) Gate(ctx context.Context) (*consent.Gate, error) {
 	return g, d.ask(ctx, g.Decisions[0])
 }
 
+// Check opens the sources, so that what is wrong with flags is known, and asks what Gate
+// asks.
+func (d *Desk) Check(ctx context.Context) error {
+	if _, err := d.Sources(ctx, func(*backend.SourceOptions) {}); err != nil {
+		return err
+	}
+	_, err := d.Gate(ctx)
+	return err
+}
+
 func (d *Desk) ask(ctx context.Context, all *consent.Decisions) error {
 	if !term.IsTerminal(d.Stdin) || !term.IsTerminal(d.Stderr) || d.Typist != nil {
 		return consent.Undecided()
