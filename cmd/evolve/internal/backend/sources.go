@@ -167,5 +167,4 @@ func SayLeftOut(say func(format string, args ...any)) func(others, lost int) {
 		tell(others, "recorded under no address in your own git configuration")
 		tell(lost, "the recording commit is not here, as in a shallow clone")
 	}
-
 }
