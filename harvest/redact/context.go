@@ -25,11 +25,13 @@ func contextRules() []rule {
 		{kind: "airtable-token", word: "pat", exact: true, match: airtable},
 		{kind: "resend-key", word: "re_", exact: true, match: resend},
 		{kind: "telegram-token", word: ":AA", exact: true, match: telegram},
+		{kind: "azure-secret", word: "7Q~", exact: true, match: azureSecret},
 		{kind: "azure-secret", word: "8Q~", exact: true, match: azureSecret},
+		{kind: "azure-secret", word: "9Q~", exact: true, match: azureSecret},
 		{kind: "azure-key", word: "accountkey=", match: after(base64ish, 40)},
 		{kind: "azure-key", word: "sharedaccesskey=", match: after(base64ish, 40)},
-		{kind: "azure-sas", word: "&sig=", match: after(bytesOf("A-Za-z0-9%+/="), 40)},
-		{kind: "azure-sas", word: "?sig=", match: after(bytesOf("A-Za-z0-9%+/="), 40)},
+		{kind: "azure-sas", word: "&sig=", match: after(bytesOf("A-Za-z0-9%+/=_-"), 40)},
+		{kind: "azure-sas", word: "?sig=", match: after(bytesOf("A-Za-z0-9%+/=_-"), 40)},
 		{kind: "aws-secret", word: "aws_secret_access_key", match: awsSecret},
 		{kind: "aws-secret", word: "secretaccesskey", match: awsSecret},
 		{kind: "aws-secret", word: "aws_secret_key", match: awsSecret},
@@ -93,7 +95,7 @@ func pem(s string, at int) (int, int, bool) {
 func keyLine(s string, at int) (end int, blank, ok bool) {
 	const longest = 256
 	limit := min(len(s), at+longest)
-	i := skip(s, at, margin, 32)
+	i := skip(s, numberedMargin(s, at), margin, 32)
 	for _, header := range []string{"Proc-Type:", "DEK-Info:", "Version:", "Comment:"} {
 		if hasWord(s[i:limit], header, true) {
 			return run(s[:limit], i, armourHeader), false, true
@@ -105,6 +107,31 @@ func keyLine(s string, at int) (end int, blank, ok bool) {
 	}
 	return end, end == i, true
 }
+
+// numberedMargin passes over what numbers a line, as cat -n, grep -n and agents' read
+// tools do it: blanks, a file's name, the number and a sign.
+func numberedMargin(s string, at int) int {
+	i := skip(s, at, " \t\r\n", 16)
+	name := run(s[:min(len(s), i+128)], i, pathBytes)
+	for j := name; j > i; j-- { // "deploy/tls.key:2:"
+		if s[j-1] == ':' {
+			i = j
+			break
+		}
+	}
+	digits := run(s[:min(len(s), i+7)], i, bytesOf("0-9"))
+	if digits == i {
+		return at
+	}
+	for _, sign := range [...]string{"\t", ": ", ":", "|", "\u2192", "\u2502"} {
+		if strings.HasPrefix(s[digits:], sign) {
+			return digits + len(sign)
+		}
+	}
+	return at
+}
+
+var pathBytes = bytesOf("A-Za-z0-9_./:-")
 
 const margin = " \t\r\n\\\"'`+,;>#|*"
 
@@ -151,14 +178,17 @@ func putty(s string, at int) (int, int, bool) {
 }
 
 // jwt wants header and claims in JSON and, as it is a credential only then, a
-// signature.
+// signature; or the five parts of an encrypted one.
 func jwt(s string, at int) (int, int, bool) {
 	if !boundary(s, at) || at > 0 && (s[at-1] == '-' || s[at-1] == '_') {
 		return 0, 0, false // within a longer run of base64
 	}
 	head := run(s, at, dashed)
-	if head-at < 16 || !strings.HasPrefix(s[head:], ".ey") {
+	if head-at < 16 || head == len(s) || s[head] != '.' {
 		return 0, 0, false
+	}
+	if !strings.HasPrefix(s[head:], ".ey") {
+		return jwe(s, at, head)
 	}
 	claims := run(s, head+1, dashed)
 	if claims == len(s) || s[claims] != '.' || claims-head < 12 {
@@ -168,7 +198,22 @@ func jwt(s string, at int) (int, int, bool) {
 	return at, end, end-claims > 8
 }
 
-// userinfo finds the password of scheme://user:password@host.
+// jwe is a token that is encrypted: a header, a key that may be empty, and three parts.
+func jwe(s string, at, end int) (int, int, bool) {
+	for part := 1; part <= 4; part++ {
+		if end == len(s) || s[end] != '.' {
+			return 0, 0, false
+		}
+		from := end + 1
+		if end = run(s, from, dashed); end-from < 8 && part > 1 {
+			return 0, 0, false
+		}
+	}
+	return at, end, true
+}
+
+// userinfo finds the password of scheme://user:password@host, or the token that is
+// there alone.
 func userinfo(s string, at int) (int, int, bool) {
 	if at == 0 || !alnum[s[at-1]] {
 		return 0, 0, false
@@ -180,7 +225,7 @@ scan:
 		switch c := s[i]; {
 		case c == '@':
 			if colon < 0 {
-				return 0, 0, false
+				return from, i, i-from >= 16 && run(s, from, dashed) == i && odd(s[from:i])
 			}
 			last = i
 		case c == ':' && colon < 0:
@@ -190,7 +235,8 @@ scan:
 		}
 	}
 	if last-colon < 4 || harmless(s[colon+1:last]) {
-		return 0, 0, false
+		ok := colon-from >= 16 && last > colon && placeholder(s, colon+1) == last && run(s, from, dashed) == colon && odd(s[from:colon])
+		return from, colon, ok // beside a password that is redacted
 	}
 	return colon + 1, last, true
 }

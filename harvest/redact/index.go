@@ -48,7 +48,7 @@ func newIndex(rules []rule) *index {
 }
 
 var detectors = sync.OnceValue(func() *index {
-	return newIndex(slices.Concat(tokenRules(), contextRules(), spokenRules()))
+	return newIndex(slices.Concat(tokenRules(), contextRules(), spokenRules(), carrierRules()))
 })
 
 // scan returns what the rules find in s, in no order that matters.

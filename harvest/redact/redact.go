@@ -69,7 +69,17 @@ func (Detector) Redact(s string) (string, int) {
 
 // find returns the secrets of s, in order, without overlap.
 func find(s string) []span {
-	spans := scan(s)
+	spans := append(scan(s), runs(s)...)
+	if v := decode(s, false); v != nil {
+		spans = append(spans, v.back(scan(string(v.text)))...)
+	}
+	if v := decode(s, true); v != nil {
+		for _, p := range v.back(scan(string(v.text))) {
+			if !p.vague { // what is behind a line break belongs to a value only if that has a form
+				spans = append(spans, p)
+			}
+		}
+	}
 	if len(spans) == 0 {
 		return nil
 	}

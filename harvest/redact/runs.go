@@ -1,0 +1,126 @@
+package redact
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// runs finds what is a secret by its form alone: base64 of settings that hold one, a
+// secret access key of Amazon's, and the words of a wallet. It looks at every run of
+// base64, so it is for texts that are kept.
+func runs(s string) (found []span) {
+	for i := 0; i < len(s); {
+		if !base64ish[s[i]] {
+			i++
+			continue
+		}
+		end := run(s, i, base64ish)
+		beside := i > 0 && (dashed[s[i-1]] || s[i-1] == '.') || end < len(s) && (dashed[s[end]] || s[end] == '.' && end+1 < len(s) && alnum[s[end+1]])
+		switch n := end - i; {
+		case beside || n < 24:
+		case n == 40 && accessKey(s[i:end]):
+			found = append(found, span{i, end, "aws-secret", true})
+		case hides(s[i:end]):
+			found = append(found, span{i, end, "base64-secret", false})
+		case s[i] == '=' && hides(s[i+1:end]):
+			found = append(found, span{i + 1, end, "base64-secret", false})
+		}
+		i = end
+	}
+	return append(found, mnemonics(s)...)
+}
+
+// accessKey reports whether 40 digits of base64 are a secret access key: they are no
+// hash and no path.
+func accessKey(v string) bool {
+	if !strings.ContainsAny(v, "0123456789") || strings.ToLower(v) == v || strings.ToUpper(v) == v || strings.Contains(v, "=") || published(v) {
+		return false
+	}
+	n, size := unexplained(v)
+	return 4*n >= 3*size && entropy(v) >= 4
+}
+
+// hides reports whether v is base64 of a text that holds a secret. Of long ones the
+// beginning is looked at.
+func hides(v string) bool {
+	const far = 4096
+	v = strings.TrimRight(v[:min(len(v), far)], "=")
+	text, err := base64.RawStdEncoding.DecodeString(v[:len(v)/4*4])
+	if err != nil || len(text) < 16 {
+		return false
+	}
+	name := 0 // settings begin with a name and an equals sign, or are JSON or a key
+	for name < len(text) && name < 48 && text[name] >= ' ' && text[name] < 0x7f && text[name] != '=' && text[name] != ':' {
+		name++
+	}
+	if name == 48 || name == len(text) || text[name] != '=' && text[name] != ':' && text[name] != '\n' {
+		return false
+	}
+	printable := 0
+	for _, c := range text {
+		if c == '\n' || c == '\r' || c == '\t' || c >= ' ' && c < 0x7f {
+			printable++
+		}
+	}
+	plain := string(text)
+	if printable < len(text)*9/10 { // a value that is itself no text
+		plain = string(text[:name+1])
+		return secretSetting(plain)
+	}
+	return len(scan(plain)) > 0
+}
+
+// secretSetting reports whether a text ends in the name of a secret and an equals sign.
+func secretSetting(s string) bool {
+	s, ok := strings.CutSuffix(strings.ToLower(s), "=")
+	if !ok {
+		return false
+	}
+	for _, n := range [...]string{"password", "passwd", "secret", "token", "_key", "apikey", "_pass", "_pwd"} {
+		if strings.HasSuffix(s, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// mnemonics finds the words of a wallet: twelve or more in a row, of three to eight
+// letters, none of which a sentence needs.
+func mnemonics(s string) (found []span) {
+	const least = 12
+	words, from := 0, 0
+	for i := 0; i < len(s); {
+		if c := s[i]; c < 'a' || c > 'z' || i > 0 && (word[s[i-1]] || s[i-1] >= 0x80 || s[i-1] == '-') {
+			if c != ' ' || words == 0 || i > 0 && s[i-1] == ' ' {
+				words = 0
+			}
+			i++
+			continue
+		}
+		end := i
+		for end < len(s) && s[end] >= 'a' && s[end] <= 'z' {
+			end++
+		}
+		w := s[i:end]
+		if len(w) < 3 || len(w) > 8 || strings.Contains(functionWords, " "+w+" ") || end < len(s) && (word[s[end]] || s[end] >= 0x80 || s[end] == '-' || s[end] == '(') {
+			words = 0
+			i = end
+			continue
+		}
+		if words == 0 {
+			from = i
+		}
+		if words++; words >= least {
+			if n := len(found); n > 0 && found[n-1].start == from {
+				found[n-1].end = end
+			} else {
+				found = append(found, span{from, end, "mnemonic", false})
+			}
+		}
+		i = end
+	}
+	return found
+}
+
+// functionWords hold sentences together; few of them are in the list of BIP 39.
+const functionWords = " the and for with from was were are not but you your that this have has had will would should can could may been its into than then when where which who how why our their they them his her she him also only just any all each per via out off der die das und ist ein eine mit von auf des les une est que los las del con por una para per sono "

@@ -1,0 +1,262 @@
+package redact
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A view is a text as a program further on reads it: escapes are decoded, and what
+// nobody sees is taken out. at[i] and end[i] are where its byte i is in the text.
+type view struct {
+	text    []byte
+	at, end []int32
+}
+
+func (v *view) add(c byte, at, end int) {
+	v.text, v.at, v.end = append(v.text, c), append(v.at, int32(at)), append(v.end, int32(end))
+}
+
+// back maps spans of the view to the text.
+func (v *view) back(spans []span) []span {
+	for i, p := range spans {
+		spans[i].start, spans[i].end = int(v.at[p.start]), int(v.end[p.end-1])
+	}
+	return spans
+}
+
+// escaping are the bytes that begin what a view decodes.
+var escaping = bytesOf("\\%=&[\x1b\xe2\xef\xc2\r\n\"'`")
+
+// decode returns the text decoded, nil if that is the text itself: percent-encoding, escapes of JSON, quoted-printable,
+// entities, sequences of terminals with what is left of them when the escape byte was
+// stripped, and characters without a width. joined also takes out line breaks, with
+// the margins around them, and the signs of concatenation, if the token that they cut
+// in two goes on behind them.
+func decode(s string, joined bool) *view {
+	var v *view
+	for i := 0; i < len(s); {
+		if escaping[s[i]] {
+			n, c := 0, byte(0)
+			if joined {
+				n = broken(s, i)
+			}
+			if n == 0 {
+				c, n = escape(s, i)
+			}
+			if n > 0 {
+				if v == nil {
+					v = startView(s, i)
+				}
+				if c == 0 && !joined && s[i] < 0x80 {
+					c = boundaryMark
+				}
+				if c != 0 {
+					v.add(c, i, i+n)
+				}
+				i += n
+				continue
+			}
+		}
+		if v != nil {
+			v.add(s[i], i, i+1)
+		}
+		i++
+	}
+	return v
+}
+
+// boundaryMark is in the place of what colours a text, where nothing is joined.
+const boundaryMark = 1
+
+// startView is a view of the first n bytes of s, in which nothing had to be decoded.
+func startView(s string, n int) *view {
+	v := &view{text: make([]byte, 0, len(s)), at: make([]int32, 0, len(s)), end: make([]int32, 0, len(s))}
+	for i := range n {
+		v.add(s[i], i, i+1)
+	}
+	return v
+}
+
+// escape decodes what begins at s[at]: the byte that it is, 0 if it is not to be seen,
+// and its length, 0 if nothing begins there.
+func escape(s string, at int) (c byte, n int) {
+	rest := s[at:min(len(s), at+64)]
+	switch s[at] {
+	case '%':
+		if c, next, ok := percent(s, at); ok && c >= ' ' && c < 0x7f {
+			return c, next - at
+		}
+	case '\\':
+		i := 1
+		for i < len(rest) && rest[i] == '\\' {
+			i++
+		}
+		if i == len(rest) {
+			return 0, 0
+		}
+		switch c := rest[i]; c {
+		case '"', '\'', '/', '`':
+			return c, i + 1
+		case 'n', 'r':
+			return '\n', i + 1
+		case 't':
+			return '\t', i + 1
+		case 'b', 'f', 'v':
+			return ' ', i + 1
+		case 'e':
+			return 0, i + 1 + sequence(rest[i+1:])
+		case 'u', 'x':
+			digits := 2
+			if c == 'u' {
+				digits = 4
+			}
+			return ofCode(rest[i+1:], digits, 16, i+1)
+		case '0':
+			return ofCode(rest[i+1:], 2, 8, i+1)
+		}
+	case '=':
+		if len(rest) >= 3 && (rest[1] == '\n' || rest[1] == '\r' && rest[2] == '\n') {
+			return 0, 1 + strings.IndexByte(rest, '\n') // quoted-printable breaks lines so
+		}
+		if len(rest) >= 3 && capitalHex(rest[1]) && capitalHex(rest[2]) {
+			if c := unhex(rest[1])<<4 | unhex(rest[2]); c == '=' || c == ' ' || c == '\n' || c == '\r' {
+				return c, 3
+			}
+		}
+	case '&':
+		for _, e := range [...]struct {
+			name string
+			c    byte
+		}{{"&quot;", '"'}, {"&#34;", '"'}, {"&#39;", '\''}, {"&apos;", '\''}, {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&#x27;", '\''}, {"&nbsp;", ' '}} {
+			if strings.HasPrefix(rest, e.name) {
+				return e.c, len(e.name)
+			}
+		}
+	case '\x1b':
+		return 0, 1 + sequence(rest[1:])
+	case '[':
+		if n := sequence(rest); n > 2 && rest[1] != 'm' {
+			return 0, n
+		}
+	case '\xe2', '\xef', '\xc2':
+		r, n := utf8.DecodeRuneInString(rest)
+		switch {
+		case r >= '\u200b' && r <= '\u200f', r >= '\u2060' && r <= '\u2064', r == '\ufeff', r == '\u00ad', r >= '\u202a' && r <= '\u202e':
+			return 0, n
+		}
+	}
+	return 0, 0
+}
+
+// ofCode is the byte whose number stands in so many digits; before is the length of
+// what begins it.
+func ofCode(rest string, digits int, base, before int) (c byte, n int) {
+	code := 0
+	for i := range digits {
+		if i >= len(rest) || !isHex(rest[i]) || int(unhex(rest[i])) >= base {
+			return 0, 0
+		}
+		code = code*base + int(unhex(rest[i]))
+	}
+	n = before + digits
+	switch {
+	case code == 0x1b:
+		return 0, n + sequence(rest[digits:])
+	case code >= 0x200b && code <= 0x200f, code == 0xfeff, code == 0x2060:
+		return 0, n
+	case code == '\n', code == '\r', code == '\t', code >= ' ' && code < 0x7f:
+		return byte(code), n
+	}
+	return 0, 0
+}
+
+func capitalHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
+
+// sequence is the length of the sequence for a terminal that s begins with, its escape
+// byte aside: [1;32m, [0K, a title up to its bell. 0 if it is none.
+func sequence(s string) int {
+	if len(s) < 2 {
+		return 0
+	}
+	if s[0] == ']' {
+		if i := strings.IndexAny(s, "\a\x1b"); i > 0 {
+			return i + 1
+		}
+		return 0
+	}
+	if s[0] != '[' {
+		return 0
+	}
+	i := 1
+	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == ';') {
+		i++
+	}
+	if i < len(s) && (s[i] == 'm' || s[i] == 'K') {
+		return i + 1
+	}
+	return 0
+}
+
+var tokenByte = bytesOf("A-Za-z0-9_+/=.-")
+
+// broken is the length of what cuts a token in two at s[at]: a line break with the
+// margins around it, or quotes with a sign of concatenation between them. It is 0 if
+// the token does not go on: what follows looks like a word.
+func broken(s string, at int) int {
+	if at == 0 || !tokenByte[s[at-1]] && s[at-1] != '\'' && s[at-1] != '"' {
+		return 0
+	}
+	const farthest = 96
+	limit := min(len(s), at+farthest)
+	i, lines, quotes, signs := at, 0, 0, 0
+	for i < limit {
+		switch c := s[i]; {
+		case c == '\n' || c == '\r':
+			if c == '\n' {
+				lines++
+			}
+		case c == '\\' && i+1 < limit && (s[i+1] == 'n' || s[i+1] == 'r'):
+			lines++
+			i++
+		case c == '"' || c == '\'' || c == '`':
+			quotes++
+		case c == '+' || c == '.' || c == ',' || c == '&':
+			if quotes == 0 && lines == 0 {
+				return 0
+			}
+			signs++
+		case strings.IndexByte(margin, c) >= 0:
+		case strings.HasPrefix(s[i:], "\u2502"): // of a table that is drawn
+			i += 2
+		default:
+			goto behind
+		}
+		i++
+	}
+	return 0
+behind:
+	if lines > 1 || signs > 1 || lines == 0 && (quotes != 2 || signs == 0 && s[at] == '`') || quotes > 3 {
+		return 0
+	}
+	end := run(s[:min(len(s), i+256)], i, dashed)
+	if end == i || !goesOn(s[i:end]) {
+		return 0
+	}
+	return i - at
+}
+
+// goesOn reports whether v, behind a line break, looks like the rest of a token.
+func goesOn(v string) bool {
+	for _, t := range [...]string{"ghp_", "gho_", "ghs_", "sk-", "xox", "AKIA", "ASIA", "glpat-", "eyJ"} {
+		if strings.HasPrefix(v, t) { // another one
+			return false
+		}
+	}
+	return odd(v) || len(v) < 12 && mixed(v) && !numbered(v)
+}
+
+// numbered is true of a word with a number behind it: line2, v3.
+func numbered(v string) bool {
+	return mixed(v) && strings.Trim(strings.TrimRight(v, "0123456789"), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == "" &&
+		(strings.ToLower(v) == v || strings.ToUpper(v) == v || strings.ToLower(v[1:]) == v[1:])
+}

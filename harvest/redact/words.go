@@ -1,0 +1,141 @@
+package redact
+
+import (
+	_ "embed"
+	"strings"
+)
+
+// trigrams has one bit for each three letters: whether they follow each other in the
+// words of thirty European languages or of source code, accents folded.
+//
+//go:embed trigrams.bin
+var trigrams string
+
+// wordlike reports whether letters, of either case, could be a word of some language:
+// at most two in five of their trigrams are in no word. Of random letters, twelve at a
+// time, 12 % are taken for a word; of words 0.2 % are not.
+func wordlike(letters string) bool {
+	strange := 0
+	for i := 0; i+2 < len(letters); i++ {
+		n := ((int(letters[i]|0x20)-'a')*26+int(letters[i+1]|0x20)-'a')*26 + int(letters[i+2]|0x20) - 'a'
+		if trigrams[n>>3]&(1<<(n&7)) == 0 {
+			strange++
+		}
+	}
+	return 5*strange < 2*(len(letters)-2) || strange == 0
+}
+
+// unexplained is how many bytes of v nothing explains: neither words, in the ways in which
+// code puts them together (snake_case, kebab-case, camelCase, word2), nor numbers.
+// size is how many letters and digits it has.
+func unexplained(v string) (n, size int) {
+	for i := 0; i < len(v); {
+		if !alnum[v[i]] {
+			if v[i] >= 0x80 { // a letter that English has not
+				i++
+				continue
+			}
+			i++
+			continue
+		}
+		end := run(v, i, alnum)
+		size += end - i
+		if !(i > 0 && v[i-1] >= 0x80 || end < len(v) && v[end] >= 0x80) { // else part of a word with accents
+			n += partNoise(v[i:end])
+		}
+		i = end
+	}
+	return n, size
+}
+
+// partNoise is unexplained of letters and digits alone.
+func partNoise(v string) int {
+	explained, segments := 0, 0
+	after := false // a word was before
+	for i := 0; i < len(v); {
+		end := segment(v, i)
+		segments++
+		switch part := v[i:end]; {
+		case !letter[v[i]]:
+			if len(part) >= 4 || after || i == 0 && end < len(v) && len(part) <= 2 || len(part) == len(v) {
+				explained += len(part)
+			}
+			after = false
+		case len(part) >= 3 && wordlike(part):
+			explained += len(part)
+			after = true
+		default:
+			after = false
+		}
+		i = end
+	}
+	if segments <= 2 && len(v) <= 4 { // x64, v2, 32B, gp3
+		return 0
+	}
+	return len(v) - explained
+}
+
+// segment is the end of the word or number that begins at v[at]: of camelCase, one hump.
+func segment(v string, at int) int {
+	i := at + 1
+	switch c := v[at]; {
+	case c >= '0' && c <= '9':
+		for i < len(v) && v[i] >= '0' && v[i] <= '9' {
+			i++
+		}
+	case c >= 'A' && c <= 'Z' && i < len(v) && v[i] >= 'A' && v[i] <= 'Z':
+		for i < len(v) && v[i] >= 'A' && v[i] <= 'Z' {
+			i++
+		}
+		if i < len(v) && v[i] >= 'a' && v[i] <= 'z' && i-at > 1 {
+			i-- // HTTPServer
+		}
+	default:
+		for i < len(v) && v[i] >= 'a' && v[i] <= 'z' {
+			i++
+		}
+	}
+	return i
+}
+
+// odd reports whether most of v is noise: it was made by a generator, not by a person.
+func odd(v string) bool {
+	n, size := unexplained(v)
+	return n >= 8 && 2*n >= size
+}
+
+// digest reports whether v has the form of a hash or an id of a machine: hexadecimal
+// digits, a UUID, a name of an algorithm before them.
+func digest(v string) bool {
+	if i := strings.LastIndexByte(v, ':'); i > 2 && strings.HasPrefix(strings.ToLower(v), "sha") {
+		return true
+	}
+	v = strings.TrimPrefix(v, "0x")
+	low := strings.ToLower(v)
+	if low != v && strings.ToUpper(v) != v {
+		return false
+	}
+	hexes := 0
+	for i := range len(low) {
+		switch {
+		case isHex(low[i]):
+			hexes++
+		case low[i] != '-':
+			return false
+		}
+	}
+	return hexes == len(v) && len(v) >= 7 || uuid(v)
+}
+
+// uuid reports whether v has the form of a UUID.
+func uuid(v string) bool {
+	if len(v) != 36 {
+		return false
+	}
+	for i := range len(v) {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (v[i] == '-') || !dash && !isHex(v[i]) {
+			return false
+		}
+	}
+	return true
+}
