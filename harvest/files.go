@@ -79,15 +79,38 @@ func (r *reading) readFile(ctx context.Context, read readFunc) {
 		r.problems = []Problem{{Path: r.file, Reason: Reason(err)}}
 		return
 	}
-	in := io.Reader(f)
+	in := io.Reader(opened{f, r.path})
 	if jsonl.Packed(r.path) {
 		u := jsonl.Unpack(f)
 		defer u.Close()
-		in = u
+		in = opened{u, r.path}
 	}
 	r.session, r.problems, r.err = read(ctx, in, r.file)
 	r.read = true
 }
+
+// An opened file is a transcript that can be opened again.
+type opened struct {
+	io.Reader
+	path string
+}
+
+// Again opens the transcript from its beginning.
+func (o opened) Again() (io.ReadCloser, error) {
+	f, err := bounded.Open(o.path)
+	if err != nil || !jsonl.Packed(o.path) {
+		return f, err
+	}
+	return packed{jsonl.Unpack(f), f}, nil
+}
+
+// packed closes a file with what unpacks it.
+type packed struct {
+	io.ReadCloser
+	file io.Closer
+}
+
+func (p packed) Close() error { return errors.Join(p.ReadCloser.Close(), p.file.Close()) }
 
 // Reason is err for a Problem: without the path, which the Problem has already.
 func Reason(err error) string {
@@ -101,8 +124,13 @@ func Reason(err error) string {
 // KiB long. It is redacted before it is cut, because half a secret would not be
 // recognised. n counts the secrets.
 func Clean(red redact.Redactor, text string) (clean string, n int) {
+	return CleanWith(red.Redact, text)
+}
+
+// CleanWith is Clean with a method of a redact.Session.
+func CleanWith(red func(string) (string, int), text string) (clean string, n int) {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\ufffd")
-	text, n = red.Redact(text)
+	text, n = red(text)
 	return Clip(text), n
 }
 
@@ -115,5 +143,8 @@ func Clip(text string) string {
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return text[:end] + "\n[…]"
+	return text[:end] + cutMark
 }
+
+// cutMark is at the end of a text of which no more is kept.
+const cutMark = "\n[…]"

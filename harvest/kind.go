@@ -30,6 +30,9 @@ type Options struct {
 	// "/name" is a use if the skill exists, even if the session does not show that its
 	// text was loaded.
 	Exists func(name string) bool
+	// Again opens the transcript that is being read once more; nil: it cannot be. See
+	// Draft.Finish.
+	Again func() (io.ReadCloser, error)
 }
 
 // A Kind declares the sessions of one agent, which keeps each in a file below its
@@ -98,7 +101,11 @@ func (f *source) Sessions(ctx context.Context, c Cursor, yield func(*Session) er
 		return problems, err
 	}
 	more, err := ReadFiles(ctx, files, f.opts, c, func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error) {
-		s, problems, err := f.kind.Read(ctx, r, file, f.opts)
+		o := f.opts
+		if a, ok := r.(interface{ Again() (io.ReadCloser, error) }); ok {
+			o.Again = a.Again
+		}
+		s, problems, err := f.kind.Read(ctx, r, file, o)
 		if s != nil && f.kind.Complete != nil {
 			f.kind.Complete(s, file)
 		}
@@ -110,30 +117,25 @@ func (f *source) Sessions(ctx context.Context, c Cursor, yield func(*Session) er
 // A Draft is a session while it is read.
 type Draft struct {
 	*Session
-	opts Options
+	opts     Options
+	secrets  *redact.Session
+	doubts   []string // of what was typed
+	suspects []string // of what was said
+	typed    string   // last, as it was
+	kept     string   // of that
 }
 
 // NewDraft begins a session.
 func NewDraft(agent, id, file string, o Options) *Draft {
-	if o.Redactor == nil {
-		o.Redactor = redact.Detector{}
-	}
-	return &Draft{&Session{ID: id, Agent: agent, Path: file}, o}
+	return &Draft{Session: &Session{ID: id, Agent: agent, Path: file}, opts: o, secrets: redact.NewSession(o.Redactor)}
 }
 
-// Clean makes a text fit to be kept, see the function Clean, and copies it, so that the
-// line that it is part of can be freed.
-func (d *Draft) Clean(text string) string {
-	text, n := Clean(d.opts.Redactor, text)
-	d.Redactions += n
-	return strings.Clone(text)
-}
+// Clean makes a text fit to be kept, see the function Clean, and lets go of the line
+// that it is part of. It is for names, paths and commands; see Typed and Said.
+func (d *Draft) Clean(text string) string { return d.clean(d.secrets.Redact, text) }
 
-// Peek is Clean for a text that is only compared.
-func (d *Draft) Peek(text string) string {
-	text, _ = Clean(d.opts.Redactor, text)
-	return text
-}
+// Peek is what was kept of a text if it is the last that was typed.
+func (d *Draft) Peek(text string) (kept string, ok bool) { return d.kept, text == d.typed }
 
 // Skill is a skill's name as it is kept, "" if it is not valid.
 func (d *Draft) Skill(name string) string {
@@ -177,9 +179,11 @@ func (d *Draft) Folder(dir string) string {
 	return d.Clean(dir)
 }
 
-// Finish returns the session, assessed, or nil if it has no messages. loaded, if it is
-// not nil, knows names of skills besides Options.Exists; late adds the uses that are
-// known only once the typed commands are proved.
+// Finish returns the session, assessed, or nil if nobody said anything. loaded, if it
+// is not nil, knows names of skills besides Options.Exists; late adds the uses that are
+// known only once the typed commands are proved. What was redacted in one text is then
+// redacted in all, and so are the words that a person typed and nothing explains: not
+// the transcript, which is read once more for them, and no language.
 func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late ...func()) *Session {
 	d.Prove(func(name string) bool {
 		return loaded != nil && loaded(name) || d.opts.Exists != nil && d.opts.Exists(name)
@@ -192,6 +196,8 @@ func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late .
 	for _, add := range late {
 		add()
 	}
+	d.resolve()
+	Recall(d.Session, d.secrets)
 	Assess(d.Session)
 	return d.Session
 }

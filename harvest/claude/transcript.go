@@ -118,7 +118,7 @@ func (t *transcript) name(rec *record) {
 
 // turn opens a new turn.
 func (t *transcript) turn(id, prompt string, at time.Time) {
-	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: at, Prompt: t.s.Clean(prompt)})
+	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: at, Prompt: t.s.Typed(prompt)})
 	t.answer, t.typed, t.args, t.local = "", -1, "", false
 	clear(t.tools)
 	clear(t.skills)
@@ -299,7 +299,7 @@ func (t *transcript) say(id, text string) {
 		return
 	}
 	turn := t.s.Last()
-	text = t.s.Clean(text)
+	text = t.s.Said(text)
 	if id != "" && id == t.answer {
 		text = harvest.Clip(turn.Answer + "\n\n" + text)
 	}

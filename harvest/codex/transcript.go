@@ -160,7 +160,7 @@ func (t *transcript) open(n int, task, entry, text string, at time.Time) {
 		id = entry // what was typed while the agent was at work belongs to its task
 	}
 	t.flush()
-	prompt := t.s.Clean(text)
+	prompt := t.s.Typed(text)
 	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: strings.Clone(id), Time: at, Prompt: prompt})
 	if task != "" && id == task {
 		t.turns[strings.Clone(task)] = len(t.s.Turns) - 1
@@ -231,7 +231,7 @@ func (t *transcript) say(content gjson.Result) {
 // are not redacted at all.
 func (t *transcript) flush() {
 	if t.answer != "" {
-		t.s.Last().Answer = t.s.Clean(t.answer)
+		t.s.Last().Answer = t.s.Said(t.answer)
 		t.answer = ""
 	}
 }
@@ -294,8 +294,10 @@ func (t *transcript) itemEvent(n int, item gjson.Result, task string, at time.Ti
 		return
 	}
 	// The same message may have come as a user_message just before.
-	if n := len(t.s.Turns); n > 0 && t.answer == "" && len(t.s.Turns[n-1].Tools) == 0 && t.s.Turns[n-1].Prompt == t.s.Peek(text) {
-		return
+	if n := len(t.s.Turns); n > 0 && t.answer == "" && len(t.s.Turns[n-1].Tools) == 0 {
+		if kept, same := t.s.Peek(text); same && t.s.Turns[n-1].Prompt == kept {
+			return
+		}
 	}
 	t.open(n, task, item.Get("id").Str, text, at)
 }

@@ -141,7 +141,7 @@ func (t *transcript) user(e event) {
 	if id == "" {
 		id = e.id
 	}
-	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: e.at, Prompt: t.s.Clean(text)})
+	t.s.Turns = append(t.s.Turns, harvest.Turn{ID: id, Time: e.at, Prompt: t.s.Typed(text)})
 	t.waited = 0
 	clear(t.asked)
 	if skill, ok := harvest.SlashCommand(t.s.Last().Prompt); ok && len(skill) <= harvest.MaxName && !slices.Contains(builtins, skill) {
@@ -169,7 +169,7 @@ func (t *transcript) assistant(e event) {
 			t.s.Model = e.data.Get("model").Str
 		}
 		if text := e.data.Get("content").Str; strings.TrimSpace(text) != "" {
-			turn.Answer = t.s.Clean(text)
+			turn.Answer = t.s.Said(text)
 		}
 	}
 	e.data.Get("toolRequests").ForEach(func(_, r gjson.Result) bool {

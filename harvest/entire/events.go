@@ -72,7 +72,7 @@ func (h *harvesting) join(s *harvest.Session, records []*record) {
 func (h *harvesting) joinEvents(s *harvest.Session, r *record, events []harvest.Event) {
 	for _, e := range events {
 		v := harvest.Invocation{
-			ID: h.clean(s, e.ID), Skill: harvest.SkillName(h.clean(s, e.Skill.Name)), Signal: e.Source.Signal,
+			ID: h.clean(s, h.secrets.Redact, e.ID), Skill: harvest.SkillName(h.clean(s, h.secrets.Redact, e.Skill.Name)), Signal: e.Source.Signal,
 			Explicit: e.Source.Confidence != "inferred", ToolUseID: e.Native["tool_use_id"], Feedback: harvest.Feedback{Label: harvest.Unknown},
 		}
 		if len(v.Skill) > harvest.MaxName || len(v.Signal) > harvest.MaxName || strings.ContainsAny(v.Skill, "\n\r") {

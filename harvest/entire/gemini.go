@@ -87,10 +87,10 @@ func readDocument(r io.Reader, limit int64) []byte {
 // message processes one message of a document.
 func (h *harvesting) message(s *harvest.Session, m gjson.Result) {
 	at := harvest.When(m.Get("timestamp").Str)
-	text := h.clean(s, strings.TrimSpace(words(m.Get("content"))))
+	text := strings.TrimSpace(words(m.Get("content")))
 	switch m.Get("type").Str {
 	case "user":
-		if text != "" {
+		if text = h.clean(s, h.typed, text); text != "" {
 			s.Turns = append(s.Turns, harvest.Turn{ID: m.Get("id").Str, Time: at, Prompt: text})
 		}
 	case "gemini":
@@ -99,10 +99,10 @@ func (h *harvesting) message(s *harvest.Session, m gjson.Result) {
 		}
 		turn := &s.Turns[len(s.Turns)-1]
 		if text != "" {
-			turn.Answer = text
+			turn.Answer = h.clean(s, h.secrets.Said, text)
 		}
 		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool {
-			turn.Tools = append(turn.Tools, harvest.Tool{Name: h.clean(s, c.Get("name").Str), Failed: c.Get("status").Str == "error"})
+			turn.Tools = append(turn.Tools, harvest.Tool{Name: h.clean(s, h.secrets.Redact, c.Get("name").Str), Failed: c.Get("status").Str == "error"})
 			return true
 		})
 		if u := m.Get("tokens"); u.IsObject() {

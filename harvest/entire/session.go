@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/ownwords"
+	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
 // read makes a session of all records, newest first, and sessions of its subagents.
 // Faults of the records are Problems. The error is ctx's.
 func (h *harvesting) read(ctx context.Context, id, place string, records []*record) ([]*harvest.Session, error) {
+	h.secrets = redact.NewSession(h.opts.Redactor)
 	s, problems, records, err := h.transcript(ctx, place, records)
 	if err != nil {
 		return nil, err
@@ -43,8 +46,12 @@ func (h *harvesting) read(ctx context.Context, id, place string, records []*reco
 	if err := h.committed(ctx, s, records); err != nil {
 		return nil, err
 	}
-	harvest.Assess(s)
-	return append([]*harvest.Session{s}, subagents...), nil
+	all := append([]*harvest.Session{s}, subagents...)
+	for _, s := range all {
+		harvest.Recall(s, h.secrets)
+		harvest.Assess(s)
+	}
+	return all, nil
 }
 
 // transcript reads the agent's transcript with the agent's own reader; if that finds
@@ -92,7 +99,7 @@ const otherSession = "its transcript is of another session: it is left out"
 // that belong to other sessions.
 func (h *harvesting) readJoined(ctx context.Context, name, place, agent string, all []part) (*harvest.Session, []harvest.Problem, []part, error) {
 	j := h.joined(place, all)
-	s, problems, err := h.kinds[name].Read(ctx, j, place, h.opts.Options)
+	s, problems, err := h.kinds[name].Read(ctx, j, place, h.reading(place, all))
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -101,6 +108,15 @@ func (h *harvesting) readJoined(ctx context.Context, name, place, agent string, 
 	}
 	problems = j.finish(problems)
 	return s, problems, j.others(), nil
+}
+
+// reading are the options for a transcript of those parts. All texts of a session and of
+// its subagents have their secrets in common.
+func (h *harvesting) reading(place string, all []part) harvest.Options {
+	o := h.opts.Options
+	o.Redactor = h.secrets
+	o.Again = func() (io.ReadCloser, error) { return io.NopCloser(h.joined(place, all)), nil }
+	return o
 }
 
 // without are the records that have none of the parts.
@@ -151,13 +167,14 @@ func (h *harvesting) subagents(ctx context.Context, parent *harvest.Session, rec
 	var all []*harvest.Session
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		place := parent.Path + "/" + name
-		j := h.joined(place, parts(records, func(r *record) [][]string {
+		of := parts(records, func(r *record) [][]string {
 			if r.files[name] == "" {
 				return nil
 			}
 			return [][]string{{name}}
-		}))
-		s, problems, err := kind.Read(ctx, j, place, h.opts.Options)
+		})
+		j := h.joined(place, of)
+		s, problems, err := kind.Read(ctx, j, place, h.reading(place, of))
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +228,7 @@ func (h *harvesting) prompts(place string, records []*record) *harvest.Session {
 				continue
 			case !known:
 				at = len(s.Turns)
-				s.Turns = append(s.Turns, harvest.Turn{Prompt: h.clean(s, prompt)})
+				s.Turns = append(s.Turns, harvest.Turn{Prompt: h.clean(s, h.typed, prompt)})
 			}
 			here[prompt], last = at, at
 		}
@@ -223,11 +240,15 @@ func (h *harvesting) prompts(place string, records []*record) *harvest.Session {
 	return s
 }
 
-func (h *harvesting) clean(s *harvest.Session, text string) string {
-	text, n := harvest.Clean(h.opts.Redactor, text)
+// clean makes a text fit to be kept that no reader of an agent's has read.
+func (h *harvesting) clean(s *harvest.Session, red func(string) (string, int), text string) string {
+	text, n := harvest.CleanWith(red, text)
 	s.Redactions += n
 	return text
 }
+
+// typed redacts what a person typed, if there is no transcript to explain it.
+func (h *harvesting) typed(text string) (string, int) { return redact.Typed(h.secrets, text) }
 
 // committed records which turns the user committed. The commits are read once per
 // harvest.

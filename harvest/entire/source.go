@@ -120,6 +120,7 @@ type harvesting struct {
 	yield      func(*harvest.Session) error
 	repository *git.Repository
 	objects    objects
+	secrets    *redact.Session // of the session that is being read
 
 	described   map[string]*record // by the id of their metadata.json
 	checkpoints map[string]bool    // that were read

@@ -94,12 +94,15 @@ func (h *Host) now() time.Time {
 
 // clean is text with its secrets redacted.
 func (h *Host) clean(text string) string {
-	red := h.Redactor
-	if red == nil {
-		red = redact.Detector{}
-	}
-	text, _ = red.Redact(text)
+	text, _ = h.redactor().Redact(text)
 	return text
+}
+
+func (h *Host) redactor() redact.Redactor {
+	if h.Redactor == nil {
+		return redact.Detector{}
+	}
+	return h.Redactor
 }
 
 // A reply is a hook's answer.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -85,7 +86,7 @@ func (h *Host) prompted(in *input, signal harvest.Signal, command, name string, 
 	}
 	c, cerr := h.config()
 	if cerr == nil && c.RecordPrompts {
-		rec.Prompt = h.clean(in.prompt)
+		rec.Prompt, _ = redact.Typed(h.redactor(), in.prompt)
 		rec.Prompt = clip(rec.Prompt, maxPrompt)
 	}
 	if _, err := Append(h.Home, rec); err != nil {

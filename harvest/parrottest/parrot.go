@@ -29,9 +29,9 @@ func read(ctx context.Context, r io.Reader, file string, o harvest.Options) (*ha
 		s.During(at)
 		switch rec.Get("who").Str {
 		case "user":
-			s.Turns = append(s.Turns, harvest.Turn{Time: at, Prompt: s.Clean(rec.Get("text").Str)})
+			s.Turns = append(s.Turns, harvest.Turn{Time: at, Prompt: s.Typed(rec.Get("text").Str)})
 		case "parrot":
-			s.Last().Answer = s.Clean(rec.Get("text").Str)
+			s.Last().Answer = s.Said(rec.Get("text").Str)
 		case "skill":
 			s.Invoke(harvest.Invocation{ID: fmt.Sprintf("parrot-skill-%d", n), Skill: harvest.SkillName(s.Clean(rec.Get("skill").Str)),
 				Signal: harvest.SkillToolUse, Line: n, Time: at})

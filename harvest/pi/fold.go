@@ -74,7 +74,7 @@ func (f *fold) prompt(p *prompt, stamp string, at time.Time) {
 		return // only an image
 	}
 	f.flush()
-	text = f.s.Clean(text)
+	text = f.s.Typed(text)
 	f.s.Turns = append(f.s.Turns, harvest.Turn{ID: p.id, Time: at, Prompt: text})
 	clear(f.tools)
 	clear(f.reads)
@@ -164,7 +164,7 @@ func (f *fold) spend(u eval.Usage) {
 // flush keeps the last text of the turn.
 func (f *fold) flush() {
 	if f.answer != "" {
-		f.s.Last().Answer = f.s.Clean(f.answer)
+		f.s.Last().Answer = f.s.Said(f.answer)
 		f.answer = ""
 	}
 }

@@ -1,9 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // A carrier is a place that holds a secret: the argument of a program, a field of a
@@ -107,26 +107,19 @@ var shorthands = strings.NewReplacer(
 	"<b>", `([A-Za-z0-9+/_-]{20,}={0,2})`,
 	"<n>", nameOfSecret)
 
-// compiled is the pattern of a carrier, compiled when it is first needed.
-func (c carrier) compiled() func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp {
-		p := shorthands.Replace(c.pattern)
-		if !exactWords(c.words) {
-			p = "(?i)" + p
-		}
-		return regexp.MustCompile(p)
-	})
-}
-
 // exactWords reports whether letter case says something in the words of a carrier.
 func exactWords(words string) bool { return strings.ToLower(words) != words }
 
 func carrierRules() []rule {
 	var rules []rule
 	for _, c := range carriers {
-		re, madeUp := c.compiled(), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.HasSuffix(c.pattern, "$")
+		pattern := shorthands.Replace(c.pattern)
+		if !exactWords(c.words) {
+			pattern = "(?i)" + pattern
+		}
+		re, madeUp := lazyregexp.New(pattern), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.HasSuffix(c.pattern, "$")
 		before := strings.HasSuffix(c.pattern, "$")
-		match := func(s string, at int) (int, int, bool) { return carried(re(), s, at, before, madeUp) }
+		match := func(s string, at int) (int, int, bool) { return carried(re, s, at, before, madeUp) }
 		for w := range strings.FieldsFuncSeq(c.words, func(r rune) bool { return r == ' ' }) {
 			rules = append(rules, rule{kind: c.kind, word: strings.ReplaceAll(w, "~", " "), exact: exactWords(c.words), vague: true, match: match})
 		}
@@ -135,7 +128,7 @@ func carrierRules() []rule {
 }
 
 // carried finds the first group of re in the text from s[at] on, or before it.
-func carried(re *regexp.Regexp, s string, at int, before, madeUp bool) (start, end int, ok bool) {
+func carried(re *lazyregexp.Regexp, s string, at int, before, madeUp bool) (start, end int, ok bool) {
 	const far, back = 1 << 10, 240
 	from, text := at, s[at:min(len(s), at+far)]
 	if before {

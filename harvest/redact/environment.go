@@ -17,7 +17,7 @@ import (
 type Keys struct {
 	mu     sync.Mutex
 	values []string
-	known  Redactor // of values; nil before they are first needed
+	known  *byValue // of values; nil before they are first needed
 }
 
 // NewKeys knows the secrets in an environment, as os.Environ returns it.
@@ -47,17 +47,20 @@ func (k *Keys) Add(values ...string) {
 func (k *Keys) Redactor() Redactor { return k }
 
 // Redact implements Redactor.
-func (k *Keys) Redact(s string) (clean string, n int) {
+func (k *Keys) Redact(s string) (clean string, n int) { return k.redact(s, inAnything, nil) }
+
+// redact implements finder.
+func (k *Keys) redact(s string, look lookFor, learn func(value, kind string)) (clean string, n int) {
 	if k == nil {
-		return Detector{}.Redact(s)
+		return Detector{}.redact(s, look, learn)
 	}
 	k.mu.Lock()
 	if k.known == nil {
-		k.known = Known(k.values...)
+		k.known = newByValue(k.values...)
 	}
 	known := k.known
 	k.mu.Unlock()
-	return known.Redact(s)
+	return known.redact(s, look, learn)
 }
 
 // secretVariable matches the names of variables that hold secrets by custom.

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -13,7 +14,9 @@ const knownMark = open + "known-secret]"
 // Detector's to find. Values of less than eight bytes are no keys, and left out.
 // A value is also found as others write it down: escaped for a URL, for JSON or
 // for HTML, in base64 with whatever stands beside it, and with line breaks in it.
-func Known(values ...string) Redactor {
+func Known(values ...string) Redactor { return newByValue(values...) }
+
+func newByValue(values ...string) *byValue {
 	var k byValue
 	for _, v := range values {
 		v = strings.TrimSpace(v)
@@ -91,16 +94,25 @@ func slotOf(s string) uint32 {
 }
 
 // Redact implements Redactor.
-func (k *byValue) Redact(s string) (string, int) {
-	n := 0
-	if found := k.find(s); len(found) > 0 {
-		if found = settle(s, found); len(found) > 0 {
-			n = len(found)
-			s = replace(s, found)
-		}
-	}
-	s, more := Detector{}.Redact(s)
+func (k *byValue) Redact(s string) (string, int) { return k.redact(s, inAnything, nil) }
+
+// redact implements finder. A value that is known anyway need not be learnt.
+func (k *byValue) redact(s string, look lookFor, learn func(value, kind string)) (string, int) {
+	s, n := k.replace(s)
+	s, more := Detector{}.redact(s, look, learn)
 	return s, n + more
+}
+
+// replace replaces the values alone.
+func (k *byValue) replace(s string) (string, int) {
+	found := k.find(s)
+	if len(found) == 0 {
+		return s, 0
+	}
+	if found = settle(s, found); len(found) == 0 {
+		return s, 0
+	}
+	return replace(s, found), len(found)
 }
 
 func (k *byValue) find(s string) (found []span) {
@@ -117,8 +129,11 @@ func (k *byValue) find(s string) (found []span) {
 		next := i + 1
 		for _, w := range k.buckets[k.slots[h]-1] {
 			start, end, ok := w.form.around(s, i-k.width, w.at, k.width)
+			if w.form.whole && (start > 0 && alnum[s[start-1]] || end < len(s) && alnum[s[end]]) {
+				continue
+			}
 			if ok && placeholderAround(s, start, end) < 0 {
-				found = append(found, span{start, end, knownKind, false})
+				found = append(found, span{start, end, cmp.Or(w.form.kind, knownKind), false})
 				next = max(next, end)
 			}
 		}

@@ -52,12 +52,20 @@ type span struct {
 // Redact replaces every secret by its placeholder. Wherever the value of a
 // found secret stands again in the text, without the context that gave it away,
 // it gets the same placeholder.
-func (Detector) Redact(s string) (string, int) {
+func (Detector) Redact(s string) (string, int) { return Detector{}.redact(s, inAnything, nil) }
+
+// redact implements finder.
+func (Detector) redact(s string, look lookFor, learn func(value, kind string)) (string, int) {
 	total := 0
 	for {
-		spans := find(s)
+		spans := find(s, look)
 		if len(spans) == 0 {
 			return s, total
+		}
+		if learn != nil {
+			for _, p := range spans {
+				learn(s[p.start:p.end], p.kind)
+			}
 		}
 		// What is left may be a secret only now that its neighbour is gone, so
 		// look again. Each round replaces at least one byte that is not part
@@ -68,8 +76,9 @@ func (Detector) Redact(s string) (string, int) {
 }
 
 // find returns the secrets of s, in order, without overlap.
-func find(s string) []span {
+func find(s string, look lookFor) []span {
 	spans := append(scan(s), runs(s)...)
+	spans = append(spans, prose(s, look)...)
 	if v := decode(s, false); v != nil {
 		spans = append(spans, v.back(scan(string(v.text)))...)
 	}

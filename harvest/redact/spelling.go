@@ -18,6 +18,8 @@ type spelling struct {
 	// Of base64 only those digits are known that the value alone decides; before
 	// and after it may stand one that it shares with its neighbours.
 	before, after bool
+	whole         bool   // it is none within a longer word
+	kind          string // of the placeholder; "" is knownKind
 }
 
 // escaped matches what percent-encoding makes of a byte.
@@ -45,7 +47,7 @@ func spellings(v string) []spelling {
 		for beside := range 3 { // bytes of the same group that stand before the value
 			digits := alphabet.EncodeToString(append(make([]byte, beside), v...))
 			from, to := (8*beside+5)/6, 8*(beside+len(v))/6
-			add(spelling{digits[from:to], beside > 0, 8*(beside+len(v))%6 > 0})
+			add(spelling{text: digits[from:to], before: beside > 0, after: 8*(beside+len(v))%6 > 0})
 		}
 	}
 	return out
