@@ -82,6 +82,9 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	}
 	spaced := j > i
 	sign := s[j]
+	if sign == ':' && !spaced && strings.Contains(s[max(0, at-80):at], "arn:") {
+		return 0, 0, false // secret:NAME in the name of a resource
+	}
 	switch {
 	case strings.HasPrefix(s[j:], ":="), strings.HasPrefix(s[j:], "=>"):
 		j += 2
@@ -117,6 +120,9 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 		end = k + len(strings.TrimRight(s[k:end], ".,;:!?)"))
 	}
 	v := s[k:end]
+	if strings.HasSuffix(n.word, "pwd") && isPath(v) { // where a program is: PWD, OLDPWD
+		return 0, 0, false
+	}
 	if n.word == "pwd" && sign == ':' && strong(v) {
 		return k, end, tail == "" && (at == 0 || !word[s[at-1]])
 	}
@@ -183,7 +189,7 @@ func notSecret(tail string) bool {
 // is taken at its word, prose ("the password: it must be long") hardly at all.
 func secretValue(v string, weak, quoted, env bool) bool {
 	digit := strings.ContainsAny(v, "0123456789")
-	if weak && !digit || codeLike(v, quoted) {
+	if weak && !digit || codeLike(v, quoted) || quoted && wordyPath(v) {
 		return false
 	}
 	switch {
@@ -194,6 +200,17 @@ func secretValue(v string, weak, quoted, env bool) bool {
 	default:
 		return digit && !algorithm(v) && (mixed(v) || len(v) >= 8 && entropy(v) >= 2.5)
 	}
+}
+
+// isPath reports whether v begins as an absolute path does.
+func isPath(v string) bool {
+	return strings.HasPrefix(v, "/") && !keyNotPath(v) || len(v) > 2 && v[1] == ':' && v[2] == '\\' || strings.HasPrefix(v, "~/")
+}
+
+// wordyPath reports whether v is a path or a name of names and numbers: src/lexer2/scan.go:120.
+func wordyPath(v string) bool {
+	n, size := unexplained(v)
+	return strings.Contains(v, "/") && len(v) >= 6 && 4*n < size && !strings.ContainsAny(v, "!#$%^&*?=+")
 }
 
 // algorithm is true of the names with digits that stand behind the word

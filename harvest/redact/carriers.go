@@ -78,6 +78,7 @@ var carriers = []carrier{
 	{"password", "vault~login docker~login npm~login", `^vault login\s+<q>`, "vault login {alnum:26}"},
 	{"password", "op~signin", `^op signin\b[^\n]*?\s(A3-[A-Z0-9-]{20,})`, "op signin acme.1password.test kim@acme.test A3-{base32:6}-{base32:6}-{base32:5}-{base32:5}-{base32:5}-{base32:5}"},
 	{"private-key", "private-key~ private~key: private~key\" accounts:", `^(?:private[- _]key|accounts)[\s:="'\[\\]+((?:0x)?[0-9a-fA-F]{64})\b`, "Private Key: 0x{hex:64}"},
+	{"recovery-code", "recovery~code backup~code scratch~code emergency~code", `^(?:recovery|backup|scratch|emergency) codes?[^\n:]{0,40}?[:\s]\s*(?:\[redacted:recovery-code\][\s,]*)*(\d{6,10}|[a-z0-9]{4,6}(?:-[a-z0-9]{4,6})+)\b`, "Backup codes:\n  {hex:5}-{hex:5}\n  {hex:5}-{hex:5}"},
 	{"private-key", "wallet", `^wallet\W{1,3}(?:is\s|key\s)?((?:0x)[0-9a-fA-F]{64})\b`, "from my burner wallet 0x{hex:64}"},
 	{"mnemonic", "mnemonic seed~phrase wallet~from recovery~phrase", `^[\w ]{6,30}?[^\w]{1,6}(?:is |from )?["']?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})`, "mnemonic: {bip:12}"},
 
@@ -169,6 +170,9 @@ var dashedBase64 = bytesOf("A-Za-z0-9+/=_-")
 // invented reports whether v may be a value that somebody or a program made up: it is
 // no plain word or number and no path.
 func invented(v string) bool {
+	if odd(v) {
+		return true
+	}
 	if len(v) < 4 || strings.HasPrefix(v, "/") && !base64Key.MatchString(v) || strings.HasPrefix(v, "-") || strings.HasPrefix(v, "./") || strings.Contains(v, "://") || algorithm(v) {
 		return false
 	}

@@ -3,6 +3,8 @@ package redact
 import (
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // contextRules are the secrets whose shape alone says little: they are known by
@@ -111,27 +113,15 @@ func keyLine(s string, at int) (end int, blank, ok bool) {
 // numberedMargin passes over what numbers a line, as cat -n, grep -n and agents' read
 // tools do it: blanks, a file's name, the number and a sign.
 func numberedMargin(s string, at int) int {
-	i := skip(s, at, " \t\r\n", 16)
-	name := run(s[:min(len(s), i+128)], i, pathBytes)
-	for j := name; j > i; j-- { // "deploy/tls.key:2:"
-		if s[j-1] == ':' {
-			i = j
-			break
-		}
-	}
-	digits := run(s[:min(len(s), i+7)], i, bytesOf("0-9"))
-	if digits == i {
+	const longest = 160
+	m := lineNumber.FindStringIndex(s[at:min(len(s), at+longest)])
+	if m == nil {
 		return at
 	}
-	for _, sign := range [...]string{"\t", ": ", ":", "|", "\u2192", "\u2502"} {
-		if strings.HasPrefix(s[digits:], sign) {
-			return digits + len(sign)
-		}
-	}
-	return at
+	return at + m[1]
 }
 
-var pathBytes = bytesOf("A-Za-z0-9_./:-")
+var lineNumber = lazyregexp.New(`^\s*(?:[\w./-]+:)?\d{1,6}(?:\t|: ?|\||\x{2192}|\x{2502})`)
 
 const margin = " \t\r\n\\\"'`+,;>#|*"
 
@@ -225,7 +215,7 @@ scan:
 		switch c := s[i]; {
 		case c == '@':
 			if colon < 0 {
-				return from, i, i-from >= 16 && run(s, from, dashed) == i && odd(s[from:i])
+				return from, i, i-from >= 16 && run(s, from, dashed) == i && random(s[from:i])
 			}
 			last = i
 		case c == ':' && colon < 0:
@@ -235,7 +225,7 @@ scan:
 		}
 	}
 	if last-colon < 4 || harmless(s[colon+1:last]) {
-		ok := colon-from >= 16 && last > colon && placeholder(s, colon+1) == last && run(s, from, dashed) == colon && odd(s[from:colon])
+		ok := colon-from >= 16 && last > colon && placeholder(s, colon+1) == last && run(s, from, dashed) == colon && random(s[from:colon])
 		return from, colon, ok // beside a password that is redacted
 	}
 	return colon + 1, last, true

@@ -27,6 +27,8 @@ var (
 	phraseBefore = lazyregexp.New(`(?i)["\x60']?\b([a-z]+(?:-[a-z0-9]+){2,})["\x60']? (?:as|for|is) (?:[a-z]+ ){0,4}(?:passphrase|password)`)
 	phraseQuoted = lazyregexp.New(`(?i)(?:passphrase|password)(?: \w+){0,4}? ?(?:is|was|:)? ?["\x{201c}\x60]([a-z0-9-]+(?: [a-z0-9-]+){2,})["\x{201d}\x60]`)
 	phraseLine   = lazyregexp.New(`(?im)passphrase(?: (?:of|for|to) [^:\n]{1,30})?: ?([a-z0-9]+(?:[ -][a-z0-9]+){2,})(?: \(|[.,;]|$)`)
+	// four times four letters, as Google makes passwords for programs.
+	fours = lazyregexp.New(`\b[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}\b`)
 	// a user and a password, as people write both down.
 	userAnd = lazyregexp.New(`(?i)(?:^|[\s(:"'\x60*])(?:[\w.+-]+@[\w.-]+|[a-z][\w.-]{1,20})["'\x60*]{0,3}(?: / | ?/ ?["'\x60*]{1,3}|/|:)["'\x60*]{0,3}([^\s"'\x60<>|,;]{6,100})`)
 	users   = lazyregexp.New(`(?i)(?:^|[\s(:"'\x60*])(?:admin|administrator|root|user|test|guest|pi|sa|postgres|ubuntu|deploy|demo|[\w.+-]+@[\w.-]+)["'\x60*]{0,3} ?[/:]`)
@@ -35,6 +37,9 @@ var (
 	// hashed are words before a hash or an id.
 	hashed = lazyregexp.New(`(?i)(?:commit|sha-?\d*|hash|digest|checksum|revert|pick|rebase|bisect|merge|rev|revision|tag|branch|md5|etag|trace|request|session|run|job|build|image|container|uuid|guid|ids?|tx|transaction|block|fingerprint|checkpoint|deployment|since|at|from|to|and|version|integrity)\W{0,3}$`)
 )
+
+// sums are words that a hash is near to.
+var sums = lazyregexp.New(`(?i)\b(?:commits?|sha-?\d+|hash(?:es)?|digest|checksum|md5|fingerprint|etag|integrity)\b[^.\n]*$`)
 
 // Asks reports whether a text of the agent's ends in a question that a secret answers.
 func Asks(text string) bool {
@@ -114,6 +119,17 @@ func proseIn(s string, look lookFor) (found []span) {
 	for _, re := range []*lazyregexp.Regexp{phraseAfter, phraseBefore, phraseQuoted, phraseLine} {
 		for _, m := range re.FindAllStringSubmatchIndex(s, 20) {
 			add(m[2], m[3], "password")
+		}
+	}
+	for _, m := range fours.FindAllStringIndex(s, 20) {
+		strange := 0
+		for w := range strings.FieldsSeq(s[m[0]:m[1]]) {
+			if !wordlike(w) {
+				strange++
+			}
+		}
+		if strange >= 2 {
+			add(m[0], m[1], "google-app-password")
 		}
 	}
 	if look == inTyped {
@@ -199,7 +215,7 @@ func valuesIn(s string, w span) []span {
 	if strings.Contains(v, "://") || strings.Contains(v, open) {
 		return nil
 	}
-	for _, sign := range [...]string{"=", ":", "/"} {
+	for _, sign := range [...]string{"=", ":"} {
 		name, value, ok := strings.Cut(v, sign)
 		if ok && len(value) >= 6 && name != "" && len(name) <= 24 && !strings.ContainsAny(value, "/\\") && wordy(name) {
 			return []span{{w.end - len(value), w.end, "", false}}
@@ -224,7 +240,11 @@ func chosen(v string, look lookFor) bool {
 	if look == inTyped && strings.ContainsAny(v, "!#$^&*?%") && mixed(v) && signs > 0 && len(v) >= 8 && !strings.ContainsAny(v, "/\\") {
 		return true
 	}
-	return mixed(v) && n+2*signs >= 6 && 2*(n+2*signs) >= size || n >= 8 && 2*n >= size || signs >= 2 && mixed(v)
+	least := 6
+	if look == inTyped {
+		least = 4
+	}
+	return mixed(v) && n+2*signs >= least && 2*(n+2*signs) >= size || n >= 8 && 2*n >= size || signs >= 2 && mixed(v)
 }
 
 // signsOf counts the characters that identifiers and words do not have.
@@ -256,7 +276,7 @@ func plainToken(v string) bool {
 // path reports whether v, which has a slash, is rather a path than base64.
 func path(v string) bool {
 	n, size := unexplained(v)
-	return strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || extension.MatchString(v) || 5*n < 4*size || n < 16
+	return strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && 2*n < size || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || extension.MatchString(v) || 5*n < 3*size || n < 16
 }
 
 var (
@@ -289,6 +309,9 @@ func keyDigest(s string, v span, noun []int) bool {
 
 // hashWord reports whether the word before v says that it is a hash or an id.
 func hashWord(s string, v span) bool {
+	if sums.MatchString(s[max(0, v.start-64):v.start]) {
+		return true
+	}
 	before := strings.TrimRight(s[max(0, v.start-32):v.start], " \t`'\"(:=@#")
 	m := hashed.FindStringIndex(before)
 	if m == nil {
@@ -307,9 +330,11 @@ func hashWord(s string, v span) bool {
 func Doubts(text string) (out []string) {
 	for _, part := range own(text, inTyped) {
 		s := text[part.start:part.end]
-		for _, w := range tokensOf(s) {
+		words := tokensOf(s)
+		for _, w := range words {
 			for _, p := range valuesIn(s, w) {
-				if v := s[p.start:p.end]; doubtful(v) && !(digest(v) && hashWord(s, p)) {
+				v := s[p.start:p.end]
+				if (doubtful(v) || len(words) <= alone && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
 					out = append(out, v)
 				}
 			}
@@ -317,6 +342,9 @@ func Doubts(text string) (out []string) {
 	}
 	return out
 }
+
+// alone is how many words a message has that hands something over: "here: X".
+const alone = 3
 
 // doubtful reports whether v is suspicious by its shape alone.
 func doubtful(v string) bool {
@@ -329,7 +357,7 @@ func doubtful(v string) bool {
 	}
 	n, size := unexplained(v)
 	signs := signsOf(v)
-	return !extension.MatchString(v) && n+2*signs >= 8 && (mixed(v) || n >= 10) && 2*(n+2*signs) >= size && n >= 5
+	return !extension.MatchString(v) && n+2*signs >= 8 && (mixed(v) || n >= 9 || signs > 1) && 2*(n+2*signs) >= size && n >= 4
 }
 
 // Typed redacts what a person typed, if there is no transcript to explain it.

@@ -15,20 +15,25 @@ func runs(s string) (found []span) {
 			continue
 		}
 		end := run(s, i, base64ish)
+		if sign := strings.LastIndexByte(strings.TrimRight(s[i:end], "="), '='); sign >= 0 { // NAME=value
+			i += sign + 1
+		}
 		beside := i > 0 && (dashed[s[i-1]] || s[i-1] == '.') || end < len(s) && (dashed[s[end]] || s[end] == '.' && end+1 < len(s) && alnum[s[end+1]])
 		switch n := end - i; {
+		case n == 24 && i >= 2 && s[i-2:i] == "s." && (i == 2 || !word[s[i-3]] && s[i-3] != '.') && odd(s[i:end]) && strings.ContainsAny(s[i:end], digitBytes):
+			found = append(found, span{i - 2, end, "vault-token", false})
 		case beside || n < 24:
 		case n == 40 && accessKey(s[i:end]):
 			found = append(found, span{i, end, "aws-secret", true})
 		case hides(s[i:end]):
 			found = append(found, span{i, end, "base64-secret", false})
-		case s[i] == '=' && hides(s[i+1:end]):
-			found = append(found, span{i + 1, end, "base64-secret", false})
 		}
 		i = end
 	}
 	return append(found, mnemonics(s)...)
 }
+
+const digitBytes = "0123456789"
 
 // accessKey reports whether 40 digits of base64 are a secret access key: they are no
 // hash and no path.
@@ -64,8 +69,12 @@ func hides(v string) bool {
 	}
 	plain := string(text)
 	if printable < len(text)*9/10 { // a value that is itself no text
-		plain = string(text[:name+1])
-		return secretSetting(plain)
+		n := 0
+		for n < len(text) && (text[n] == '\n' || text[n] >= ' ' && text[n] < 0x7f) {
+			n++
+		}
+		plain = plain[:n]
+		return secretSetting(plain[:strings.LastIndexByte(plain, '=')+1])
 	}
 	return len(scan(plain)) > 0
 }

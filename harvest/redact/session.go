@@ -70,8 +70,8 @@ func (s *Session) Learn(value, kind string) {
 	if _, ok := s.values[value]; !ok && len(s.values) < maxValues {
 		s.values[value] = kind
 	}
-	if host, rest, ok := strings.Cut(value, ":"); ok && host != "" && len(rest) >= minLen { // user:password
-		if _, ok := s.values[rest]; !ok && len(s.values) < maxValues && invented(rest) {
+	if i := strings.IndexAny(value, ":="); i > 0 && len(value)-i > minLen && invented(value[i+1:]) { // user:password, NAME=value
+		if rest := value[i+1:]; s.values[rest] == "" && len(s.values) < maxValues {
 			s.values[rest] = kind
 		}
 	}

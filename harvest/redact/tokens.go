@@ -166,7 +166,7 @@ var tokens = []token{
 	{"langsmith-key", "lsv2_sk_", word, 32, 0},
 	{"elevenlabs-key", "sk_", hex, 40, 0},
 	{"google-refresh-token", "1//0", dashed, 40, 0},
-	{"dropbox-token", "sl.", dashed, 60, 0},
+	{"dropbox-token", "sl.", dotted, 60, 0},
 	{"facebook-token", "EAA", alnum, 80, 0},
 	{"twitch-token", "oauth:", alnum, 28, 40},
 	{"plaid-token", "access-production-", bytesOf("0-9a-f-"), 36, 36},

@@ -35,10 +35,10 @@ var escaping = bytesOf("\\%=&[\x1b\xe2\xef\xc2\r\n\"'`")
 func decode(s string, joined bool) *view {
 	var v *view
 	for i := 0; i < len(s); {
-		if escaping[s[i]] {
+		if escaping[s[i]] || joined && s[i] == ' ' && i+1 < len(s) && (s[i+1] == '|' || s[i+1] == '\n' || s[i+1] >= 0x80 || s[i+1] == ' ' || alnum[s[i+1]]) {
 			n, c := 0, byte(0)
 			if joined {
-				n = broken(s, i)
+				n = broken(s, i, v)
 			}
 			if n == 0 {
 				c, n = escape(s, i)
@@ -202,7 +202,7 @@ var tokenByte = bytesOf("A-Za-z0-9_+/=.-")
 // broken is the length of what cuts a token in two at s[at]: a line break with the
 // margins around it, or quotes with a sign of concatenation between them. It is 0 if
 // the token does not go on: what follows looks like a word.
-func broken(s string, at int) int {
+func broken(s string, at int, v *view) int {
 	if at == 0 || !tokenByte[s[at-1]] && s[at-1] != '\'' && s[at-1] != '"' {
 		return 0
 	}
@@ -235,24 +235,47 @@ func broken(s string, at int) int {
 	}
 	return 0
 behind:
+	if i == at+1 && s[at] == ' ' {
+		if end := run(s[:min(len(s), i+256)], i, dashed); !marked(s, at, v) || another(s[i:end]) || !odd(s[i:end]) {
+			return 0
+		}
+		return 1
+	}
 	if lines > 1 || signs > 1 || lines == 0 && (quotes != 2 || signs == 0 && s[at] == '`') || quotes > 3 {
 		return 0
 	}
 	end := run(s[:min(len(s), i+256)], i, dashed)
-	if end == i || !goesOn(s[i:end]) {
+	if end == i || another(s[i:end]) || !goesOn(s[i:end]) && (signs != 1 || !mixed(s[i:end]) || numbered(s[i:end])) {
 		return 0
 	}
 	return i - at
 }
 
+// marked reports whether the word before s[at], put together in v, begins like a token.
+func marked(s string, at int, v *view) bool {
+	const longest = 200
+	before := s[max(0, at-longest):at]
+	if v != nil {
+		before = string(v.text[max(0, len(v.text)-longest):])
+	}
+	from := len(before)
+	for from > 0 && dashed[before[from-1]] {
+		from--
+	}
+	return another(before[from:])
+}
+
 // goesOn reports whether v, behind a line break, looks like the rest of a token.
-func goesOn(v string) bool {
-	for _, t := range [...]string{"ghp_", "gho_", "ghs_", "sk-", "xox", "AKIA", "ASIA", "glpat-", "eyJ"} {
-		if strings.HasPrefix(v, t) { // another one
-			return false
+func goesOn(v string) bool { return odd(v) || len(v) < 12 && mixed(v) && !numbered(v) }
+
+// another reports whether v is the beginning of a token, and no rest of one.
+func another(v string) bool {
+	for _, t := range [...]string{"ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "sk_live_", "xox", "AKIA", "ASIA", "eyJ"} {
+		if strings.HasPrefix(v, t) {
+			return true
 		}
 	}
-	return odd(v) || len(v) < 12 && mixed(v) && !numbered(v)
+	return false
 }
 
 // numbered is true of a word with a number behind it: line2, v3.

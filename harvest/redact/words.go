@@ -29,6 +29,7 @@ func wordlike(letters string) bool {
 // code puts them together (snake_case, kebab-case, camelCase, word2), nor numbers.
 // size is how many letters and digits it has.
 func unexplained(v string) (n, size int) {
+	signs := signsOf(v) > 0
 	for i := 0; i < len(v); {
 		if !alnum[v[i]] {
 			if v[i] >= 0x80 { // a letter that English has not
@@ -41,15 +42,16 @@ func unexplained(v string) (n, size int) {
 		end := run(v, i, alnum)
 		size += end - i
 		if !(i > 0 && v[i-1] >= 0x80 || end < len(v) && v[end] >= 0x80) { // else part of a word with accents
-			n += partNoise(v[i:end])
+			n += partNoise(v[i:end], signs)
 		}
 		i = end
 	}
 	return n, size
 }
 
-// partNoise is unexplained of letters and digits alone.
-func partNoise(v string) int {
+// partNoise is unexplained of letters and digits alone. signs is true if it is among
+// characters that no identifier has.
+func partNoise(v string, signs bool) int {
 	explained, segments := 0, 0
 	after := false // a word was before
 	for i := 0; i < len(v); {
@@ -61,7 +63,7 @@ func partNoise(v string) int {
 				explained += len(part)
 			}
 			after = false
-		case len(part) >= 3 && wordlike(part):
+		case len(part) >= 3 && wordlike(part), len(part) > 1 && strings.Contains(shortWords, " "+strings.ToLower(part)+" "):
 			explained += len(part)
 			after = true
 		default:
@@ -69,11 +71,18 @@ func partNoise(v string) int {
 		}
 		i = end
 	}
-	if segments <= 2 && len(v) <= 4 { // x64, v2, 32B, gp3
+	switch {
+	case segments <= 2 && len(v) <= 4 && !signs: // x64, v2, 32B, gp3
 		return 0
+	case segments >= 4 && len(v) < 3*segments && 5*explained < 3*len(v): // few words are so short
+		return len(v)
 	}
 	return len(v) - explained
 }
+
+// shortWords are those of source code that are no words of a language, or too short to
+// look like one.
+const shortWords = " id ids to of is in on by as at os ui db io ip api url uri json yaml xml html css js ts go py http https utf sha md acl ec ci cd vm vms tcp udp dns ssh tls ssl jwt sql csv pdf png svg jpg aws gcp cpu gpu ram usb rpc sdk cli tty pid uid gid ttl lru "
 
 // segment is the end of the word or number that begins at v[at]: of camelCase, one hump.
 func segment(v string, at int) int {
@@ -103,6 +112,9 @@ func odd(v string) bool {
 	n, size := unexplained(v)
 	return n >= 8 && 2*n >= size
 }
+
+// random reports whether v is odd, or hexadecimal digits.
+func random(v string) bool { return odd(v) || mixed(v) && digest(v) }
 
 // digest reports whether v has the form of a hash or an id of a machine: hexadecimal
 // digits, a UUID, a name of an algorithm before them.
