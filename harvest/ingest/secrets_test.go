@@ -453,6 +453,11 @@ func direct(messages []message) string {
 			do = s.Said
 		}
 		text, _ := do(m.Text)
+		if m.Class == "typed" {
+			for _, v := range redact.Doubts(text) {
+				s.Learn(v, "secret")
+			}
+		}
 		texts = append(texts, text)
 	}
 	for i := range texts {

@@ -52,12 +52,12 @@ var detectors = sync.OnceValue(func() *index {
 })
 
 // scan returns what the rules find in s, in no order that matters.
-func scan(s string) []span {
+func scan(s string) []span { return detectors().find(s) }
+
+func (of *index) find(s string) (found []span) {
 	if len(s) < 3 {
 		return nil
 	}
-	var found []span
-	of := detectors()
 	slots := &of.slots
 	key := fold(0, s[0], s[1])
 	for i := 2; i < len(s); i++ {

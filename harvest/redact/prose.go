@@ -1,7 +1,10 @@
 package redact
 
 import (
+	"iter"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -9,31 +12,61 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// nouns are what people call a secret, in the languages that they write to agents in.
-// strong ones are called so only if the next value is meant to be kept.
+// nouns are what people call a secret, in the languages that they write to agents in,
+// letters of ASCII in lower case; an asterisk stands for the rest of a word. The strong
+// ones are called so only of what is meant to be kept.
+const (
+	strongNouns = "password* passwd* passphrase* passcode* passwort* passw\u00f6rter kennwort* zugangsdaten zugangsschl\u00fcssel pass~ pass: pwd~ pwd: pw~ pw: pw, credential* creds~ creds: login* " +
+		"log~in~ log~on~ sign~in~ ssh~in~ connect~as~ mot~de~passe mots~de~passe contrase\u00f1a* clave~ clave: senha* parola* parole~ wachtwoord* has\u0142o has\u0142a l\u00f6senord* salasana* heslo* \u015fifre* " +
+		"\u043f\u0430\u0440\u043e\u043b* \u041f\u0430\u0440\u043e\u043b* \u5bc6\u7801* \u53e3\u4ee4* \u30d1\u30b9\u30ef\u30fc\u30c9* \u6697\u8a3c\u756a\u53f7* \ube44\ubc00\ubc88\ud638*"
+	weakNouns = "secret secrets token tokens auth api-key apikey key keys schl\u00fcssel* cl\u00e9 cl\u00e9s chave chaves chiave chiavi llave llaves sleutel klucz* nyckel* \u043a\u043b\u044e\u0447* \u041a\u043b\u044e\u0447* " +
+		"\u5bc6\u94a5* \u91d1\u9470* \u30ad\u30fc* \u9375* \ud0a4*"
+)
+
+// A noun is a word for a secret; longer says that a word may go on behind it.
+type noun struct {
+	word           string
+	strong, longer bool
+}
+
+var nouns = sync.OnceValue(func() *index {
+	var rules []rule
+	for i, list := range [...]string{strongNouns, weakNouns} {
+		for w := range strings.FieldsSeq(list) {
+			word, longer := strings.CutSuffix(strings.ReplaceAll(w, "~", " "), "*")
+			n := noun{word, i == 0, longer || strings.HasSuffix(word, " ")}
+			rules = append(rules, rule{kind: map[bool]string{true: "password", false: "secret"}[n.strong], word: word, match: n.match})
+		}
+	}
+	for w := range strings.FieldsSeq("pin puk otp 2fa mfa code totp") {
+		rules = append(rules, rule{kind: "pin", word: w, match: noun{word: w}.match})
+	}
+	return newIndex(rules)
+})
+
+func (n noun) match(s string, at int) (start, end int, ok bool) {
+	end = at + len(n.word)
+	if letter[s[at]] && at > 0 && (alnum[s[at-1]] || s[at-1] == '[' || s[at-1] == ':' && strings.HasSuffix(s[:at], open)) {
+		return 0, 0, false
+	}
+	if !n.longer && letter[n.word[len(n.word)-1]] && end < len(s) && alnum[s[end]] {
+		return 0, 0, false
+	}
+	return at, end, true
+}
+
 var (
-	strongNoun = lazyregexp.New(`(?i)pass(?:word|wd|phrase|code|wort)s?\b|\bpass\b|\bpwd?\b|kennwort|zugangsdaten|zugangsschl\x{fc}ssel|mots? de passe|contrase\x{f1}as?|\bclave\b|\bsenhas?\b|parola|` +
-		`parole|credentials?|\bcreds\b|\blogins?\b|\blog ?(?:in|on) |\bsign ?in |\bssh in\b|wachtwoord|has\x{142}[oa]|l\x{f6}senord|salasana|heslo|\x{15f}ifre|\x{43f}\x{430}\x{440}\x{43e}\x{43b}|` + // пароль
-		`\x{5bc6}\x{7801}|\x{53e3}\x{4ee4}|\x{30d1}\x{30b9}\x{30ef}\x{30fc}\x{30c9}|\x{be44}\x{bc00}\x{bc88}\x{d638}`)
-	weakNoun = lazyregexp.New(`(?i)\b(?:secrets?|tokens?|auth|api[ -]?keys?|keys?|auth[ -]?id)\b|schl\x{fc}ssel|\bcl[e\x{e9}]f?\b|\bchaves?\b|\bchiav[ei]\b|\bllaves?\b|\bsleutel\b|\bklucz|\bnyckel|\x{43a}\x{43b}\x{44e}\x{447}|` + // ключ
-		`\x{5bc6}\x{94a5}|\x{30ad}\x{30fc}|\x{9375}|\x{d0a4}`)
 	notKey = lazyregexp.New(`(?i)(?:primary|foreign|cache|public|sort|partition|unique|composite|idempotency|object|map|dict|json|host|hot|arrow|enter|shift|ctrl|translation|i18n|message|max|min|input|output|next|page|deploy public)[ -]$`)
 	// pin, and what a safe opens with.
-	pin = lazyregexp.New(`(?i)\b(?:pin|puk|otp|2fa|mfa|passcode|code|totp)\b(?: (?:of|for|code|is|with|the|my|our|to|from|are|was|number|now|[a-z]+ is))*\W{0,3}\s*(\d{4,8})\b`)
-	// recovery codes, which come in lists.
-	recovery = lazyregexp.New(`(?i)(?:recovery|backup|scratch|emergency)(?: \w+){0,2} (?:codes?|keys?)\b[^\n]{0,40}?[\s:]((?:\[redacted:[a-z-]+\][\s,]*)*)(\d{6,10}|[A-Za-z0-9]{4,6}(?:-[A-Za-z0-9]{4,6})+)`)
+	pin = lazyregexp.New(`(?i)^(?:pin|puk|otp|2fa|mfa|passcode|code|totp)\b(?: (?:of|for|code|is|with|the|my|our|to|from|are|was|number|now|[a-z]+ is))*\W{0,3}\s*(\d{4,8})\b`)
 	// words as a password: hyphenated, quoted, or what a colon stands before.
 	phraseAfter  = lazyregexp.New(`(?i)(?:passphrase|password|passwort|kennwort)\b(?: (?:of|for|to|the|my|our|a|[a-z0-9_.@-]+)){0,6}? ?(?:\b(?:is|was|type|enter|lautet|ist)\b:?|:|=)? ["\x60']?([a-z]+(?:-[a-z0-9]+){2,})`)
 	phraseBefore = lazyregexp.New(`(?i)["\x60']?\b([a-z]+(?:-[a-z0-9]+){2,})["\x60']? (?:as|for|is) (?:[a-z]+ ){0,4}(?:passphrase|password)`)
 	phraseQuoted = lazyregexp.New(`(?i)(?:passphrase|password)(?: \w+){0,4}? ?(?:is|was|:)? ?["\x{201c}\x60]([a-z0-9-]+(?: [a-z0-9-]+){2,})["\x{201d}\x60]`)
 	phraseLine   = lazyregexp.New(`(?im)passphrase(?: (?:of|for|to) [^:\n]{1,30})?: ?([a-z0-9]+(?:[ -][a-z0-9]+){2,})(?: \(|[.,;]|$)`)
-	// four times four letters, as Google makes passwords for programs.
-	fours = lazyregexp.New(`\b[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}\b`)
-	// a user and a password, as people write both down.
-	userAnd = lazyregexp.New(`(?i)(?:^|[\s(:"'\x60*])(?:[\w.+-]+@[\w.-]+|[a-z][\w.-]{1,20})["'\x60*]{0,3}(?: / | ?/ ?["'\x60*]{1,3}|/|:)["'\x60*]{0,3}([^\s"'\x60<>|,;]{6,100})`)
-	users   = lazyregexp.New(`(?i)(?:^|[\s(:"'\x60*])(?:admin|administrator|root|user|test|guest|pi|sa|postgres|ubuntu|deploy|demo|[\w.+-]+@[\w.-]+)["'\x60*]{0,3} ?[/:]`)
+	fours        = lazyregexp.New(`\b[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}\b`)
 	// asks is a question that only a secret answers.
-	asks = lazyregexp.New(`(?i)(?:` + strongNoun.String() + `|` + weakNoun.String() + `|\bpin\b)[^\n]{0,120}[?:]\s*$|(?:need|give|enter|send|provide|paste|tell)[^\n]{0,60}(?:` + strongNoun.String() + `|api[ -]?key|token|\bpin\b)[^\n]{0,80}$`)
+	asks = lazyregexp.New(`(?i)(?:\bpin\b|\bcode\b)[^\n]{0,120}[?:]\s*$|(?:need|give|enter|send|provide|paste|tell)[^\n]{0,60}(?:password|passphrase|credential|login|api[ -]?key|token|\bpin\b)[^\n]{0,80}$`)
 	// hashed are words before a hash or an id.
 	hashed = lazyregexp.New(`(?i)(?:commit|sha-?\d*|hash|digest|checksum|revert|pick|rebase|bisect|merge|rev|revision|tag|branch|md5|etag|trace|request|session|run|job|build|image|container|uuid|guid|ids?|tx|transaction|block|fingerprint|checkpoint|deployment|since|at|from|to|and|version|integrity)\W{0,3}$`)
 )
@@ -45,81 +78,121 @@ var sums = lazyregexp.New(`(?i)\b(?:commits?|sha-?\d+|hash(?:es)?|digest|checksu
 func Asks(text string) bool {
 	const tail = 300
 	text = strings.TrimRight(text, " \t\r\n*`_")
-	return asks.MatchString(text[max(0, len(text)-tail):])
+	text = text[max(0, len(text)-tail):]
+	text = text[strings.LastIndexByte(text, '\n')+1:]
+	question := strings.HasSuffix(text, "?") || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "\uff1f") || strings.HasSuffix(text, "\uff1a")
+	return question && len(nouns().find(text)) > 0 || asks.MatchString(text)
 }
 
-// prose finds the secrets that a sentence gives away.
+// prose finds the secrets that a sentence gives away: what a person did not paste, or
+// what an agent said.
 func prose(s string, look lookFor) (found []span) {
 	if look == inAnything {
 		return nil
 	}
-	for _, part := range own(s, look) {
-		for _, p := range proseIn(s[part.start:part.end], look) {
-			found = append(found, span{part.start + p.start, part.start + p.end, p.kind, true})
-		}
+	found = append(spoken(s, look), users(s, look)...)
+	if look == inTyped {
+		found = own(s, append(found, fourByFour(s)...))
 	}
 	return found
 }
 
-// own are the parts of a text that are sentences: of a person's, those that they did
-// not paste.
-func own(s string, look lookFor) (parts []span) {
-	if look == inProse {
-		return []span{{0, len(s), "", false}}
+// own are those spans of a text that are not in what a person pasted.
+func own(s string, spans []span) (out []span) {
+	if len(spans) == 0 {
+		return nil
 	}
 	at := 0
 	for _, p := range ownwords.Parts(s) {
-		if p.Own {
-			parts = append(parts, span{at, at + len(p.Text), "", false})
+		for _, v := range spans {
+			if p.Own && v.start < at+len(p.Text) && v.end > at {
+				out = append(out, v)
+			}
 		}
 		at += len(p.Text)
 	}
-	return parts
+	return out
 }
 
-func proseIn(s string, look lookFor) (found []span) {
+// spoken finds the values near the nouns of a text.
+func spoken(s string, look lookFor) (found []span) {
 	add := func(start, end int, kind string) {
 		if v := s[start:end]; end > start && !strings.Contains(v, open) && !harmless(v) && !published(v) {
 			found = append(found, span{start, end, kind, true})
 		}
 	}
-	words := tokensOf(s)
-	for i, nouns := range [][][]int{strongNoun.FindAllStringIndex(s, 200), weakNoun.FindAllStringIndex(s, 200)} {
-		for _, noun := range nouns {
-			if i == 1 && notKey.MatchString(s[max(0, noun[0]-24):noun[0]]) {
+	for _, n := range nouns().find(s) {
+		strong := n.kind == "password"
+		from, to := around(s, n)
+		if n.kind == "pin" {
+			if m := pin.FindStringSubmatchIndex(s[n.start:to]); look == inTyped && m != nil && (m[3]-m[2] != 4 || s[n.start+m[2]:n.start+m[2]+2] != "20") {
+				add(n.start+m[2], n.start+m[3], "pin")
+			}
+			continue
+		}
+		for w := range tokensOf(s[from:to]) {
+			if w.start, w.end = w.start+from, w.end+from; !suspicious(s[w.start:w.end]) || !near(s, n, w) {
 				continue
 			}
-			if strings.HasSuffix(s[:noun[0]], open) {
-				continue
-			}
-			for _, w := range words {
-				if !near(s, noun, w) {
-					continue
-				}
-				for _, v := range valuesIn(s, w) {
-					if chosen(s[v.start:v.end], look) || look == inTyped && keyDigest(s, v, noun) {
-						add(v.start, v.end, map[bool]string{true: "password", false: "secret"}[i == 0])
-					}
+			for _, v := range valuesIn(s, w) {
+				if (chosen(s[v.start:v.end], look) || look == inTyped && keyDigest(s, v, n)) && (strong || !notKey.MatchString(s[max(0, n.start-24):n.start])) {
+					add(v.start, v.end, n.kind)
 				}
 			}
 		}
-	}
-	for _, m := range userAnd.FindAllStringSubmatchIndex(s, 50) {
-		v := strings.TrimRight(s[m[2]:m[3]], ".,;:?)*")
-		spaced := strings.Contains(s[m[0]:m[2]], " / ")
-		if len(v) >= 6 && !strings.ContainsAny(v, "/\\({[") && (spaced || users.MatchString(s[m[0]:m[2]])) && chosen(v, look) {
-			add(m[2], m[2]+len(v), "password")
+		if strong && strings.ContainsAny(s[from:to], "-\"`:\u201c") {
+			for _, re := range [...]*lazyregexp.Regexp{phraseAfter, phraseBefore, phraseQuoted, phraseLine} {
+				for _, m := range re.FindAllStringSubmatchIndex(s[from:to], 4) {
+					add(from+m[2], from+m[3], "password")
+				}
+			}
 		}
 	}
-	for _, m := range recovery.FindAllStringSubmatchIndex(s, 20) {
-		if v := s[m[4]:m[5]]; strings.ContainsAny(v, "0123456789") {
-			add(m[4], m[5], "recovery-code")
+	return found
+}
+
+// users finds a user and a password as people write both down: admin / X, root:X.
+func users(s string, look lookFor) (found []span) {
+	const aside = "*`'\""
+	for i := 0; i < len(s); i++ {
+		if s[i] != '/' && s[i] != ':' || i == 0 {
+			continue
+		}
+		spaced := s[i] == '/' && s[i-1] == ' ' && i+1 < len(s) && s[i+1] == ' '
+		name, from := i, i+1
+		if spaced {
+			name, from = i-1, i+2
+		}
+		for name > 0 && strings.IndexByte(aside, s[name-1]) >= 0 {
+			name--
+		}
+		from = skip(s, from, aside, 3)
+		at := name
+		for at > 0 && name-at < 64 && bytesOfLogin[s[at-1]] {
+			at--
+		}
+		user := strings.ToLower(s[at:name])
+		if len(user) < 2 || !letter[user[0]] || at > 0 && (s[at-1] == '/' || s[at-1] == '=') || !spaced && !strings.Contains(user, "@") && !strings.Contains(userNames, " "+user+" ") {
+			continue
+		}
+		end := from
+		for end < len(s) && end-from < 100 && s[end] > ' ' && strings.IndexByte("\"'`<>|,;", s[end]) < 0 {
+			end++
+		}
+		v := strings.TrimRight(s[from:end], ".:?)*")
+		if len(v) >= 6 && !strings.ContainsAny(v, "/\\({[") && !strings.Contains(v, open) && chosen(v, look) && !harmless(v) {
+			found = append(found, span{from, from + len(v), "password", true})
 		}
 	}
-	for _, re := range []*lazyregexp.Regexp{phraseAfter, phraseBefore, phraseQuoted, phraseLine} {
-		for _, m := range re.FindAllStringSubmatchIndex(s, 20) {
-			add(m[2], m[3], "password")
-		}
+	return found
+}
+
+const userNames = " admin administrator root user test guest pi sa postgres ubuntu deploy demo login ec2-user oracle mysql "
+
+// fourByFour finds four times four letters, as Google makes passwords for programs.
+func fourByFour(s string) (found []span) {
+	if !strings.Contains(s, "mail") && !strings.Contains(s, "oogle") && !strings.Contains(s, "app") && !strings.Contains(s, "smtp") {
+		return nil
 	}
 	for _, m := range fours.FindAllStringIndex(s, 20) {
 		strange := 0
@@ -129,35 +202,56 @@ func proseIn(s string, look lookFor) (found []span) {
 			}
 		}
 		if strange >= 2 {
-			add(m[0], m[1], "google-app-password")
-		}
-	}
-	if look == inTyped {
-		for _, m := range pin.FindAllStringSubmatchIndex(s, 20) {
-			if v := s[m[2]:m[3]]; !strings.HasPrefix(v, "20") || len(v) != 4 {
-				add(m[2], m[3], "pin")
-			}
+			found = append(found, span{m[0], m[1], "google-app-password", true})
 		}
 	}
 	return found
 }
 
+// How far a noun is from the value that it speaks of, in bytes.
+const behind, before = 110, 70
+
+// around is the text around a noun, words whole.
+func around(s string, n span) (from, to int) {
+	const longest = 256
+	from, to = max(0, n.start-before), min(len(s), n.end+behind)
+	for least := max(0, from-longest); from > least && s[from-1] > ' '; {
+		from--
+	}
+	for most := min(len(s), to+longest); to < most && s[to] > ' '; {
+		to++
+	}
+	return from, to
+}
+
+// suspicious is a quick look at a word: it has a figure, a sign or capitals, or is long.
+func suspicious(v string) bool {
+	if len(v) < 6 {
+		return false
+	}
+	for i := range len(v) {
+		if c := v[i]; c < 'a' || c > 'z' {
+			return true
+		}
+	}
+	return len(v) >= 12
+}
+
 // near reports whether a word may be what a noun speaks of: it is in the same sentence,
 // at most eight words behind it or four before.
-func near(s string, noun []int, w span) bool {
-	const behind, before = 110, 70
+func near(s string, noun, w span) bool {
 	var between string
 	switch {
-	case w.start >= noun[1]:
-		if w.start-noun[1] > behind {
+	case w.start >= noun.end:
+		if w.start-noun.end > behind {
 			return false
 		}
-		between = s[noun[1]:w.start]
-	case w.end <= noun[0]:
-		if noun[0]-w.end > before {
+		between = s[noun.end:w.start]
+	case w.end <= noun.start:
+		if noun.start-w.end > before {
 			return false
 		}
-		if between = s[w.end:noun[0]]; strings.Contains(between, "\n") {
+		if between = s[w.end:noun.start]; strings.Contains(between, "\n") {
 			return false
 		}
 	default:
@@ -177,36 +271,47 @@ func near(s string, noun []int, w span) bool {
 }
 
 // tokensOf are the words of a text, as blanks, quotes and other scripts end them.
-func tokensOf(s string) (out []span) {
-	from := -1
-	flush := func(end int) {
-		if from < 0 {
-			return
-		}
-		start := from
-		from = -1
-		for start < end && strings.IndexByte("*_#-", s[start]) >= 0 && end-start > 1 && s[start] == s[end-1] { // **X**
-			start, end = start+1, end-1
-		}
-		for end > start && strings.IndexByte(".,:;?)", s[end-1]) >= 0 {
-			end--
-		}
-		if end > start {
-			out = append(out, span{start, end, "", false})
+func tokensOf(s string) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		from := -1
+		for i := 0; i <= len(s); {
+			r, n := rune(' '), 1
+			if i < len(s) {
+				if r = rune(s[i]); r >= utf8.RuneSelf {
+					r, n = utf8.DecodeRuneInString(s[i:])
+				}
+			}
+			if r < utf8.RuneSelf && !endsWord[r] || r >= utf8.RuneSelf && !foreign(r) {
+				if from < 0 {
+					from = i
+				}
+				i += n
+				continue
+			}
+			if from >= 0 {
+				start, end := from, i
+				for start < end && strings.IndexByte("*_#-", s[start]) >= 0 && end-start > 1 && s[start] == s[end-1] { // **X**
+					start, end = start+1, end-1
+				}
+				for end > start && strings.IndexByte(".,:;?)", s[end-1]) >= 0 {
+					end--
+				}
+				if end > start && !yield(span{start, end, "", false}) {
+					return
+				}
+				from = -1
+			}
+			i += n
 		}
 	}
-	for i, r := range s {
-		if r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\'' || r == '"' || r == '`' || r == ',' || r == ';' || r == '|' || r == '<' || r == '>' ||
-			r == '(' || r == ')' || r >= 0x2000 && (unicode.IsPunct(r) || unicode.IsSymbol(r) || unicode.IsSpace(r) || r >= 0x2e80 && r < 0x1f000) {
-			flush(i)
-			continue
-		}
-		if from < 0 {
-			from = i
-		}
-	}
-	flush(len(s))
-	return out
+}
+
+var endsWord = bytesOf(" \n\t\r'\"`,;|<>()")
+
+// foreign is true of what ends a word of ASCII: punctuation beyond it, and letters of
+// scripts that are written without blanks.
+func foreign(r rune) bool {
+	return r >= 0x2000 && (unicode.IsPunct(r) || unicode.IsSymbol(r) || unicode.IsSpace(r) || r >= 0x2e80 && r < 0x1f000)
 }
 
 // valuesIn is a word, or the value in it: NAME=value, user:value, user/value.
@@ -232,19 +337,20 @@ func wordy(name string) bool {
 // chosen reports whether a person or a program made v up to be a secret, in a sentence
 // that speaks of one.
 func chosen(v string, look lookFor) bool {
-	if len(v) < 6 || !plainToken(v) || digest(v) || knownForm(v) || !known(v) || algorithm(v) {
+	if len(v) < 6 {
 		return false
 	}
 	n, size := unexplained(v)
-	signs := signsOf(v)
-	if look == inTyped && strings.ContainsAny(v, "!#$^&*?%") && mixed(v) && signs > 0 && len(v) >= 8 && !strings.ContainsAny(v, "/\\") {
-		return true
-	}
-	least := 6
+	signs, least := signsOf(v), 6
 	if look == inTyped {
 		least = 4
 	}
-	return mixed(v) && n+2*signs >= least && 2*(n+2*signs) >= size || n >= 8 && 2*n >= size || signs >= 2 && mixed(v)
+	strange := n + 2*signs
+	made := 2*strange >= size && strange >= least && mixed(v) || n >= 8 && 2*n >= size || signs > 1 && mixed(v)
+	if look == inTyped && !made {
+		made = mixed(v) && (ragged(v) || signs > 0 && len(v) >= minLen && !strings.Contains(v, "/"))
+	}
+	return (made && !digest(v) || hexWithDashes(v)) && plainToken(v) && known(v) && !algorithm(v) && !knownForm(v)
 }
 
 // signsOf counts the characters that identifiers and words do not have.
@@ -302,9 +408,9 @@ func knownForm(v string) bool {
 
 // keyDigest reports whether hexadecimal digits are a key: a noun speaks of one, and
 // nothing before them of a hash.
-func keyDigest(s string, v span, noun []int) bool {
+func keyDigest(s string, v, noun span) bool {
 	text := s[v.start:v.end]
-	return digest(text) && len(text) >= 16 && !strings.Contains(text, ":") && v.start >= noun[1]-len(text)-80 && !hashWord(s, v)
+	return digest(text) && len(text) >= 16 && !strings.Contains(text, ":") && v.start >= noun.end-len(text)-80 && !hashWord(s, v)
 }
 
 // hashWord reports whether the word before v says that it is a hash or an id.
@@ -327,18 +433,22 @@ func hashWord(s string, v span) bool {
 // Doubts returns what a person typed and only its shape makes suspicious: a long word of
 // no language, no path and no identifier, of which no sentence says what it is. A hash
 // that the transcript shows elsewhere is none.
-func Doubts(text string) (out []string) {
-	for _, part := range own(text, inTyped) {
-		s := text[part.start:part.end]
-		words := tokensOf(s)
-		for _, w := range words {
-			for _, p := range valuesIn(s, w) {
-				v := s[p.start:p.end]
-				if (doubtful(v) || len(words) <= alone && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
-					out = append(out, v)
-				}
+func Doubts(s string) (out []string) {
+	var found []span
+	words := slices.Collect(tokensOf(s))
+	for _, w := range words {
+		if w.end-w.start < minLen || !suspicious(s[w.start:w.end]) {
+			continue
+		}
+		for _, p := range valuesIn(s, w) {
+			v := s[p.start:p.end]
+			if (doubtful(v) || len(words) <= alone && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
+				found = append(found, p)
 			}
 		}
+	}
+	for _, p := range own(s, found) {
+		out = append(out, s[p.start:p.end])
 	}
 	return out
 }
@@ -349,15 +459,19 @@ const alone = 3
 // doubtful reports whether v is suspicious by its shape alone.
 func doubtful(v string) bool {
 	const least = 12
-	if len(v) < least || !plainToken(v) || knownForm(v) || harmless(v) || published(v) || strings.Contains(v, open) {
+	if len(v) < least {
 		return false
-	}
-	if digest(v) {
-		return len(v) >= 32 && !uuid(v) && !strings.Contains(v, ":") && !strings.HasPrefix(v, "0x")
 	}
 	n, size := unexplained(v)
 	signs := signsOf(v)
-	return !extension.MatchString(v) && n+2*signs >= 8 && (mixed(v) || n >= 9 || signs > 1) && 2*(n+2*signs) >= size && n >= 4
+	made := n+2*signs >= 8 && (mixed(v) || n >= 9 || signs > 1) && 2*(n+2*signs) >= size && n >= 4 && !extension.MatchString(v)
+	switch {
+	case digest(v):
+		made = len(v) >= 32 && !uuid(v) && !strings.Contains(v, ":") && !strings.HasPrefix(v, "0x")
+	case hexWithDashes(v):
+		made = true
+	}
+	return made && plainToken(v) && !harmless(v) && !published(v) && !strings.Contains(v, open) && !knownForm(v)
 }
 
 // Typed redacts what a person typed, if there is no transcript to explain it.
@@ -374,9 +488,15 @@ func Typed(red Redactor, text string) (string, int) {
 // Suspects returns the words of an agent's text that are secrets if a tool printed them
 // as such.
 func Suspects(text string) (out []string) {
-	for _, w := range tokensOf(text) {
+	for w := range tokensOf(text) {
+		if w.end-w.start < minLen {
+			continue
+		}
+		if !suspicious(text[w.start:w.end]) {
+			continue
+		}
 		for _, p := range valuesIn(text, w) {
-			if v := text[p.start:p.end]; len(v) >= minLen && (chosen(v, inProse) || doubtful(v)) && !digest(v) {
+			if v := text[p.start:p.end]; (mixed(v) || signsOf(v) > 0) && (chosen(v, inProse) || doubtful(v)) && !digest(v) {
 				out = append(out, v)
 			}
 		}
@@ -401,25 +521,21 @@ func (s *Session) Answered(text string) (string, int) {
 		return text, n
 	}
 	const few = 12
-	for _, part := range own(text, inTyped) {
-		t := text[part.start:part.end]
-		words := tokensOf(t)
-		if len(words) > few {
-			continue
+	words := slices.Collect(tokensOf(text))
+	if len(words) > few {
+		return text, n
+	}
+	var found []span
+	for _, w := range words {
+		v := text[w.start:w.end]
+		made := strings.ContainsAny(v, digitBytes) && len(v) >= 4 && plainToken(v) && !knownForm(v) || strings.Count(v, "-") >= 2 && plainToken(v) || odd(v)
+		if made && !harmless(v) && !algorithm(v) {
+			found = append(found, span{w.start, w.end, "secret", true})
+			s.Learn(v, "secret")
 		}
-		var found []span
-		for _, w := range words {
-			v := t[w.start:w.end]
-			made := strings.ContainsAny(v, "0123456789") && len(v) >= 4 && plainToken(v) && !knownForm(v) ||
-				strings.Count(v, "-") >= 2 && plainToken(v) || odd(v)
-			if made && !harmless(v) && !algorithm(v) {
-				found = append(found, span{w.start, w.end, "secret", true})
-				s.Learn(v, "secret")
-			}
-		}
-		if len(found) > 0 {
-			return text[:part.start] + replace(t, found) + text[part.end:], n + len(found)
-		}
+	}
+	if len(found) > 0 {
+		return replace(text, found), n + len(found)
 	}
 	return text, n
 }

@@ -15,6 +15,10 @@ func runs(s string) (found []span) {
 			continue
 		}
 		end := run(s, i, base64ish)
+		if end-i < 24 {
+			i = end
+			continue
+		}
 		if sign := strings.LastIndexByte(strings.TrimRight(s[i:end], "="), '='); sign >= 0 { // NAME=value
 			i += sign + 1
 		}
@@ -22,7 +26,7 @@ func runs(s string) (found []span) {
 		switch n := end - i; {
 		case n == 24 && i >= 2 && s[i-2:i] == "s." && (i == 2 || !word[s[i-3]] && s[i-3] != '.') && odd(s[i:end]) && strings.ContainsAny(s[i:end], digitBytes):
 			found = append(found, span{i - 2, end, "vault-token", false})
-		case beside || n < 24:
+		case beside:
 		case n == 40 && accessKey(s[i:end]):
 			found = append(found, span{i, end, "aws-secret", true})
 		case hides(s[i:end]):
@@ -99,37 +103,40 @@ func mnemonics(s string) (found []span) {
 	const least = 12
 	words, from := 0, 0
 	for i := 0; i < len(s); {
-		if c := s[i]; c < 'a' || c > 'z' || i > 0 && (word[s[i-1]] || s[i-1] >= 0x80 || s[i-1] == '-') {
-			if c != ' ' || words == 0 || i > 0 && s[i-1] == ' ' {
-				words = 0
-			}
-			i++
-			continue
-		}
 		end := i
 		for end < len(s) && s[end] >= 'a' && s[end] <= 'z' {
 			end++
 		}
-		w := s[i:end]
-		if len(w) < 3 || len(w) > 8 || strings.Contains(functionWords, " "+w+" ") || end < len(s) && (word[s[end]] || s[end] >= 0x80 || s[end] == '-' || s[end] == '(') {
-			words = 0
-			i = end
+		if n := end - i; n < 3 || n > 8 || end < len(s) && s[end] != ' ' && (word[s[end]] || s[end] >= 0x80 || s[end] == '-' || s[end] == '(') ||
+			i > 0 && (word[s[i-1]] || s[i-1] >= 0x80 || s[i-1] == '-') {
+			words, i = 0, max(end, i+1)
 			continue
 		}
 		if words == 0 {
 			from = i
 		}
-		if words++; words >= least {
-			if n := len(found); n > 0 && found[n-1].start == from {
-				found[n-1].end = end
-			} else {
-				found = append(found, span{from, end, "mnemonic", false})
-			}
+		words++
+		if goesOn := end+1 < len(s) && s[end] == ' ' && s[end+1] >= 'a' && s[end+1] <= 'z'; goesOn {
+			i = end + 1
+			continue
 		}
-		i = end
+		if words >= least && !sentence(s[from:end]) {
+			found = append(found, span{from, end, "mnemonic", false})
+		}
+		words, i = 0, end+1
 	}
 	return found
 }
 
-// functionWords hold sentences together; few of them are in the list of BIP 39.
+// sentence reports whether words have one among them that holds sentences together; few
+// of those are in the list of BIP 39.
+func sentence(words string) bool {
+	for w := range strings.SplitSeq(words, " ") {
+		if strings.Contains(functionWords, " "+w+" ") {
+			return true
+		}
+	}
+	return false
+}
+
 const functionWords = " the and for with from was were are not but you your that this have has had will would should can could may been its into than then when where which who how why our their they them his her she him also only just any all each per via out off der die das und ist ein eine mit von auf des les une est que los las del con por una para per sono "

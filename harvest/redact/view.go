@@ -24,8 +24,12 @@ func (v *view) back(spans []span) []span {
 	return spans
 }
 
-// escaping are the bytes that begin what a view decodes.
-var escaping = bytesOf("\\%=&[\x1b\xe2\xef\xc2\r\n\"'`")
+// escaping are the bytes that begin what a view decodes, breaking those that may begin
+// what cuts a token in two.
+var (
+	escaping = bytesOf("\\%=&[\x1b\xe2\xef\xc2")
+	breaking = bytesOf(" \\\r\n\"'`")
+)
 
 // decode returns the text decoded, nil if that is the text itself: percent-encoding, escapes of JSON, quoted-printable,
 // entities, sequences of terminals with what is left of them when the escape byte was
@@ -34,13 +38,15 @@ var escaping = bytesOf("\\%=&[\x1b\xe2\xef\xc2\r\n\"'`")
 // in two goes on behind them.
 func decode(s string, joined bool) *view {
 	var v *view
+	spaced := joined && hasMark(s) // else no blank within a token is looked for
 	for i := 0; i < len(s); {
-		if escaping[s[i]] || joined && s[i] == ' ' && i+1 < len(s) && (s[i+1] == '|' || s[i+1] == '\n' || s[i+1] >= 0x80 || s[i+1] == ' ' || alnum[s[i+1]]) {
+		if c := s[i]; escaping[c] || joined && breaking[c] && i > 0 && i+1 < len(s) && (tokenByte[s[i-1]] || quote[s[i-1]]) &&
+			(c != ' ' || s[i+1] == '|' || s[i+1] >= 0x80 || s[i+1] == ' ' || spaced && alnum[s[i+1]]) {
 			n, c := 0, byte(0)
-			if joined {
+			if joined && breaking[s[i]] {
 				n = broken(s, i, v)
 			}
-			if n == 0 {
+			if n == 0 && escaping[s[i]] {
 				c, n = escape(s, i)
 			}
 			if n > 0 {
@@ -63,6 +69,17 @@ func decode(s string, joined bool) *view {
 		i++
 	}
 	return v
+}
+
+// hasMark reports whether a text holds the beginning of a token that is often copied in
+// pieces.
+func hasMark(s string) bool {
+	for _, t := range [...]string{"ghp_", "github_pat_", "glpat-", "sk-", "sk_live_", "xox", "AKIA"} {
+		if strings.Contains(s, t) {
+			return true
+		}
+	}
+	return false
 }
 
 // boundaryMark is in the place of what colours a text, where nothing is joined.
@@ -199,13 +216,12 @@ func sequence(s string) int {
 
 var tokenByte = bytesOf("A-Za-z0-9_+/=.-")
 
+var quote = bytesOf("'\"")
+
 // broken is the length of what cuts a token in two at s[at]: a line break with the
 // margins around it, or quotes with a sign of concatenation between them. It is 0 if
 // the token does not go on: what follows looks like a word.
 func broken(s string, at int, v *view) int {
-	if at == 0 || !tokenByte[s[at-1]] && s[at-1] != '\'' && s[at-1] != '"' {
-		return 0
-	}
 	const farthest = 96
 	limit := min(len(s), at+farthest)
 	i, lines, quotes, signs := at, 0, 0, 0
@@ -266,7 +282,12 @@ func marked(s string, at int, v *view) bool {
 }
 
 // goesOn reports whether v, behind a line break, looks like the rest of a token.
-func goesOn(v string) bool { return odd(v) || len(v) < 12 && mixed(v) && !numbered(v) }
+func goesOn(v string) bool {
+	if len(v) < 8 && !mixed(v) {
+		return false
+	}
+	return odd(v) || len(v) < 12 && mixed(v) && !numbered(v)
+}
 
 // another reports whether v is the beginning of a token, and no rest of one.
 func another(v string) bool {

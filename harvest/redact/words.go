@@ -113,6 +113,27 @@ func odd(v string) bool {
 	return n >= 8 && 2*n >= size
 }
 
+// ragged reports whether v, which has no separators, changes between capitals, small
+// letters and figures more often than names do.
+func ragged(v string) bool {
+	segments := 0
+	for i := 0; i < len(v); segments++ {
+		if !alnum[v[i]] {
+			return false
+		}
+		i = segment(v, i)
+	}
+	return segments >= 4 && len(v) <= 3*segments
+}
+
+// hexWithDashes reports whether v is made of hexadecimal digits, 32 or more, and dashes,
+// and is no UUID.
+func hexWithDashes(v string) bool {
+	return strings.Contains(v, "-") && len(v) > 32 && run(v, 0, hexDash) == len(v) && mixed(v) && !uuid(v)
+}
+
+var hexDash = bytesOf("0-9a-f-")
+
 // random reports whether v is odd, or hexadecimal digits.
 func random(v string) bool { return odd(v) || mixed(v) && digest(v) }
 
