@@ -1,9 +1,9 @@
 package redact
 
 import (
+	"regexp"
 	"strings"
-
-	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"sync"
 )
 
 // A carrier is a place that holds a secret: the argument of a program, a field of a
@@ -118,9 +118,9 @@ func carrierRules() []rule {
 		if !exactWords(c.words) {
 			pattern = "(?i)" + pattern
 		}
-		re, madeUp := lazyregexp.New(pattern), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.HasSuffix(c.pattern, "$")
+		re, madeUp := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.HasSuffix(c.pattern, "$")
 		before := strings.HasSuffix(c.pattern, "$")
-		match := func(s string, at int) (int, int, bool) { return carried(re, s, at, before, madeUp) }
+		match := func(s string, at int) (int, int, bool) { return carried(re(), s, at, before, madeUp) }
 		for w := range strings.FieldsFuncSeq(c.words, func(r rune) bool { return r == ' ' }) {
 			rules = append(rules, rule{kind: c.kind, word: strings.ReplaceAll(w, "~", " "), exact: exactWords(c.words), vague: true, match: match})
 		}
@@ -129,7 +129,7 @@ func carrierRules() []rule {
 }
 
 // carried finds the first group of re in the text from s[at] on, or before it.
-func carried(re *lazyregexp.Regexp, s string, at int, before, madeUp bool) (start, end int, ok bool) {
+func carried(re *regexp.Regexp, s string, at int, before, madeUp bool) (start, end int, ok bool) {
 	const far, back = 1 << 10, 240
 	from, text := at, s[at:min(len(s), at+far)]
 	if before {

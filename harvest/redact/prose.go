@@ -64,9 +64,10 @@ var (
 	phraseBefore = lazyregexp.New(`(?i)["\x60']?\b([a-z]+(?:-[a-z0-9]+){2,})["\x60']? (?:as|for|is) (?:[a-z]+ ){0,4}(?:passphrase|password)`)
 	phraseQuoted = lazyregexp.New(`(?i)(?:passphrase|password)(?: \w+){0,4}? ?(?:is|was|:)? ?["\x{201c}\x60]([a-z0-9-]+(?: [a-z0-9-]+){2,})["\x{201d}\x60]`)
 	phraseLine   = lazyregexp.New(`(?im)passphrase(?: (?:of|for|to) [^:\n]{1,30})?: ?([a-z0-9]+(?:[ -][a-z0-9]+){2,})(?: \(|[.,;]|$)`)
+	mailbox      = lazyregexp.New(`^[\w.+-]+@[\w-]+\.[\w.-]+$`)
 	fours        = lazyregexp.New(`\b[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}\b`)
 	// asks is a question that only a secret answers.
-	asks = lazyregexp.New(`(?i)(?:\bpin\b|\bcode\b)[^\n]{0,120}[?:]\s*$|(?:need|give|enter|send|provide|paste|tell)[^\n]{0,60}(?:password|passphrase|credential|login|api[ -]?key|token|\bpin\b)[^\n]{0,80}$`)
+	asks = lazyregexp.New(`(?i)(?:need|give|enter|send|provide|paste|tell)[^\n]{0,60}(?:password|passphrase|credential|login|api[ -]?key|token|\bpin\b)[^\n]{0,80}$`)
 	// hashed are words before a hash or an id.
 	hashed = lazyregexp.New(`(?i)(?:commit|sha-?\d*|hash|digest|checksum|revert|pick|rebase|bisect|merge|rev|revision|tag|branch|md5|etag|trace|request|session|run|job|build|image|container|uuid|guid|ids?|tx|transaction|block|fingerprint|checkpoint|deployment|since|at|from|to|and|version|integrity)\W{0,3}$`)
 )
@@ -80,8 +81,11 @@ func Asks(text string) bool {
 	text = strings.TrimRight(text, " \t\r\n*`_")
 	text = text[max(0, len(text)-tail):]
 	text = text[strings.LastIndexByte(text, '\n')+1:]
+	if len(nouns().find(text)) == 0 {
+		return false
+	}
 	question := strings.HasSuffix(text, "?") || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "\uff1f") || strings.HasSuffix(text, "\uff1a")
-	return question && len(nouns().find(text)) > 0 || asks.MatchString(text)
+	return question || asks.MatchString(text)
 }
 
 // prose finds the secrets that a sentence gives away: what a person did not paste, or
@@ -99,8 +103,8 @@ func prose(s string, look lookFor) (found []span) {
 
 // own are those spans of a text that are not in what a person pasted.
 func own(s string, spans []span) (out []span) {
-	if len(spans) == 0 {
-		return nil
+	if len(spans) == 0 || !strings.ContainsAny(s, "\n<>\"`\u201c\u201d\u201e\u00ab\u00bb") { // nothing quotes
+		return spans
 	}
 	at := 0
 	for _, p := range ownwords.Parts(s) {
@@ -172,7 +176,7 @@ func users(s string, look lookFor) (found []span) {
 			at--
 		}
 		user := strings.ToLower(s[at:name])
-		if len(user) < 2 || !letter[user[0]] || at > 0 && (s[at-1] == '/' || s[at-1] == '=') || !spaced && !strings.Contains(user, "@") && !strings.Contains(userNames, " "+user+" ") {
+		if len(user) < 2 || !letter[user[0]] || at > 0 && strings.IndexByte("/=:?&", s[at-1]) >= 0 || !spaced && !mailbox.MatchString(user) && !strings.Contains(userNames, " "+user+" ") {
 			continue
 		}
 		end := from
@@ -317,8 +321,11 @@ func foreign(r rune) bool {
 // valuesIn is a word, or the value in it: NAME=value, user:value, user/value.
 func valuesIn(s string, w span) []span {
 	v := s[w.start:w.end]
-	if strings.Contains(v, "://") || strings.Contains(v, open) {
-		return nil
+	if strings.Contains(v, "://") || strings.Contains(v, open) || strings.HasSuffix(s[:w.start], "base64,") || strings.HasPrefix(s[w.end:], "  ") && digest(v) {
+		return nil // the last is how programs print sums
+	}
+	if publicKey.MatchString(v) {
+		return []span{w}
 	}
 	for _, sign := range [...]string{"=", ":"} {
 		name, value, ok := strings.Cut(v, sign)
@@ -382,7 +389,8 @@ func plainToken(v string) bool {
 // path reports whether v, which has a slash, is rather a path than base64.
 func path(v string) bool {
 	n, size := unexplained(v)
-	return strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && 2*n < size || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || extension.MatchString(v) || 5*n < 3*size || n < 16
+	first, _, _ := strings.Cut(strings.TrimPrefix(v, "/"), "/")
+	return strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && len(first) > 1 && wordy(first) || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || extension.MatchString(v) || 5*n < 3*size || n < 16
 }
 
 var (
@@ -392,7 +400,7 @@ var (
 	address   = lazyregexp.New(`^[0-9a-fA-F]{0,4}(?:[:.-][0-9a-fA-F]{0,4}){3,}$`)
 	publicKey = lazyregexp.New(`^(?:AAAA[BCE][23][NVv][zj]|age1|pk_|xpub|[yz]pub|npub|h1:|sha\d+[-:]|SHA256:|data:|eyJ[\w-]*$|AKIA[A-Z0-9]*EXAMPLE|arn:|urn:|spotify:|cid:)`)
 	machineID = lazyregexp.New(`^(?:toolu|msg|req|call|resp|run|thread|asst|step|file|cus|evt|price|prod|acct|sub|ch|pi|seti|in|org|proj|batch|conv|ses|chatcmpl|fc|item|rs|wf|job|task|agent|session)[_-][\w-]+$`)
-	ulid      = lazyregexp.New(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+	ulid      = lazyregexp.New(`^0[0-9A-Z]{25}$|^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 	stamp     = lazyregexp.New(`^\d{4}-?\d\d-?\d\d[T_-]\d\d[:.-]?\d\d`)
 )
 

@@ -72,6 +72,7 @@ func (Detector) redact(s string, look lookFor, learn func(value, kind string)) (
 		// of a placeholder: it ends.
 		total += len(spans)
 		s = replace(s, spans)
+		look = inAnything // sentences are read once
 	}
 }
 

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -86,13 +87,12 @@ func (s *Session) Again(text, cut string) (string, int) {
 	if s.forms != len(s.values) {
 		s.known = &byValue{}
 		for _, value := range slices.Sorted(maps.Keys(s.values)) {
-			forms := spellings(value)
-			if len(value) < minLen {
-				forms = []spelling{{text: value}}
-			}
-			for _, f := range forms {
-				f.kind, f.whole = s.values[value], len(value) < 12
-				s.known.forms = append(s.known.forms, f)
+			var texts []string
+			for _, text := range [...]string{value, url.QueryEscape(value), url.PathEscape(value), jsonText(value, true), jsonText(value, false)} {
+				if !slices.Contains(texts, text) {
+					texts = append(texts, text)
+					s.known.forms = append(s.known.forms, spelling{text: text, kind: s.values[value], whole: len(value) < 12})
+				}
 			}
 		}
 		s.known.index()
