@@ -73,7 +73,7 @@ var (
 )
 
 // sums are words that a hash is near to.
-var sums = lazyregexp.New(`(?i)\b(?:commits?|sha-?\d+|hash(?:es)?|digest|checksum|md5|fingerprint|etag|integrity)\b[^.\n]*$`)
+var sums = lazyregexp.New(`(?i)\b(?:commits?|sha-?\d+|hash(?:es)?|digest|checksum|md5|fingerprint|etag|integrity)\b[^\n]*$`)
 
 // Asks reports whether a text of the agent's ends in a question that a secret answers.
 func Asks(text string) bool {
@@ -353,7 +353,7 @@ func chosen(v string, look lookFor) bool {
 		least = 4
 	}
 	strange := n + 2*signs
-	made := 2*strange >= size && strange >= least && mixed(v) || n >= 8 && 2*n >= size || signs > 1 && mixed(v)
+	made := 2*strange >= size && strange >= least && mixed(v) || n >= 8 && 2*n >= size && (mixed(v) || !strings.ContainsAny(v, "-_.")) || signs > 1 && mixed(v)
 	if look == inTyped && !made {
 		made = mixed(v) && (ragged(v) || signs > 0 && len(v) >= minLen && !strings.Contains(v, "/"))
 	}
@@ -401,7 +401,7 @@ var (
 	publicKey = lazyregexp.New(`^(?:AAAA[BCE][23][NVv][zj]|age1|pk_|xpub|[yz]pub|npub|h1:|sha\d+[-:]|SHA256:|data:|eyJ[\w-]*$|AKIA[A-Z0-9]*EXAMPLE|arn:|urn:|spotify:|cid:)`)
 	machineID = lazyregexp.New(`^(?:toolu|msg|req|call|resp|run|thread|asst|step|file|cus|evt|price|prod|acct|sub|ch|pi|seti|in|org|proj|batch|conv|ses|chatcmpl|fc|item|rs|wf|job|task|agent|session)[_-][\w-]+$`)
 	ulid      = lazyregexp.New(`^0[0-9A-Z]{25}$|^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
-	stamp     = lazyregexp.New(`^\d{4}-?\d\d-?\d\d[T_-]\d\d[:.-]?\d\d`)
+	stamp     = lazyregexp.New(`^\d{4}-\d\d-\d\d(?:[T_-]|$)|^\d{8}[T_-]\d{4}`)
 )
 
 // knownForm is true of versions, addresses, public keys, names of pods and ids.
@@ -536,7 +536,7 @@ func (s *Session) Answered(text string) (string, int) {
 	var found []span
 	for _, w := range words {
 		v := text[w.start:w.end]
-		made := strings.ContainsAny(v, digitBytes) && len(v) >= 4 && plainToken(v) && !knownForm(v) || strings.Count(v, "-") >= 2 && plainToken(v) || odd(v)
+		made := strings.ContainsAny(v, digitBytes) && (len(v) >= 6 || len(v) >= 4 && !mixed(v) && len(words) <= alone) && plainToken(v) && !knownForm(v) || strings.Count(v, "-") >= 2 && plainToken(v) || odd(v)
 		if made && !harmless(v) && !algorithm(v) {
 			found = append(found, span{w.start, w.end, "secret", true})
 			s.Learn(v, "secret")

@@ -409,11 +409,35 @@ func checkIdempotent(t interface{ Fatalf(string, ...any) }, s string) {
 func TestNothingSurvives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secret := rapid.SampledFrom([]string{"ghp_" + fake(mix, 35) + "0", "AKIA" + fake(caps+digits, 15) + "0", "sk-ant-api03-" + fake(mix, 40)}).Draw(t, "secret")
-		s := noise().Draw(t, "before") + " " + secret + " " + noise().Draw(t, "after")
+		beside := rapid.SampledFrom(surroundings)
+		left, right := beside.Draw(t, "left"), beside.Draw(t, "right")
+		s := noise().Draw(t, "before") + " " + left[0] + secret + right[1] + " " + noise().Draw(t, "after")
 		if clean, _ := (Detector{}).Redact(s); strings.Contains(clean, secret) {
 			t.Fatalf("%q survives in %q", secret, clean)
 		}
 	})
+}
+
+// surroundings are what may be right before and right behind a token.
+var surroundings = [][2]string{{" ", " "}, {"\x1b[32m", "\x1b[0m"}, {"[32m", "[39m"}, {"[1;31m", "[m"}, {"%3D", "%26"}, {"%20", "%0A"}, {"%22", "%22"}, {"=3D", "=20"},
+	{`\u0022`, `\u0022`}, {`\u003d`, `\u0026`}, {`\x1b[36m`, `\x1b[0m`}, {`\"`, `\"`}, {`\\\"`, `\\\"`}, {`\n`, `\n`}, {"\u200b", "\u200b"}, {"\u2060", "\ufeff"}, {"&quot;", "&quot;"}, {"key%3D", "%26x"}}
+
+// What cuts a token in two hides neither half.
+func TestBroken(t *testing.T) {
+	secret := "gh" + "p_" + fake(mix, 36)
+	for _, cut := range []string{"\n", "\r\n  ", "\\\n    ", "\" + \"", "' +\n    '", "\" . \"", "\u200b", "=\n", "\n> ", "\x1b[0m\x1b[32m", "  |\n|        |  "} {
+		for _, at := range []int{12, 20, 30} {
+			text := "it is \"" + secret[:at] + cut + secret[at:] + "\" here"
+			clean, n := Detector{}.Redact(text)
+			if n == 0 || strings.Contains(clean, secret[at:]) || strings.Contains(clean, secret[5:at]) {
+				t.Errorf("%q becomes %q", text, clean)
+			}
+		}
+	}
+	const words = "the log said ghp_ is missing\nand goes on here"
+	if clean, n := (Detector{}).Redact(words); n != 0 {
+		t.Errorf("%q becomes %q", words, clean)
+	}
 }
 
 func FuzzRedact(f *testing.F) {
