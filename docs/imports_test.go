@@ -19,7 +19,7 @@ const module = "github.com/skill-evolve/evolve/"
 // know anywhere.
 var mayImport = map[string][]string{
 	"mutate/skill":                  {"eval/problem"},
-	"harvest/redact":                {},
+	"harvest/redact":                {"harvest/ownwords"},
 	"harvest/ownwords":              {},
 	"pareto":                        {},
 	"mutate/skill/bounded":          {},

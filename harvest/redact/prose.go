@@ -2,7 +2,6 @@ package redact
 
 import (
 	"iter"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -370,50 +369,6 @@ func signsOf(v string) (n int) {
 	return n
 }
 
-// plainToken is true of what is neither code nor a path nor an address.
-func plainToken(v string) bool {
-	if strings.ContainsAny(v, "(){}[]\\<>") || strings.Contains(v, "://") || strings.Contains(v, "...") || !utf8.ValidString(v) {
-		return false
-	}
-	for _, r := range v {
-		if r >= 0x80 && unicode.IsLetter(r) { // a word
-			return false
-		}
-	}
-	if at := strings.LastIndexByte(v, '@'); at > 0 && strings.Contains(v[at:], ".") { // an address of mail
-		return false
-	}
-	return !strings.Contains(v, "/") || !path(v)
-}
-
-// path reports whether v, which has a slash, is rather a path than base64.
-func path(v string) bool {
-	n, size := unexplained(v)
-	first, _, _ := strings.Cut(strings.TrimPrefix(v, "/"), "/")
-	return strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && len(first) > 1 && wordy(first) || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || extension.MatchString(v) || 5*n < 3*size || n < 16
-}
-
-var (
-	extension = lazyregexp.New(`^[\w./@+~-]*\.[a-zA-Z]{1,6}\d?(?::\d+)*$`)
-	version   = lazyregexp.New(`^(?:[a-z]+[-@])?v?\d+(?:\.\d+)+(?:[-+.][\w.+-]*)?$`)
-	pod       = lazyregexp.New(`^[a-z0-9-]+-[a-f0-9]{7,10}-[a-z0-9]{5}$`)
-	address   = lazyregexp.New(`^[0-9a-fA-F]{0,4}(?:[:.-][0-9a-fA-F]{0,4}){3,}$`)
-	publicKey = lazyregexp.New(`^(?:AAAA[BCE][23][NVv][zj]|age1|pk_|xpub|[yz]pub|npub|h1:|sha\d+[-:]|SHA256:|data:|eyJ[\w-]*$|AKIA[A-Z0-9]*EXAMPLE|arn:|urn:|spotify:|cid:)`)
-	machineID = lazyregexp.New(`^(?:toolu|msg|req|call|resp|run|thread|asst|step|file|cus|evt|price|prod|acct|sub|ch|pi|seti|in|org|proj|batch|conv|ses|chatcmpl|fc|item|rs|wf|job|task|agent|session)[_-][\w-]+$`)
-	ulid      = lazyregexp.New(`^0[0-9A-Z]{25}$|^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
-	stamp     = lazyregexp.New(`^\d{4}-\d\d-\d\d(?:[T_-]|$)|^\d{8}[T_-]\d{4}`)
-)
-
-// knownForm is true of versions, addresses, public keys, names of pods and ids.
-func knownForm(v string) bool {
-	for _, re := range [...]*lazyregexp.Regexp{version, pod, address, publicKey, machineID, ulid, stamp} {
-		if re.MatchString(v) {
-			return true
-		}
-	}
-	return false
-}
-
 // keyDigest reports whether hexadecimal digits are a key: a noun speaks of one, and
 // nothing before them of a hash.
 func keyDigest(s string, v, noun span) bool {
@@ -438,112 +393,3 @@ func hashWord(s string, v span) bool {
 	return m[0] == 0 || !alnum[before[m[0]-1]]
 }
 
-// Doubts returns what a person typed and only its shape makes suspicious: a long word of
-// no language, no path and no identifier, of which no sentence says what it is. A hash
-// that the transcript shows elsewhere is none.
-func Doubts(s string) (out []string) {
-	var found []span
-	words := slices.Collect(tokensOf(s))
-	for _, w := range words {
-		if w.end-w.start < minLen || !suspicious(s[w.start:w.end]) {
-			continue
-		}
-		for _, p := range valuesIn(s, w) {
-			v := s[p.start:p.end]
-			if (doubtful(v) || len(words) <= alone && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
-				found = append(found, p)
-			}
-		}
-	}
-	for _, p := range own(s, found) {
-		out = append(out, s[p.start:p.end])
-	}
-	return out
-}
-
-// alone is how many words a message has that hands something over: "here: X".
-const alone = 3
-
-// doubtful reports whether v is suspicious by its shape alone.
-func doubtful(v string) bool {
-	const least = 12
-	if len(v) < least {
-		return false
-	}
-	n, size := unexplained(v)
-	signs := signsOf(v)
-	made := n+2*signs >= 8 && (mixed(v) || n >= 9 || signs > 1) && 2*(n+2*signs) >= size && n >= 4 && !extension.MatchString(v)
-	switch {
-	case digest(v):
-		made = len(v) >= 32 && !uuid(v) && !strings.Contains(v, ":") && !strings.HasPrefix(v, "0x")
-	case hexWithDashes(v):
-		made = true
-	}
-	return made && plainToken(v) && !harmless(v) && !published(v) && !strings.Contains(v, open) && !knownForm(v)
-}
-
-// Typed redacts what a person typed, if there is no transcript to explain it.
-func Typed(red Redactor, text string) (string, int) {
-	s := NewSession(red)
-	text, n := s.Typed(text)
-	for _, v := range Doubts(text) {
-		s.Learn(v, "secret")
-	}
-	text, more := s.Again(text, "")
-	return text, n + more
-}
-
-// Suspects returns the words of an agent's text that are secrets if a tool printed them
-// as such.
-func Suspects(text string) (out []string) {
-	for w := range tokensOf(text) {
-		if w.end-w.start < minLen {
-			continue
-		}
-		if !suspicious(text[w.start:w.end]) {
-			continue
-		}
-		for _, p := range valuesIn(text, w) {
-			if v := text[p.start:p.end]; (mixed(v) || signsOf(v) > 0) && (chosen(v, inProse) || doubtful(v)) && !digest(v) {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
-// Hides reports whether a secret of the text is, or holds, the value.
-func Hides(text, value string) (yes bool) {
-	Detector{}.redact(text, inAnything, func(v, _ string) { yes = yes || strings.Contains(v, value) })
-	return yes
-}
-
-// Digest reports whether a word has the form of a hash or an id.
-func Digest(v string) bool { return digest(v) }
-
-// Answered redacts what a person typed when they were asked for a secret: most likely
-// it is in it.
-func (s *Session) Answered(text string) (string, int) {
-	text, n := s.Typed(text)
-	if Has(text) {
-		return text, n
-	}
-	const few = 12
-	words := slices.Collect(tokensOf(text))
-	if len(words) > few {
-		return text, n
-	}
-	var found []span
-	for _, w := range words {
-		v := text[w.start:w.end]
-		made := strings.ContainsAny(v, digitBytes) && (len(v) >= 6 || len(v) >= 4 && !mixed(v) && len(words) <= alone) && plainToken(v) && !knownForm(v) || strings.Count(v, "-") >= 2 && plainToken(v) || odd(v)
-		if made && !harmless(v) && !algorithm(v) {
-			found = append(found, span{w.start, w.end, "secret", true})
-			s.Learn(v, "secret")
-		}
-	}
-	if len(found) > 0 {
-		return replace(text, found), n + len(found)
-	}
-	return text, n
-}
