@@ -39,6 +39,13 @@ func moveIn(ctx context.Context, n int) (err error) {
 			err = e
 		}
 	}()
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	if err := allowAll(string(home)); err != nil {
+		return err
+	}
 	db, err := a.store(ctx)
 	if err != nil {
 		return err

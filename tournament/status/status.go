@@ -217,7 +217,7 @@ type Reader struct {
 // Status reads the skills on disk and their records in the store, and writes
 // nothing: it reports a text that was edited by hand and does not record it as a version.
 func (rd *Reader) Status(ctx context.Context) (*Report, error) {
-	r := &Report{Schema: 1, demo: rd.Demo, Undecided: rd.Undecided, Skills: []Skill{}, Broken: []Broken{}}
+	r := &Report{Schema: 1, demo: rd.Demo, Skills: []Skill{}, Broken: []Broken{}}
 	r.Home = string(rd.Locks.Dir)
 	var err error
 	if r.SkillsDir, err = rd.Layout.Skills(); err != nil {
@@ -229,7 +229,7 @@ func (rd *Reader) Status(ctx context.Context) (*Report, error) {
 	}
 	known := &overview{}
 	if rd.Store != nil {
-		r.harvested = true
+		r.harvested, r.Undecided = true, rd.Undecided // without a store the first harvest asks
 		if known, err = overviewOf(ctx, rd.Store, reg); err != nil {
 			return nil, err
 		}

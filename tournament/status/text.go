@@ -55,7 +55,7 @@ func (r *Report) Text(w int, all bool) string {
 	if r.harvested {
 		b.WriteString(joined(w, "; ", r.Night.words(r.Sessions, r.waitingTurns())...))
 	}
-	if r.Undecided && r.harvested { // else the first harvest asks
+	if r.Undecided {
 		b.WriteString(typed("! ", "evolve projects allow --all", "no new session is read before you choose", w))
 	}
 	b.WriteString(typed("next: ", r.Next.Command, r.Next.Text, w))
