@@ -392,4 +392,3 @@ func hashWord(s string, v span) bool {
 	}
 	return m[0] == 0 || !alnum[before[m[0]-1]]
 }
-

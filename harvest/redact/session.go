@@ -68,6 +68,9 @@ func (s *Session) Learn(value, kind string) {
 	if len(value) < 6 || strings.Contains(value, open) || !invented(value) && (len(value) < 16 || strings.Count(value, "-") < 2) {
 		return
 	}
+	if n, size := unexplained(value); 4*n < size && strings.Contains(value, "_") { // a name in code
+		return
+	}
 	if _, ok := s.values[value]; !ok && len(s.values) < maxValues {
 		s.values[value] = kind
 	}
