@@ -53,6 +53,12 @@ type origin struct {
 	recorder string
 }
 
+func (o *origin) in(folder string) {
+	if !slices.Contains(o.folders, folder) {
+		o.folders = append(o.folders, folder)
+	}
+}
+
 // Allowed returns an error if the policy of this machine does not allow a recipient.
 func (g *Control) Allowed(to map[string][]agent.Recipient) error {
 	if g == nil || len(to) == 0 || g.Policy == nil {
@@ -136,7 +142,7 @@ func (g *Control) Readable(back *agent.Backends, kinds []string) (func(*harvest.
 		return func(*harvest.Session) bool { return false }, nil
 	}
 	d, err := consent.Read(g.File)
-	return func(s *harvest.Session) bool { return may(d, origin{workedIn(s), g.Recorder(s)}, vendors) }, err
+	return func(s *harvest.Session) bool { return may(d, origin{s.WorkedIn(), g.Recorder(s)}, vendors) }, err
 }
 
 // Sessions is Readable, after which such sessions may be sent in requests of the kind
@@ -147,13 +153,6 @@ func (g *Control) Sessions(back *agent.Backends, kinds []string) (func(*harvest.
 		return may, err
 	}
 	return may, g.permit(back, kinds, []string{""})
-}
-
-func workedIn(s *harvest.Session) []string {
-	if s.CWD == "" {
-		return nil
-	}
-	return []string{s.CWD}
 }
 
 func may(d *consent.Decisions, o origin, vendors []string) bool {
@@ -207,7 +206,7 @@ func unagreed(unseen map[string][]string) error {
 // without a session has none.
 func (g *Control) origins(ctx context.Context, db *store.Store, cases []eval.Case) (map[string]origin, error) {
 	out := map[string]origin{}
-	skills := map[string]bool{}
+	recorded := map[string]map[string]harvest.Recording{} // by skill
 	take := func(f store.SessionFilter) error {
 		f.Bare = true
 		list, err := db.Sessions(ctx, f)
@@ -219,10 +218,8 @@ func (g *Control) origins(ctx context.Context, db *store.Store, cases []eval.Cas
 			} else if o.recorder != by {
 				o.recorder = "" // several agents claim the same session
 			}
-			for _, dir := range workedIn(s) {
-				if !slices.Contains(o.folders, dir) {
-					o.folders = append(o.folders, dir)
-				}
+			for _, dir := range s.WorkedIn() {
+				o.in(dir)
 			}
 			out[s.ID] = o
 		}
@@ -234,19 +231,28 @@ func (g *Control) origins(ctx context.Context, db *store.Store, cases []eval.Cas
 		if id == "" {
 			continue
 		}
-		if !skills[c.Skill] {
-			skills[c.Skill] = true
-			if err := take(store.SessionFilter{Skill: c.Skill}); err != nil {
+		if recorded[c.Skill] == nil {
+			err := take(store.SessionFilter{Skill: c.Skill})
+			if err == nil {
+				recorded[c.Skill], err = db.Recordings(ctx, c.Skill)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
-		if _, known := out[id]; known {
+		if _, known := out[id]; !known {
+			if err := take(store.SessionFilter{ID: id}); err != nil {
+				return nil, err
+			}
+		}
+		if o, known := out[id]; known {
+			for _, dir := range recorded[c.Skill][c.ID].Folders { // of a session whose text has expired
+				o.in(dir)
+			}
+			out[id] = o
 			continue
 		}
-		if err := take(store.SessionFilter{ID: id}); err != nil {
-			return nil, err
-		}
-		if _, known := out[id]; !known && (c.Source.Origin == "mined" || c.Generated()) {
+		if c.Source.Origin == "mined" || c.Generated() {
 			out[id] = origin{recorder: g.Recorder(&harvest.Session{ID: id, Agent: c.Source.Agent})}
 		}
 	}

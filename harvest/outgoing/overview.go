@@ -63,7 +63,7 @@ func (g *Control) Overview(ctx context.Context, db *store.Store, to map[string][
 	}
 	at := map[string]int{}
 	for i := range sessions {
-		folders, by := workedIn(&sessions[i]), g.Recorder(&sessions[i])
+		folders, by := sessions[i].WorkedIn(), g.Recorder(&sessions[i])
 		name := ""
 		if len(folders) > 0 {
 			name = folders[0]
