@@ -46,6 +46,21 @@ type Request struct {
 	Vendor string `yaml:"vendor" json:"vendor"`
 }
 
+// Fixed are the decisions of a policy: folders that may be read and no others, nil for
+// all, and folders that may not.
+func Fixed(allow *[]string, deny []string) *Decisions {
+	d := &Decisions{All: allow == nil}
+	if allow != nil {
+		for _, folder := range *allow {
+			d.Allow(folder)
+		}
+	}
+	for _, folder := range deny {
+		d.Deny(folder)
+	}
+	return d
+}
+
 // maxSize is the largest file of decisions that is read, in bytes.
 const maxSize = 1 << 20
 

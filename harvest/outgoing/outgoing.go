@@ -81,6 +81,24 @@ func (g *Control) Allowed(to map[string][]agent.Recipient) error {
 	return nil
 }
 
+// decisions are the owner's, and those of the machine's policy.
+func (g *Control) decisions() (owner, fixed *consent.Decisions, err error) {
+	if owner, err = consent.Read(g.File); err != nil {
+		return nil, nil, err
+	}
+	fixed = &consent.Decisions{All: true}
+	if g.Policy != nil {
+		p, err := g.Policy()
+		if err != nil {
+			return nil, nil, err
+		}
+		if p != nil {
+			fixed = consent.Fixed(p.Projects.Allow, p.Projects.Deny)
+		}
+	}
+	return owner, fixed, nil
+}
+
 // Filter returns the cases whose text every vendor of these kinds of requests may get,
 // and a line for each project whose cases stay out. A case that was imported without a
 // session is its owner's choice, and stays.
@@ -92,7 +110,7 @@ func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backe
 	if g == nil {
 		return nil, Left{{Cases: len(cases), Vendors: vendors}}, nil
 	}
-	d, err := consent.Read(g.File)
+	d, fixed, err := g.decisions()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,11 +120,11 @@ func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backe
 	}
 	for i := range cases {
 		o, known := origins[sessionOf(&cases[i])]
-		if !known || may(d, o, vendors) {
+		if !known || fixed.MayRead(o.folders) && may(d, o, vendors) {
 			kept = append(kept, cases[i])
 			continue
 		}
-		left.add(d, o, vendors)
+		left.add(d, fixed, o, vendors)
 	}
 	return kept, left, nil
 }
@@ -141,8 +159,10 @@ func (g *Control) Readable(back *agent.Backends, kinds []string) (func(*harvest.
 	if g == nil {
 		return func(*harvest.Session) bool { return false }, nil
 	}
-	d, err := consent.Read(g.File)
-	return func(s *harvest.Session) bool { return may(d, origin{s.WorkedIn(), g.Recorder(s)}, vendors) }, err
+	d, fixed, err := g.decisions()
+	return func(s *harvest.Session) bool {
+		return fixed.MayRead(s.WorkedIn()) && may(d, origin{s.WorkedIn(), g.Recorder(s)}, vendors)
+	}, err
 }
 
 // Sessions is Readable, after which such sessions may be sent in requests of the kind
@@ -278,13 +298,14 @@ type LeftOut struct {
 	// Asked: the owner has decided about projects; Read: this one may be read.
 	Asked bool `json:"asked"`
 	Read  bool `json:"read"`
+	Fixed bool `json:"fixed"` // the policy of the machine does not allow it
 }
 
-func (l *Left) add(d *consent.Decisions, o origin, vendors []string) {
-	n := LeftOut{Recorder: o.recorder, Asked: d.Asked(), Read: d.MayRead(o.folders), Cases: 1}
+func (l *Left) add(d, fixed *consent.Decisions, o origin, vendors []string) {
+	n := LeftOut{Recorder: o.recorder, Asked: d.Asked(), Read: d.MayRead(o.folders), Fixed: !fixed.MayRead(o.folders), Cases: 1}
 	for _, dir := range o.folders { // the first that keeps it out
 		n.Project = dir
-		if !d.MaySend([]string{dir}, o.recorder, vendors[0]) {
+		if !d.MaySend([]string{dir}, o.recorder, vendors[0]) || !fixed.MayRead([]string{dir}) {
 			break
 		}
 	}
@@ -331,6 +352,8 @@ func (n *LeftOut) why() string {
 	}
 	of += " " + verb + " out: "
 	switch {
+	case n.Fixed:
+		return of + "the policy of this machine does not allow the project"
 	case !n.Asked:
 		return of + "you have not been asked yet which projects may be read"
 	case !n.Read:
@@ -342,6 +365,9 @@ func (n *LeftOut) why() string {
 }
 
 func (n *LeftOut) hint() string {
+	if n.Fixed {
+		return "`evolve doctor` shows it"
+	}
 	if !n.Asked {
 		return "type `evolve harvest` in a terminal"
 	}

@@ -261,6 +261,13 @@ func TestPolicyOfTheMachine(t *testing.T) {
 	if err := g.Allowed(asks(map[string]string{agent.Replay: "anthropic"}).To); err == nil || !strings.Contains(err.Error(), "anthropic.example") {
 		t.Error(err)
 	}
+	w := newWorld(t, func(w *world, d *consent.Decisions) { d.All = true })
+	p.Projects.Deny = []string{w.at("secret")}
+	w.Policy = g.Policy
+	kept, left, err := w.Filter(t.Context(), w.db, asks(map[string]string{agent.Replay: "anthropic"}), agent.Requests, w.cases)
+	if err != nil || ids(kept) != "shop nowhere own lost theirs" || !strings.Contains(left.Lines()[1], "2 cases of "+w.at("secret")+" stay out: the policy of this machine") {
+		t.Errorf("%s, %q, %v", ids(kept), left.Lines(), err)
+	}
 	if err := g.Allowed(nil); err != nil { // this machine
 		t.Error(err)
 	}

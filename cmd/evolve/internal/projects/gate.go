@@ -58,16 +58,7 @@ func (d *Desk) Decided() (*consent.Gate, error) {
 	if err != nil || p == nil {
 		return g, err
 	}
-	fixed := &consent.Decisions{All: p.Projects.Allow == nil}
-	if !fixed.All {
-		for _, folder := range *p.Projects.Allow {
-			fixed.Allow(folder)
-		}
-	}
-	for _, folder := range p.Projects.Deny {
-		fixed.Deny(folder)
-	}
-	g.Decisions = append(g.Decisions, fixed)
+	g.Decisions = append(g.Decisions, consent.Fixed(p.Projects.Allow, p.Projects.Deny))
 	return g, nil
 }
 
