@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/harvest/consent"
 )
 
@@ -74,10 +75,16 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// allowAll decides for the owner of a data folder that all projects may be read.
+// allowAll decides for the owner of a data folder that all projects may be read, and that
+// the programs of the tests, which run without a sandbox, may get their text.
 func allowAll(data string) error {
 	d := new(consent.Decisions)
-	d.AllowAll()
+	for _, program := range []string{"command:picker", "command:widener", "command:hearsay", "command:rambler"} {
+		d.AllowAll(program)
+		for _, kind := range agent.Requests {
+			d.Seen = append(d.Seen, consent.Request{Kind: kind, Vendor: program})
+		}
+	}
 	return d.Write(filepath.Join(data, "projects.yaml"))
 }
 
