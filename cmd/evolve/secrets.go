@@ -7,12 +7,18 @@ import (
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
-// redactor removes this process's keys by their values.
-func (a *global) redactor() redact.Redactor { return a.keys.Redactor() }
+// redactor removes this process's keys by their values, and the kinds of personal data
+// that the configuration names; all kinds if it cannot be read.
+func (a *global) redactor() redact.Redactor {
+	if _, err := a.config(); err != nil {
+		a.keys.Personal(redact.PersonalKinds...)
+	}
+	return a.keys.Redactor()
+}
 
 // clean removes secrets from text for the owner.
 func (a *global) clean(text string) string {
-	text, _ = a.redactor().Redact(text)
+	text, _ = a.keys.Redact(text)
 	return text
 }
 

@@ -41,6 +41,7 @@ func (a *global) config() (*backend.Config, error) {
 		return nil, err
 	}
 	a.conf = c
+	a.keys.Personal(c.Personal...)
 	return c, nil
 }
 

@@ -39,6 +39,9 @@ func (a *global) projects(f harvestFlags) *projects.Desk {
 
 // openSources opens the session readers that flags ask for; change has the last word.
 func openSources(ctx context.Context, a *global, f harvestFlags, change func(*backend.SourceOptions)) ([]ingest.Source, error) {
+	if _, err := a.config(); err != nil { // it says what is redacted
+		return nil, err
+	}
 	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: backend.SayLeftOut(a.Say)}
 	if f.since != "" {
 		d, err := parseAge(f.since)

@@ -18,6 +18,8 @@ type Keys struct {
 	mu     sync.Mutex
 	values []string
 	known  *byValue // of values; nil before they are first needed
+
+	personal []string // kinds of personal data
 }
 
 // NewKeys knows the secrets in an environment, as os.Environ returns it.
@@ -58,9 +60,11 @@ func (k *Keys) redact(s string, look lookFor, learn func(value, kind string)) (c
 	if k.known == nil {
 		k.known = newByValue(k.values...)
 	}
-	known := k.known
+	known, kinds := k.known, k.personal
 	k.mu.Unlock()
-	return known.redact(s, look, learn)
+	clean, n = known.redact(s, look, learn)
+	clean, more := redactPersonal(clean, kinds)
+	return clean, n + more
 }
 
 // secretVariable matches the names of variables that hold secrets by custom.

@@ -9,12 +9,14 @@ import (
 	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -41,6 +43,7 @@ type Config struct {
 	AllowHosts     []string    `yaml:"allow_hosts"`
 	Targets        []string    `yaml:"targets"`   // where versions are installed, as --to says it
 	KeepDays       *int        `yaml:"keep_days"` // after which session text that no case uses expires
+	Personal       []string    `yaml:"personal"`  // kinds of personal data that are redacted, as redact.PersonalKinds names them
 	Hooks          hook.Config `yaml:"hooks"`
 	Prices         PriceTable  `yaml:"prices"`
 	// Demo marks a folder that evolve demo made: simulated evidence may
@@ -124,6 +127,11 @@ func parseConfig(text []byte) (*Config, error) {
 		return nil, fmt.Errorf("keep_days: %d is not between 1 and %d", *c.KeepDays, maxKeepDays)
 	case c.Sandbox != "" && c.Sandbox != agent.SandboxOn && c.Sandbox != agent.SandboxNone:
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
+	}
+	for _, kind := range c.Personal {
+		if !slices.Contains(redact.PersonalKinds, kind) {
+			return nil, fmt.Errorf("personal: %q is none of %s", kind, strings.Join(redact.PersonalKinds, ", "))
+		}
 	}
 	if err := skill.CheckTargets(c.Targets); err != nil {
 		return nil, err
