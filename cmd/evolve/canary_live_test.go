@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,10 +59,13 @@ func (f *field) searchProcesses(t *testing.T) {
 	}
 	for _, dir := range all {
 		pid, _ := strconv.Atoi(filepath.Base(dir))
-		if args, err := os.ReadFile(filepath.Join(dir, "cmdline")); err == nil {
+		args, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if err == nil {
 			f.search(t, "the arguments of a process", args)
 		}
-		if parent[parent[pid]] == os.Getpid() { // a child of the program that this test started
+		// A child of the program that this test started, unless it is still a copy of the
+		// program: between fork and exec it has the program's arguments and environment.
+		if parents, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent[pid])); parent[parent[pid]] == os.Getpid() && !bytes.Equal(args, parents) {
 			env, err := os.ReadFile(filepath.Join(dir, "environ"))
 			if err == nil {
 				f.search(t, "the environment of a child", env)
