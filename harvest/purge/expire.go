@@ -29,6 +29,7 @@ type Retention struct {
 	// Oldest is when something must have been written for it to expire, whatever agent's
 	// session it is about.
 	Oldest time.Time
+	Words  string // how long that is
 }
 
 // Expire makes cases of the sessions that are due, by mine, and then removes their text: files

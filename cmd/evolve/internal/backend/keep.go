@@ -1,6 +1,9 @@
 package backend
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest/purge"
@@ -34,6 +37,12 @@ func (c *Config) Retention(l *skill.Layout, p *policy.Policy, now time.Time) (r 
 		}
 		agents[k.Agent] = min(most, k.Keeps(home))
 		least = min(least, agents[k.Agent])
+	}
+	r.Words = fmt.Sprintf("text of sessions that no case uses goes %d days after their end", most)
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		if agents[name] < most {
+			r.Words += fmt.Sprintf(", of %s after %d", name, agents[name])
+		}
 	}
 	r.Oldest = now.AddDate(0, 0, -least)
 	r.Before = func(agent string) time.Time {

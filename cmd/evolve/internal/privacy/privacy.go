@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
@@ -91,7 +92,19 @@ func (p Parts) show(ctx context.Context) error {
 	} else if fixed != nil {
 		words = policy.Path + " limits what you may choose: `evolve doctor` shows it"
 	}
-	v.Settings = append(v.Settings, [2]string{"policy", words})
+	conf, err := open.Config()
+	if err != nil {
+		return err
+	}
+	keep, err := conf.Retention(open.Layout, fixed, time.Time{})
+	if err != nil {
+		return err
+	}
+	besides := "nothing personal: `personal: [mail, phone, card, iban]` in config.yaml"
+	if len(conf.Personal) > 0 {
+		besides = strings.Join(conf.Personal, ", ")
+	}
+	v.Settings = append(v.Settings, [2]string{"kept", keep.Words}, [2]string{"redacted", "secrets, and " + besides}, [2]string{"policy", words})
 	return p.Terminal.Print(v, v.String())
 }
 
