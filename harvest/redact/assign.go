@@ -195,7 +195,7 @@ func secretValue(v string, weak, quoted, env bool) bool {
 	switch {
 	case weak:
 		n, size := unexplained(v)
-		return digit && mixed(v) && len(v) >= 12 && entropy(v) >= 3 && (4*n >= size || signsOf(v) > 0) // PASS: TestE2E_Rewind
+		return digit && mixed(v) && len(v) >= 12 && entropy(v) >= 3 && (4*n >= size || signsOf(v) > 0 || uuid(v)) // not PASS: TestE2E_Rewind
 	case quoted || env:
 		return digit || strings.ContainsAny(v, "!@#%^&*+?~-_.") || len(v) >= 8 && entropy(v) >= 2.5
 	default:
