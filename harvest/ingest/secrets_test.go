@@ -3,7 +3,6 @@ package ingest
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"hash/fnv"
 	"maps"
@@ -25,6 +24,10 @@ import (
 // corpusFolder names another corpus in the format of testdata/secrets, which is scored
 // and printed.
 const corpusFolder = "EVOLVE_SECRETS_CORPUS"
+
+// corpusHalf, 0 or 1, takes half of a corpus, by a hash of the ids: rules are made on one
+// half, the other says how general they are.
+const corpusHalf = "EVOLVE_SECRETS_HALF"
 
 // A planted text holds secrets, or look-alikes that have to stay. Secrets are made when
 // the test runs: a specification is "prefix|alphabet:count|suffix".
@@ -143,6 +146,13 @@ func readPlanted(t *testing.T, dir, name string) (out []*planted) {
 		p := new(planted)
 		if err := json.Unmarshal(lines.Bytes(), p); err != nil {
 			t.Fatalf("%s: %v", name, err)
+		}
+		if half := os.Getenv(corpusHalf); half != "" {
+			h := fnv.New32a()
+			h.Write([]byte(p.ID))
+			if strconv.Itoa(int(h.Sum32()%2)) != half {
+				continue
+			}
 		}
 		p.make(t)
 		out = append(out, p)
@@ -359,7 +369,26 @@ func nowhere(t *testing.T, g *Ingester, all []*planted, recall tallies) {
 // What people type, tools print and agents answer keeps its secrets to itself, in the
 // forms that somebody wrote down who did not know the rules.
 func TestSecretForms(t *testing.T) {
-	dir := cmp.Or(os.Getenv(corpusFolder), "testdata/secrets")
+	if dir := os.Getenv(corpusFolder); dir != "" {
+		secretForms(t, dir, nil)
+		return
+	}
+	for _, c := range []struct {
+		dir   string
+		least map[string]float64
+	}{
+		{"", map[string]float64{"typed": 90, "answer": 95, "tool": 95, "session": 95, "tool in a session": 95, "harmless": 98}},
+		// Two other authors' forms, who did not know the rules either.
+		{"printed", map[string]float64{"answer": 94, "tool": 94, "harmless": 98}},
+		{"typed", map[string]float64{"typed": 92, "harmless": 97}},
+	} {
+		t.Run(c.dir, func(t *testing.T) { secretForms(t, filepath.Join("testdata/secrets", c.dir), c.least) })
+	}
+}
+
+// secretForms scores a corpus; least are the rates by class that it has to reach, none if
+// it is only looked at.
+func secretForms(t *testing.T, dir string, least map[string]float64) {
 	recall, decoys := scored(t, dir)
 	for _, list := range []tallies{recall, decoys} {
 		for _, name := range slices.Sorted(maps.Keys(list)) {
@@ -376,16 +405,19 @@ func TestSecretForms(t *testing.T) {
 			}
 		}
 	}
-	if dir != "testdata/secrets" {
+	if least == nil {
 		return
 	}
-	for name, least := range map[string]float64{"typed": 90, "answer": 95, "tool": 95, "session": 95, "tool in a session": 95} {
-		if got := recall[name].rate(); got < least {
-			t.Errorf("%s: %.1f %% of the secrets are kept out, want %g", name, got, least)
+	for name, want := range least {
+		if name == "harmless" {
+			continue
+		}
+		if got := recall[name].rate(); got < want {
+			t.Errorf("%s: %.1f %% of the secrets are kept out, want %g", name, got, want)
 		}
 	}
 	for name, c := range decoys {
-		if c.rate() < 98 {
+		if c.rate() < least["harmless"] {
 			t.Errorf("%s: %.1f %% of the look-alikes are whole", name, c.rate())
 		}
 	}

@@ -87,24 +87,35 @@ func (n secretName) column(s string, at int) (start, end int, ok bool) {
 		from += i + 1
 	}
 	line, next := lineAt(s, from, at-from+widest)
-	if next < 0 || !strings.Contains(line, "|") {
+	sign := "|"
+	for _, c := range [...]string{"\t", ";", ","} { // what separates the cells of CSV
+		if !strings.Contains(line, sign) {
+			sign = c
+		}
+	}
+	if next < 0 || !strings.Contains(line, sign) {
 		return 0, 0, false
 	}
-	if line, next = lineAt(s, next, widest); !ruled(line) {
+	cells := strings.Count(line, sign)
+	if sign == "|" {
+		if line, next = lineAt(s, next, widest); !ruled(line) {
+			return 0, 0, false
+		}
+	} else if run(line, 0, csvHead) < len(line) || next >= len(s) || cells == 0 {
 		return 0, 0, false
 	}
-	nth := strings.Count(s[from:at], "|")
+	nth := strings.Count(s[from:at], sign)
 	for row := 0; row < rows && next >= 0; row++ {
 		from := next
-		if line, next = lineAt(s, from, widest); !strings.Contains(line, "|") || ruled(line) {
+		if line, next = lineAt(s, from, widest); strings.Count(line, sign) != cells && (sign != "|" || !strings.Contains(line, sign)) || ruled(line) {
 			break
 		}
 		cell := line
 		for range nth {
-			_, cell, _ = strings.Cut(cell, "|")
+			_, cell, _ = strings.Cut(cell, sign)
 		}
 		start := from + len(line) - len(cell)
-		cell, _, _ = strings.Cut(cell, "|")
+		cell, _, _ = strings.Cut(cell, sign)
 		start += len(cell) - len(strings.TrimLeft(cell, aside))
 		v := strings.Trim(cell, aside)
 		if mixed(v) && !strings.HasPrefix(v, open) && !strings.ContainsAny(v, " \t") && n.plain(v) {
@@ -113,6 +124,9 @@ func (n secretName) column(s string, at int) (start, end int, ok bool) {
 	}
 	return 0, 0, false
 }
+
+// csvHead is what a line of names of columns is made of.
+var csvHead = bytesOf("A-Za-z0-9_ .,;	\"'-")
 
 const aside = " \t\r*`\"'" // what stands beside the value in its cell
 

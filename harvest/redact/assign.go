@@ -3,6 +3,8 @@ package redact
 import (
 	"math"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // secretName is a word that, in the name of a variable or a field, says that
@@ -13,46 +15,18 @@ type secretName struct {
 	weak bool // so common in code and prose that the value must look random
 }
 
+// A row has the words of one kind, separated by spaces; nnwort is Kennwort, seña contraseña:
+// a word that begins rarely costs clean text nothing.
 var secretNames = []secretName{
-	{"password", "password", false},
-	{"passwd", "password", false},
-	{"passphrase", "password", false},
-	{"_pwd", "password", false},
-	{"pwd", "password", true},
-	{"_pass", "password", false},
-	{"pass", "password", true},
-	{"pgpass", "password", false},
-	{"passcode", "password", false},
-	{"passwort", "password", false},
-	{"nnwort", "password", false}, // Kennwort; a word that begins rarely costs clean text nothing
-	{"seña", "password", false},   // contraseña
-	{"mysql_pwd", "password", false},
-	{"client_secret", "secret", false},
-	{"clientsecret", "secret", false},
-	{"secret_key", "secret", false},
-	{"secretkey", "secret", false},
-	{"secret", "secret", true},
-	{"api_key", "api-key", false},
-	{"api-key", "api-key", false},
-	{"apikey", "api-key", false},
+	{"password passwd passphrase _pwd _pass pgpass passcode passwort nnwort seña mysql_pwd", "password", false},
+	{"pwd pass", "password", true},
+	{"client_secret clientsecret secret_key secretkey x-secret", "secret", false},
+	{"secret private_key signing_key encryption_key auth_key credential connection_string _salt", "secret", true},
+	{"api_key api-key apikey x-api-key x-auth-key x-access-key subscription-key", "api-key", false},
 	{"access_key", "api-key", true},
-	{"private_key", "secret", true},
-	{"signing_key", "secret", true},
-	{"encryption_key", "secret", true},
-	{"auth_key", "secret", true},
-	{"access_token", "token", true},
-	{"auth_token", "token", true},
-	{"token", "token", true},
-	{"credential", "secret", true},
-	{"x-api-key", "api-key", false},
-	{"connection_string", "secret", true},
-	{"x-auth", "token", false},
-	{"x-token", "token", false},
-	{"private-token", "token", false},
-	{"x-secret", "secret", false},
-	{"x-auth-key", "api-key", false},
-	{"x-access-key", "api-key", false},
-	{"subscription-key", "api-key", false},
+	{"access_token auth_token token", "token", true},
+	{"totp", "otp-secret", true},
+	{"x-auth x-token private-token", "token", false},
 }
 
 // assigned matches name=value, name: value, "name": "value" and the like, and
@@ -62,7 +36,7 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	i := run(s[:min(len(s), at+len(n.word)+32)], at+len(n.word), word) // the rest of the name: _ID, s, Value
 	tail := s[at+len(n.word) : i]
 	i = skip(s, i, "\"'`\\]", 4)
-	j := skip(s, i, " \t", 8)
+	j := skip(s, i, " \t", 64)
 	if j == len(s) {
 		return 0, 0, false
 	}
@@ -79,6 +53,11 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 			return 0, 0, false
 		}
 		return n.column(s, at)
+	case ',', ';', '\t':
+		if start, end, ok := n.column(s, at); ok {
+			return start, end, ok
+		}
+		return n.argued(s, at, i, j)
 	}
 	spaced := j > i
 	sign := s[j]
@@ -93,7 +72,7 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	case sign == '=' || sign == ':':
 		j++
 	default:
-		return 0, 0, false
+		return n.argued(s, at, i, j)
 	}
 	k := skip(s, j, " \t", 8)
 	spaced = spaced || k > j
@@ -111,6 +90,8 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	in := unquotedValue
 	if quoted {
 		in = quotedValue
+	} else if start, end, ok := wrapped(s, k); ok && !notSecret(strings.ToLower(tail)) {
+		return start, end, ok
 	}
 	end := run(s[:min(len(s), k+longest+1)], k, in)
 	if strings.HasSuffix(s[k:end], "...") { // sk-ant-...: left out on purpose
@@ -137,7 +118,7 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	// What it looks like is seen from its beginning. Hostile text begins a value
 	// at every other word, and each is as long as the rest.
 	look := v[:min(len(v), 256)]
-	if at > 0 && s[at-1] == ';' && sign == '=' && !spaced && len(v) >= 4 && len(v) <= longest && connects(s[max(0, at-160):at]) {
+	if at > 0 && s[at-1] == ';' && sign == '=' && !spaced && len(v) >= 4 && len(v) <= longest && connects.MatchString(s[max(0, at-160):at]) {
 		return k, end, !harmless(look) && !codeLike(look, quoted)
 	}
 	ok := len(v) >= 6 && len(tail) <= 24 && len(v) <= longest &&
@@ -145,17 +126,9 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	return k, end, ok
 }
 
-// connects reports whether a password that follows belongs to a connection
-// string: whatever it looks like, it is one.
-func connects(before string) bool {
-	before = strings.ToLower(before)
-	for _, field := range []string{"server=", "data source=", "host=", "uid=", "user id=", "user=", "username=", "dsn="} {
-		if strings.Contains(before, field) {
-			return true
-		}
-	}
-	return false
-}
+// connects are fields beside which a password belongs to a connection string: whatever it
+// looks like, it is one.
+var connects = lazyregexp.New(`(?i)server=|data source=|host=|uid=|user id=|user=|username=|dsn=`)
 
 // The bytes that a value goes on with, in quotes and without.
 var quotedValue, unquotedValue = func() (quoted, unquoted *class) {
@@ -262,7 +235,7 @@ func harmless(v string) bool {
 	for _, w := range []string{"your_", "your-", "yourpass", "yourkey", "yourtoken", "my_password", "mypassword", "example", "placeholder",
 		"changeme", "change_me", "change-me", "replace_me", "replace-me", "replaceme", "redacted", "xxxx", "****", "todo", "dummy",
 		"<", "process.env", "os.environ", "getenv", "secrets.", "env.", "vault:", "op://", "ssm:", "arn:aws"} {
-		if strings.Contains(low, w) {
+		if strings.Contains(low, w) && (len(low) < len(w)+2 || len(strings.Trim(low[len(w):], digitBytes)) > 0) {
 			return true
 		}
 	}

@@ -21,7 +21,7 @@ func fill(example string) (text string, values []string) {
 		case "password":
 			v = fake(mix, n-4) + "!x9#"
 		default:
-			v = fake(map[string]string{"hex": hexa, "alnum": mix, "base64": mix + "+/", "base64url": mix + "_-", "base32": caps + "234567", "lower": lower}[parts[1]], n)
+			v = fake(map[string]string{"hex": hexa, "alnum": mix, "base64": mix + "+/", "base64url": mix + "_-", "base32": caps + "234567", "lower": lower, "digits": "0123456789"}[parts[1]], n)
 		}
 		values = append(values, v)
 		return v

@@ -43,8 +43,12 @@ func contextRules() []rule {
 		rules = append(rules, rule{kind: "discord-token", word: three, exact: true, match: discord})
 	}
 	for _, n := range secretNames {
-		rules = append(rules, rule{kind: n.kind, word: n.word, vague: true, match: n.assigned})
+		for w := range strings.FieldsSeq(n.word) {
+			n.word = w
+			rules = append(rules, rule{kind: n.kind, word: w, vague: true, match: n.value})
+		}
 	}
+	rules = append(rules, rule{kind: key.kind, word: key.word, vague: true, match: key.ofKey})
 	return rules
 }
 

@@ -15,7 +15,7 @@ import (
 // letters of ASCII in lower case; an asterisk stands for the rest of a word. The strong
 // ones are called so only of what is meant to be kept.
 const (
-	strongNouns = "password* passwd* passphrase* passcode* passwort* passw\u00f6rter kennwort* zugangsdaten zugangsschl\u00fcssel pass~ pass: pwd~ pwd: pw~ pw: pw, credential* creds~ creds: login* " +
+	strongNouns = "pasword* passwr* passowr* passwod* psw~ psw: pswd* mdp~ mdp: magic~word contra~ contra: ww~ ww: haslo* has\u0142* adgangskode* passord* l\u00f6sen~ jelsz\u00f3* lozink* zugang~ sandi~ m\u1eadt~kh\u1ea9u* \ube44\ubc88* \uc554\ud638* \u03ba\u03c9\u03b4\u03b9\u03ba* \u05e1\u05d9\u05e1\u05de* \u0643\u0644\u0645\u0629* \u092a\u093e\u0938\u0935\u0930\u094d\u0921* password* passwd* passphrase* passcode* passwort* passw\u00f6rter kennwort* zugangsdaten zugangsschl\u00fcssel pass~ pass: pwd~ pwd: pw~ pw: pw, credential* creds~ creds: login* " +
 		"log~in~ log~on~ sign~in~ ssh~in~ connect~as~ mot~de~passe mots~de~passe contrase\u00f1a* clave~ clave: senha* parola* parole~ wachtwoord* has\u0142o has\u0142a l\u00f6senord* salasana* heslo* \u015fifre* " +
 		"\u043f\u0430\u0440\u043e\u043b* \u041f\u0430\u0440\u043e\u043b* \u5bc6\u7801* \u53e3\u4ee4* \u30d1\u30b9\u30ef\u30fc\u30c9* \u6697\u8a3c\u756a\u53f7* \ube44\ubc00\ubc88\ud638*"
 	weakNouns = "secret secrets token tokens auth api-key apikey key keys schl\u00fcssel* cl\u00e9 cl\u00e9s chave chaves chiave chiavi llave llaves sleutel klucz* nyckel* \u043a\u043b\u044e\u0447* \u041a\u043b\u044e\u0447* " +
@@ -57,7 +57,7 @@ func (n noun) match(s string, at int) (start, end int, ok bool) {
 var (
 	notKey = lazyregexp.New(`(?i)(?:primary|foreign|cache|public|sort|partition|unique|composite|idempotency|object|map|dict|json|host|hot|arrow|enter|shift|ctrl|translation|i18n|message|max|min|input|output|next|page|deploy public)[ -]$`)
 	// pin, and what a safe opens with.
-	pin = lazyregexp.New(`(?i)^(?:pin|puk|otp|2fa|mfa|passcode|code|totp)\b(?: (?:of|for|code|is|with|the|my|our|to|from|are|was|number|now|[a-z]+ is))*\W{0,3}\s*(\d{4,8})\b`)
+	pin = lazyregexp.New(`(?i)^(?:pin|puk|otp|2fa|mfa|passcode|code|totp)\b(?: (?:of|for|code|is|with|the|my|our|to|from|are|was|number|now|ist|est|es|\x{e9}|\x{e8}|[a-z]+ (?:is|ist|est|es|\x{e9}|\x{e8})|vom|von|der|du|de|del|la|el))*\W{0,3}\s*(\d{4,8})\b`)
 	// words as a password: hyphenated, quoted, or what a colon stands before.
 	phraseAfter  = lazyregexp.New(`(?i)(?:passphrase|password|passwort|kennwort)\b(?: (?:of|for|to|the|my|our|a|[a-z0-9_.@-]+)){0,6}? ?(?:\b(?:is|was|type|enter|lautet|ist)\b:?|:|=)? ["\x60']?([a-z]+(?:-[a-z0-9]+){2,})`)
 	phraseBefore = lazyregexp.New(`(?i)["\x60']?\b([a-z]+(?:-[a-z0-9]+){2,})["\x60']? (?:as|for|is) (?:[a-z]+ ){0,4}(?:passphrase|password)`)
@@ -94,6 +94,11 @@ func prose(s string, look lookFor) (found []span) {
 		return nil
 	}
 	found = append(spoken(s, look), users(s, look)...)
+	for w := range tokensOf(s) {
+		if suspicious(s[w.start:w.end]) && habitual(s[w.start:w.end]) {
+			found = append(found, span{w.start, w.end, "password", true})
+		}
+	}
 	if look == inTyped {
 		found = own(s, append(found, fourByFour(s)...))
 	}
@@ -128,17 +133,22 @@ func spoken(s string, look lookFor) (found []span) {
 		strong := n.kind == "password"
 		from, to := around(s, n)
 		if n.kind == "pin" {
-			if m := pin.FindStringSubmatchIndex(s[n.start:to]); look == inTyped && m != nil && (m[3]-m[2] != 4 || s[n.start+m[2]:n.start+m[2]+2] != "20") {
+			if m := pin.FindStringSubmatchIndex(s[n.start:to]); (look == inTyped || n.end-n.start == 3) && m != nil && (m[3]-m[2] != 4 || s[n.start+m[2]:n.start+m[2]+2] != "20") {
 				add(n.start+m[2], n.start+m[3], "pin")
 			}
 			continue
 		}
 		for w := range tokensOf(s[from:to]) {
-			if w.start, w.end = w.start+from, w.end+from; !suspicious(s[w.start:w.end]) || !near(s, n, w) {
+			if w.start, w.end = w.start+from, w.end+from; !suspicious(s[w.start:w.end]) && (!strong || w.end-w.start < 6 || wordlike(s[w.start:w.end])) || !near(s, n, w) {
 				continue
 			}
 			for _, v := range valuesIn(s, w) {
-				if (chosen(s[v.start:v.end], look) || look == inTyped && keyDigest(s, v, n)) && (strong || !notKey.MatchString(s[max(0, n.start-24):n.start])) {
+				tied := v.start >= n.end && binds(s[n.end:v.start]) || v.end <= n.start && asPassword.MatchString(s[v.end:n.start])
+				if tied && bound(s[v.start:v.end], strong) {
+					add(v.start, v.end, n.kind)
+					continue
+				}
+				if (chosen(s[v.start:v.end], look) || (look == inTyped || tied) && keyDigest(s, v, n)) && (strong || !notKey.MatchString(s[max(0, n.start-24):n.start])) {
 					add(v.start, v.end, n.kind)
 				}
 			}
@@ -296,6 +306,9 @@ func tokensOf(s string) iter.Seq[span] {
 				for start < end && strings.IndexByte("*_#-", s[start]) >= 0 && end-start > 1 && s[start] == s[end-1] { // **X**
 					start, end = start+1, end-1
 				}
+				if s[start] == '[' && s[end-1] == ']' && placeholder(s, start) < 0 {
+					start, end = start+1, end-1
+				}
 				for end > start && strings.IndexByte(".,:;?)", s[end-1]) >= 0 {
 					end--
 				}
@@ -359,8 +372,14 @@ func chosen(v string, look lookFor) bool {
 	return (made && !digest(v) || hexWithDashes(v)) && plainToken(v) && known(v) && !algorithm(v) && !knownForm(v)
 }
 
+// chord is words with signs between them: Ctrl+Shift+F5.
+var chord = lazyregexp.New(`^[A-Za-z]{2,}\d?(?:[+~@][A-Za-z]{2,8}|[+~@][A-Za-z]?\d{1,2})+$`)
+
 // signsOf counts the characters that identifiers and words do not have.
 func signsOf(v string) (n int) {
+	if chord.MatchString(v) {
+		return 0
+	}
 	for i := range len(v) {
 		if strings.IndexByte("!#$%^&*?~+@", v[i]) >= 0 {
 			n++

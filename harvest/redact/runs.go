@@ -3,6 +3,8 @@ package redact
 import (
 	"encoding/base64"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // runs finds what is a secret by its form alone: base64 of settings that hold one, a
@@ -34,7 +36,7 @@ func runs(s string) (found []span) {
 		}
 		i = end
 	}
-	return append(found, mnemonics(s)...)
+	return append(append(found, mnemonics(s)...), printed(s)...)
 }
 
 const digitBytes = "0123456789"
@@ -78,24 +80,13 @@ func hides(v string) bool {
 			n++
 		}
 		plain = plain[:n]
-		return secretSetting(plain[:strings.LastIndexByte(plain, '=')+1])
+		return secretSetting.MatchString(plain[:strings.LastIndexByte(plain, '=')+1])
 	}
 	return len(scan(plain)) > 0
 }
 
-// secretSetting reports whether a text ends in the name of a secret and an equals sign.
-func secretSetting(s string) bool {
-	s, ok := strings.CutSuffix(strings.ToLower(s), "=")
-	if !ok {
-		return false
-	}
-	for _, n := range [...]string{"password", "passwd", "secret", "token", "_key", "apikey", "_pass", "_pwd"} {
-		if strings.HasSuffix(s, n) {
-			return true
-		}
-	}
-	return false
-}
+// secretSetting is the name of a secret and an equals sign.
+var secretSetting = lazyregexp.New(`(?i)(?:password|passwd|secret|token|_key|apikey|_pass|_pwd)=$`)
 
 // mnemonics finds the words of a wallet: twelve or more in a row, of three to eight
 // letters, none of which a sentence needs.

@@ -33,19 +33,21 @@ func path(v string) bool {
 }
 
 var (
-	extension = lazyregexp.New(`^[\w./@+~-]*\.[a-zA-Z]{1,6}\d?(?::\d+)*$`)
-	version   = lazyregexp.New(`^(?:[a-z]+[-@])?v?\d+(?:\.\d+)+(?:[-+.][\w.+-]*)?$`)
-	pod       = lazyregexp.New(`^[a-z0-9-]+-[a-f0-9]{7,10}-[a-z0-9]{5}$`)
-	address   = lazyregexp.New(`^[0-9a-fA-F]{0,4}(?:[:.-][0-9a-fA-F]{0,4}){3,}$`)
-	publicKey = lazyregexp.New(`^(?:AAAA[BCE][23][NVv][zj]|age1|pk_|xpub|[yz]pub|npub|h1:|sha\d+[-:]|SHA256:|data:|eyJ[\w-]*$|AKIA[A-Z0-9]*EXAMPLE|arn:|urn:|spotify:|cid:)`)
-	machineID = lazyregexp.New(`^(?:toolu|msg|req|call|resp|run|thread|asst|step|file|cus|evt|price|prod|acct|sub|ch|pi|seti|in|org|proj|batch|conv|ses|chatcmpl|fc|item|rs|wf|job|task|agent|session)[_-][\w-]+$`)
-	ulid      = lazyregexp.New(`^0[0-9A-Z]{25}$|^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
-	stamp     = lazyregexp.New(`^\d{4}-\d\d-\d\d(?:[T_-]|$)|^\d{8}[T_-]\d{4}`)
+	extension  = lazyregexp.New(`^[\w./@+~-]*\.[a-zA-Z]{1,6}\d?(?::\d+)*$`)
+	identifier = lazyregexp.New(`^[a-z]+(?:[A-Z][a-z]{2,})+\d{0,2}$|^_Z[A-Z]|^[.#][a-zA-Z-]`)
+	version    = lazyregexp.New(`^(?:[a-z]+[-@])?v?\d+(?:\.\d+)+(?:[-+.][\w.+-]*)?$`)
+	pod        = lazyregexp.New(`^[a-z0-9-]+-[a-f0-9]{7,10}-[a-z0-9]{5}$`)
+	address    = lazyregexp.New(`^[0-9a-fA-F]{0,4}(?:[:.-][0-9a-fA-F]{0,4}){3,}$`)
+	publicKey  = lazyregexp.New(`^(?:AAAA[BCE][23][NVv][zj]|age1|pk_|xpub|[yz]pub|npub|h1:|sha\d+[-:]|SHA256:|data:|eyJ[\w-]*$|AKIA[A-Z0-9]*EXAMPLE|arn:|urn:|spotify:|cid:)`)
+	machineID  = lazyregexp.New(`^(?:toolu|msg|req|call|resp|run|thread|asst|step|file|cus|evt|price|prod|acct|sub|ch|pi|seti|in|org|proj|batch|conv|ses|chatcmpl|fc|item|rs|wf|job|task|agent|session)[_-][\w-]+$`)
+	ulid       = lazyregexp.New(`^0[0-9A-Z]{25}$|^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+	advisory   = lazyregexp.New(`^(?:GHSA|CVE|RUSTSEC|PYSEC|OSV|SNYK)-|^[A-Z]{14}-[A-Z]{10}-[A-Z]$|^[a-z]{1,12}-(?:[0-9a-f]{8}|[0-9a-f]{17})$`)
+	stamp      = lazyregexp.New(`^\d{4}-\d\d-\d\d(?:[T_-]|$)|^\d{8}[T_-]\d{4}`)
 )
 
 // knownForm is true of versions, addresses, public keys, names of pods and ids.
 func knownForm(v string) bool {
-	for _, re := range [...]*lazyregexp.Regexp{version, pod, address, publicKey, machineID, ulid, stamp} {
+	for _, re := range [...]*lazyregexp.Regexp{version, pod, address, publicKey, machineID, ulid, stamp, advisory} {
 		if re.MatchString(v) {
 			return true
 		}
@@ -65,7 +67,7 @@ func Doubts(s string) (out []string) {
 		}
 		for _, p := range valuesIn(s, w) {
 			v := s[p.start:p.end]
-			if (doubtful(v) || len(words) <= alone && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
+			if (doubtful(v) || digest(v) && len(v) == 40 && len(words) == 2 || len(words) <= alone && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
 				found = append(found, p)
 			}
 		}
@@ -81,7 +83,10 @@ const alone = 3
 
 // doubtful reports whether v is suspicious by its shape alone.
 func doubtful(v string) bool {
-	const least = 12
+	least := 12
+	if signsOf(v) > 0 && mixed(v) {
+		least = 8
+	}
 	if len(v) < least {
 		return false
 	}
@@ -89,8 +94,10 @@ func doubtful(v string) bool {
 	signs := signsOf(v)
 	made := n+2*signs >= 8 && (mixed(v) || n >= 9 || signs > 1) && 2*(n+2*signs) >= size && n >= 4 && !extension.MatchString(v)
 	switch {
-	case digest(v):
+	case digest(v) && len(v) != 40:
 		made = len(v) >= 32 && !uuid(v) && !strings.Contains(v, ":") && !strings.HasPrefix(v, "0x")
+	case digest(v), encodedWords(v), entropy(v) < 2.5, identifier.MatchString(v): // nothing says what a hash is
+		made = false
 	case hexWithDashes(v):
 		made = true
 	}

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
 
 // spokenRules are the secrets that stand behind no sign of assignment: what is
 // given to a program as an argument, in a header of cookies, in a netrc file, or
@@ -13,17 +17,11 @@ func spokenRules() []rule {
 		}
 	}
 	add("cookie", cookies, "cookie: ", "cookie:", "--cookie ", " -b '", " -b \"")
-	add("password", userFlag, " -u ", "--user ", "--user=")
-	add("password", mysqlFlag, "mysql ", "mysqldump ", "mariadb ", "mysqladmin ")
-	add("password", sshpass, "sshpass -p")
-	add("password", netrc, "login ")
+	add("password", userFlag, " -u ", "--user ", "--user=", " -a ", "-user ", "--auth ", "--auth=", "--creds ")
+	add("password", short, " -p ", " -w ", " -k ")
 	add("password", said, "password", "passwd", "passphrase", "passcode", "passwort", "nnwort", "seña")
 	add("password", said, "pw is ", "pw was ")
-	add("token", told, "token is ", "token was ")
-	add("secret", told, "secret is ", "secret was ")
-	add("api-key", told, "api key is ", "api-key is ", "apikey is ")
 	add("password", secretName{word: "pw"}.assigned, "pw:", "pw=", "pw =", "pw\"", "pw'")
-	add("password", oracle, "e:thin:", "e:oci:")
 	return rules
 }
 
@@ -67,11 +65,14 @@ func known(v string) bool {
 // said finds `password is X`, `password X` and `--password X`.
 func said(s string, at int) (int, int, bool) {
 	i := run(s[:min(len(s), at+24)], at, phrase)
-	flag := at >= 2 && isFlag(s, at)
+	flag := flagged(s, at)
 	j := skip(s, i, "\"'`*", 2)
 	j = skip(s, j, " \t", 4)
 	if j == i || j < len(s) && (s[j] == '=' || s[j] == ':') {
 		return 0, 0, false
+	}
+	if start, end, ok := endsLine(s, j); ok {
+		return start, end, ok
 	}
 	plainly := false
 	for _, verb := range []string{"is ", "was ", "to ", "is: ", "ist ", "est ", "es "} {
@@ -89,15 +90,6 @@ func said(s string, at int) (int, int, bool) {
 		return start, end, true
 	}
 	return start, end, strong(v)
-}
-
-// told finds `token is X`, where X is no word but a value.
-func told(s string, at int) (int, int, bool) {
-	i := at + strings.LastIndex(s[at:at+min(len(s)-at, 11)], "s ") + 2
-	start, end := argument(s, i)
-	v := strings.TrimRight(s[start:end], ".,;:?!)")
-	end = start + len(v)
-	return start, end, len(v) >= 16 && mixed(v) && entropy(v) >= 3 && known(v) && !algorithm(v)
 }
 
 // phrase is what the words for a password are spelled with.
@@ -125,79 +117,26 @@ func final(s string, at int) bool {
 	return at > 1 && s[at-1] == ' ' && s[at-2] == '.'
 }
 
-// oracle finds the password of jdbc:oracle:thin:user/password@host.
-func oracle(s string, at int) (int, int, bool) {
-	i := at + len("e:")
-	i += strings.IndexByte(s[i:], ':') + 1
-	slash := run(s[:min(len(s), i+128)], i, bytesOfLogin)
-	if slash == i || slash == len(s) || s[slash] != '/' {
-		return 0, 0, false
-	}
-	end := slash + 1
-	for end < len(s) && end-slash < 512 && s[end] > ' ' && strings.IndexByte("@'\"`\\<>", s[end]) < 0 {
-		end++
-	}
-	v := s[slash+1 : end]
-	return slash + 1, end, end < len(s) && s[end] == '@' && len(v) >= 4 && known(v)
-}
-
-// isFlag reports whether s[at] stands in a word that begins with two dashes.
-func isFlag(s string, at int) bool {
-	for i := at - 1; i >= 1 && at-i < 24; i-- {
-		if s[i] == '-' && s[i-1] == '-' {
-			return i < 2 || s[i-2] <= ' '
-		}
-		if s[i] != '-' && !letter[s[i]] {
-			return false
-		}
-	}
-	return false
-}
-
 // userFlag finds the password of -u user:password. Two numbers are a user and
 // a group.
 func userFlag(s string, at int) (int, int, bool) {
 	i := at + strings.IndexAny(s[at+1:], " =") + 2
 	start, end := argument(s, i)
 	user, password, ok := strings.Cut(s[start:end], ":")
+	if !ok && end+1 < len(s) && s[end] == ',' && s[end+1] > ' ' {
+		user = s[start:end]
+		start, end = argument(s, end+1)
+		password = s[start:end]
+		ok = strong(password)
+	}
+	if sign := strings.IndexByte(user, '%'); !ok && sign > 0 {
+		user, password = user[:sign], user[sign+1:]
+		ok = strong(password)
+	}
 	if !ok || user == "" || strings.ContainsAny(user, "/$") || len(password) < 6 || !mixed(password) || !known(password) {
 		return 0, 0, false
 	}
 	return end - len(password), end, true
-}
-
-// mysqlFlag finds the password that MySQL's programs take behind -p without a
-// blank.
-func mysqlFlag(s string, at int) (int, int, bool) {
-	line := s[at:min(len(s), at+256)]
-	if i := strings.IndexByte(line, '\n'); i >= 0 {
-		line = line[:i]
-	}
-	i := strings.Index(line, " -p")
-	if i < 0 {
-		return 0, 0, false
-	}
-	start, end := argument(s, at+i+3)
-	v := s[start:end]
-	return start, end, len(v) >= 5 && mixed(v) && known(v)
-}
-
-func sshpass(s string, at int) (int, int, bool) {
-	start, end := argument(s, skip(s, at+len("sshpass -p"), " ", 2))
-	return start, end, end-start >= 4 && known(s[start:end])
-}
-
-// netrc finds login NAME password VALUE.
-func netrc(s string, at int) (int, int, bool) {
-	i := at + len("login ")
-	name := run(s[:min(len(s), i+128)], i, bytesOfLogin)
-	j := skip(s, name, " \t\r\n", 8)
-	if name == i || j == name || !hasWord(s[j:], "password ", true) {
-		return 0, 0, false
-	}
-	start, end := argument(s, j+len("password "))
-	v := s[start:end]
-	return start, end, len(v) >= 6 && mixed(v) && known(v)
 }
 
 var bytesOfLogin = bytesOf("A-Za-z0-9._@+-")
@@ -223,7 +162,7 @@ func cookies(s string, at int) (start, end int, ok bool) {
 		}
 		stop := run(s[:limit], name+1, cookieValue)
 		if v := s[name+1 : stop]; len(v) >= 8 && mixed(v) &&
-			(len(v) >= 16 && entropy(v) >= 3 || session(s[i:name])) && known(v) && !published(v) {
+			(len(v) >= 16 && entropy(v) >= 3 || session.MatchString(s[i:name])) && known(v) && !published(v) {
 			if !ok {
 				start = name + 1
 			}
@@ -238,16 +177,8 @@ func cookies(s string, at int) (start, end int, ok bool) {
 	return start, end, ok
 }
 
-// session is true of the names of cookies that log somebody in.
-func session(name string) bool {
-	name = strings.ToLower(name)
-	for _, w := range []string{"sess", "sid", "auth", "token", "jwt", "login", "remember"} {
-		if strings.Contains(name, w) {
-			return true
-		}
-	}
-	return false
-}
+// session are the names of cookies that log somebody in.
+var session = lazyregexp.New(`(?i)sess|sid|auth|token|jwt|login|remember`)
 
 var (
 	cookieName  = bytesOf("A-Za-z0-9_.!#$%&*+^|~-")

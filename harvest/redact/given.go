@@ -1,0 +1,195 @@
+package redact
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
+
+// generated reports whether v, an argument or an output next to the name of a secret, is
+// one: a program made it, or a person with signs and figures.
+func generated(v string) bool {
+	if len(v) < 8 || !known(v) || algorithm(v) || isPath(v) || strings.Contains(v, "://") || uuid(v) || strings.HasPrefix(v, "sha256") {
+		return false
+	}
+	n, size := unexplained(v)
+	return mixed(v) && (4*n >= size && n >= 4 && !knownForm(v) || strong(v) && signsOf(v) > 0 || digest(v) && len(v) >= 32) || odd(v) && !strings.ContainsAny(v, "/.") && len(v) >= 12
+}
+
+// argued finds the value that follows a name as the next argument: --api-token X,
+// ("password", "X"), .header('X-Api-Key', 'X'). s[i] is what is behind the name and its
+// quotes, s[j] what is behind the blanks then.
+func (n secretName) argued(s string, at, i, j int) (start, end int, ok bool) {
+	if notSecret(strings.ToLower(s[at+len(n.word) : run(s[:i], at+len(n.word), word)])) {
+		return 0, 0, false
+	}
+	switch {
+	case s[j] == ',' && i > 0 && strings.IndexByte("\"'`", s[i-1]) >= 0:
+		k := skip(s, j+1, " \t\r\n", 24)
+		if k == len(s) || strings.IndexByte("\"'`\\", s[k]) < 0 {
+			return 0, 0, false
+		}
+		start, end = argument(s, k)
+		return start, end, generated(s[start:end])
+	case s[j] == '(' && j+1 < len(s) && strings.IndexByte("\"'`", s[j+1]) >= 0:
+		start, end = argument(s, j+1)
+		return start, end, generated(s[start:end])
+	case j > i && flagged(s, at):
+		start, end = argument(s, j)
+		v := s[start:end]
+		return start, end, generated(v) || !n.weak && len(v) >= 6 && mixed(v) && known(v) && !isPath(v) && !algorithm(v)
+	}
+	return 0, 0, false
+}
+
+// flagged reports whether the name that goes on at s[at] is an option of a program.
+func flagged(s string, at int) bool {
+	from := at
+	for from > 0 && at-from < 40 && dashed[s[from-1]] {
+		from--
+	}
+	return strings.HasPrefix(s[from:at], "-") && (from == 0 || s[from-1] <= ' ' || strings.IndexByte("\"'[`", s[from-1]) >= 0)
+}
+
+// wrapped finds the value of a name in a call: []byte("X"), SecretStr('X').
+func wrapped(s string, at int) (start, end int, ok bool) {
+	const longest = 64
+	i := run(s[:min(len(s), at+longest)], at, callee)
+	if i+1 >= len(s) || s[i] != '(' || strings.IndexByte("\"'`", s[i+1]) < 0 {
+		return 0, 0, false
+	}
+	start, end = argument(s, i+1)
+	return start, end, odd(s[start:end]) && len(s[start:end]) >= 16 && generated(s[start:end])
+}
+
+var callee = bytesOf("A-Za-z0-9_.[]:&*")
+
+// keyName reports whether the name whose last word "key" begins at s[at] is that of a
+// secret key, and not that of an entry in a map.
+func keyName(s string, at int) bool {
+	to := at
+	for to > 0 && (s[to-1] == '_' || s[to-1] == '-' || s[to-1] == '.' || s[to-1] == ' ') {
+		to--
+	}
+	from := to
+	for from > 0 && to-from < 24 && letter[s[from-1]] {
+		from--
+	}
+	if name := s[from:to]; strings.ToUpper(name) != name { // of camelCase, the last hump
+		from += max(0, strings.LastIndexFunc(name, unicode.IsUpper))
+	}
+	return to-from > 1 && strings.Contains(keyWords, " "+strings.ToLower(s[from:to])+" ")
+}
+
+const keyWords = " master routing integration signing sign encryption encrypt service license licence app application session webhook shared server write ingest ingestion admin account storage instrumentation secret security consumer project private api access auth crypto cipher aes hmac jwt unseal recovery product activation serial stream root read client partner merchant developer deploy cookie token user psk org team live prod "
+
+// key is the name that ends in no other word for a secret.
+var key = secretName{"key", "api-key", true}
+
+// value finds the value of a name, in any of the ways in which names have one.
+func (n secretName) value(s string, at int) (start, end int, ok bool) {
+	if start, end, ok = n.assigned(s, at); ok {
+		return start, end, ok
+	}
+	return n.cued(s, at)
+}
+
+func (n secretName) ofKey(s string, at int) (int, int, bool) {
+	if !keyName(s, at) {
+		return 0, 0, false
+	}
+	return n.value(s, at)
+}
+
+// short finds what is behind an option of one letter that many programs take a secret
+// with: -p X. Only what cannot be a port, a path or a name is one.
+func short(s string, at int) (int, int, bool) {
+	start, end := argument(s, at+len(" -p "))
+	v := s[start:end]
+	return start, end, generated(v) && !strings.ContainsAny(v, ":,/") && !digest(v)
+}
+
+// printed finds a secret that a program printed alone, below the command that asks for it.
+func printed(s string) (found []span) {
+	for at := 0; at < len(s); {
+		end := strings.IndexByte(s[at:], '\n')
+		if end < 0 {
+			break
+		}
+		line, next := s[at:at+end], at+end+1
+		if end > 4 && end < 400 && strings.IndexByte("$>#%", line[0]) >= 0 && line[1] == ' ' && asksFor.MatchString(line) {
+			v, _, _ := strings.Cut(s[next:min(len(s), next+400)], "\n")
+			v = strings.TrimRight(v, " \r")
+			if !strings.ContainsAny(v, " \t") && generated(v) && len(v) >= 10 && !knownForm(v) {
+				found = append(found, span{next, next + len(v), "secret", true})
+			}
+		}
+		at = next
+	}
+	return found
+}
+
+// asksFor are commands that print a secret.
+var asksFor = lazyregexp.New(`(?i)passw|secret|token|credential|[ _-]key|passphrase|\bauth\b|\bop read\b|\bpass (?:show )?\w+/|\bpwgen\b|openssl rand|htpasswd|\b(?:bw|gopass|lpass|chamber|doppler|keyring) `)
+
+// endsLine finds the value of "password for root@localhost: X".
+func endsLine(s string, at int) (start, end int, ok bool) {
+	const far = 60
+	line, _, _ := strings.Cut(s[at:min(len(s), at+2*far)], "\n")
+	i := strings.Index(line, ": ")
+	if i < 0 || i > far || strings.ContainsAny(line[:i], "=\"'(){}") {
+		return 0, 0, false
+	}
+	start, end = argument(s, at+i+2)
+	return start, end, strings.TrimSpace(line[min(len(line), end-at):]) == "" && generated(s[start:end])
+}
+
+// cued finds a token that a program made, on the line of a name that says what it is, in
+// whatever way they stand together: it is the last resort of every name. Another name
+// between the two takes the token for itself.
+func (n secretName) cued(s string, at int) (start, end int, ok bool) {
+	const far = 120
+	from := run(s[:min(len(s), at+len(n.word)+32)], at+len(n.word), word)
+	if notSecret(strings.ToLower(s[at+len(n.word):from])) || strings.HasSuffix(s[:at], open) {
+		return 0, 0, false
+	}
+	for i := from; i < len(s) && i-from < far && s[i] != '\n'; i++ {
+		if !alnum[s[i]] {
+			continue
+		}
+		end = run(s[:min(len(s), i+600)], i, cuedToken)
+		v := strings.TrimRight(s[i:end], ".!")
+		if len(v) >= 10 && mixed(v) && !strings.ContainsAny(v[:1], "./") {
+			gap := s[from:i]
+			near := closeTo.MatchString(gap)
+			long := len(v) >= 20 && odd(v) && entropy(v) >= 3.5 && !strings.ContainsAny(v, "/.")
+			if (long && !digest(v) || near && generated(v) && !n.weak || near && len(v) >= 32 && generated(v)) && generated(v) && !knownForm(v) && itsOwn(gap) && !hashWord(s, span{i, i + len(v), "", false}) {
+				return i, i + len(v), true
+			}
+			if near {
+				return 0, 0, false
+			}
+		}
+		i = end
+	}
+	return 0, 0, false
+}
+
+var closeTo = lazyregexp.New("^[ \t\"'`:=>,(\\\\*-]*(?:(?:is|was|ist|to) [\"'`*]*)?$")
+
+var cuedToken = bytesOf("A-Za-z0-9_+/=.~!#%^*@-")
+
+// itsOwn reports whether no other name is between the name of a secret and a token.
+func itsOwn(gap string) bool {
+	i := strings.LastIndexAny(gap, ":=")
+	if i < 0 {
+		return !strings.ContainsAny(gap, "{}[];<")
+	}
+	name := strings.TrimRight(gap[:i], " \t\"'\\`")
+	from := len(name)
+	for from > 0 && dashed[name[from-1]] {
+		from--
+	}
+	return name[from:] == "" || strings.Contains(" value val default new newvalue current is data raw plaintext decoded ", " "+strings.ToLower(name[from:])+" ")
+}
