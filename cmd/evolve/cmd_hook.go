@@ -28,14 +28,16 @@ func newHookCommand(a *global) *cobra.Command {
 
 // fastHook answers `evolve hook EVENT` before the command tree is built,
 // because an agent waits for it. done is false for every other command.
-func fastHook(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, done bool) {
+func fastHook(m machine, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, done bool) {
 	if len(args) == 0 || args[0] != "hook" {
 		return 0, false
 	}
 	if len(args) > 1 && (args[1] == "-h" || args[1] == "--help") {
 		return 0, false
 	}
-	return runHook(newGlobal(stdin, stdout, stderr), args[1:]), true
+	a := newGlobal(stdin, stdout, stderr)
+	a.machine = m // its policy may exclude projects
+	return runHook(a, args[1:]), true
 }
 
 // runHook takes EVENT and the folders among globalFlags, and accepts anything

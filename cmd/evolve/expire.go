@@ -22,6 +22,12 @@ func expireText(ctx context.Context, a *global, headless bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if ok, err := a.open.db.Believes(ctx, a.machine.clock()); err != nil || !ok {
+		if !ok && err == nil {
+			a.Say("the clock is more than 30 days ahead of the last harvest: no text expires before tomorrow")
+		}
+		return 0, err
+	}
 	p, err := purgerOf(a, a.open.db)
 	if err != nil {
 		return 0, err

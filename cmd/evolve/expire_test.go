@@ -82,6 +82,10 @@ func TestTextExpires(t *testing.T) {
 		t.Errorf("after 6 of 7 days: %s", out)
 	}
 	limit, at = nil, recorded.AddDate(0, 0, 40)
+	if out := evolve(exitDone, "harvest"); strings.Contains(out, "expired") || !strings.Contains(out, "the clock is") {
+		t.Errorf("34 days after the last harvest: %s", out)
+	}
+	at = recorded.AddDate(0, 0, 41)
 	out := evolve(exitDone, "harvest")
 	if !strings.Contains(out, "the text of 5 sessions has expired") {
 		t.Errorf("after 40 days: %s", out)

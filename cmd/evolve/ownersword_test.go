@@ -18,6 +18,7 @@ var ownersLines = []string{
 	"approve charts@abc", "approve charts@abc --yes",
 	"review charts", "review charts --json",
 	"kernel confirm charts",
+	"sessions purge --all --yes", "sessions purge 4f1c", "pin charts --off",
 	"hooks install", "hooks install --json",
 	"projects allow --all", "projects allow .", "projects allow . --to openai --json",
 	"privacy agree openai", "privacy agree openai judge --json",
@@ -92,6 +93,32 @@ func TestOwnersLinesAreAll(t *testing.T) {
 	for path := range guard.Commands {
 		if !seen[path] {
 			t.Errorf("there is no command %q", path)
+		}
+	}
+}
+
+// config.yaml is no way around the flag.
+func TestSandboxOfTheConfiguration(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("EVOLVE_HOME", filepath.Join(home, "data"))
+	allowEverything(t, filepath.Join(home, "data"))
+	if err := os.MkdirAll(filepath.Join(home, ".claude", "skills", "charts"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{
+		filepath.Join(home, "data", "config.yaml"):                     "sandbox: none\nagent: command\ncommand: [/bin/true]\n",
+		filepath.Join(home, ".claude", "skills", "charts", "SKILL.md"): "---\nname: charts\ndescription: Draws charts.\n---\n\nDraw.\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range []string{"--skill charts --no-harvest", "--skill charts --dry-run"} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), machine{typist: &owner.Agent{Name: "Codex", Sign: "variable CODEX_CI"}}, strings.Fields(line), strings.NewReader(""), &out, &errs)
+		if code != exitRefused || !strings.Contains(errs.String(), "without a sandbox is the owner's decision") {
+			t.Errorf("evolve %s: exit %d, %s", line, code, &errs)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // run parses args, runs one command and returns the exit code. main and the
 // tests call it. m is what a command finds around itself.
 func run(ctx context.Context, m machine, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	if code, done := fastHook(args, stdin, stdout, stderr); done {
+	if code, done := fastHook(m, args, stdin, stdout, stderr); done {
 		return code
 	}
 	a := newGlobal(stdin, stdout, stderr)

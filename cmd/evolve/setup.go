@@ -13,7 +13,7 @@ import (
 // opener opens backends for this command; noWait is for requests that a
 // person answers.
 func (a *global) opener(noWait bool) *backend.Opener {
-	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait}
+	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait, Typist: a.machine.typist}
 }
 
 // control decides what text may leave this machine. It asks its owner on a terminal.

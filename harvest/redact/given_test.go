@@ -63,7 +63,7 @@ func TestBound(t *testing.T) {
 
 // Every prefix of the table is found with a body of its least length.
 func TestPrefixes(t *testing.T) {
-	for _, k := range tokens {
+	for _, k := range tokens() {
 		body := ""
 		for i := 0; len(body) < k.min; i++ {
 			if c := (mix + "_-.")[i*7%len(mix)]; k.body[c] {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // class is a set of bytes that a token may be made of.
@@ -53,7 +54,7 @@ type token struct {
 //go:embed tokens.tsv
 var tokenTable string
 
-var tokens = func() (rows []token) {
+var tokens = sync.OnceValue(func() (rows []token) {
 	for line := range strings.Lines(tokenTable) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		least, _ := strconv.Atoi(f[2])
@@ -67,11 +68,11 @@ var tokens = func() (rows []token) {
 		}
 	}
 	return rows
-}()
+})
 
 func tokenRules() []rule {
-	rules := make([]rule, 0, len(tokens))
-	for _, t := range tokens {
+	rules := make([]rule, 0, len(tokens()))
+	for _, t := range tokens() {
 		r := rule{kind: t.kind, word: t.prefix, exact: true, match: t.match}
 		if len(t.prefix) < 3 { // SK and AC: every hexadecimal digit may follow
 			for _, digit := range "0123456789abcdef" {

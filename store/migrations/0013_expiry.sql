@@ -14,3 +14,11 @@ CREATE TABLE rewrites (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     at INTEGER NOT NULL
 ) STRICT;
+
+-- The newest time at which text might expire, and since when a clock far ahead of it is
+-- doubted.
+CREATE TABLE clock (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    seen INTEGER NOT NULL,
+    doubted INTEGER
+) STRICT;

@@ -61,7 +61,13 @@ func read(path string, trusted func(fs.FileInfo) error) (*Policy, error) {
 	}
 	var text []byte
 	if err == nil {
-		if err = trusted(info); err == nil {
+		folder, e := os.Stat(filepath.Dir(path)) // who can write it can replace the file
+		if err = errors.Join(e, trusted(info)); err == nil {
+			if err = trusted(folder); err != nil {
+				err = fmt.Errorf("its folder: %w", err)
+			}
+		}
+		if err == nil {
 			text, err = bounded.ReadFile(path, maxSize)
 		}
 	}
@@ -71,6 +77,12 @@ func read(path string, trusted func(fs.FileInfo) error) (*Policy, error) {
 		d.KnownFields(true)
 		if err = d.Decode(p); errors.Is(err, io.EOF) {
 			err = nil // empty
+		} else if err == nil && !errors.Is(d.Decode(new(yaml.Node)), io.EOF) {
+			err = errors.New("there is more than one document")
+		}
+		var doc yaml.Node
+		if err == nil && yaml.Unmarshal(text, &doc) == nil {
+			err = complete(&doc)
 		}
 	}
 	if err == nil {
@@ -80,6 +92,20 @@ func read(path string, trusted func(fs.FileInfo) error) (*Policy, error) {
 		return nil, &problem.Error{Kind: problem.Refused, Err: fmt.Errorf("the policy of this machine, %s: %w", path, err), Hint: "its administrator has to mend it; until then evolve does nothing here"}
 	}
 	return p, nil
+}
+
+// complete refuses a key without a value: a list whose entries are all commented out
+// would limit nothing.
+func complete(n *yaml.Node) error {
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && c.Tag == "!!null" {
+			return fmt.Errorf("%s has no value: [] allows nothing, and without the key nothing is limited", n.Content[i-1].Value)
+		}
+		if err := complete(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *Policy) check() error {

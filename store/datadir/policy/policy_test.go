@@ -50,7 +50,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %+v", what, p)
 		}
 	}
-	for _, bad := range []string{"vendor: [x]\n", "projects: {allow: [work]}\n", "caps: {max_cost_usd: -1}\n", "caps: {max_cost_usd: .nan}\n", "keep_days: -1\n", "- x\n"} {
+	for _, bad := range []string{"vendor: [x]\n", "projects: {allow: [work]}\n", "caps: {max_cost_usd: -1}\n", "caps: {max_cost_usd: .nan}\n", "keep_days: -1\n", "- x\n", "vendors:\n  # - anthropic\n", "projects:\n", "projects:\n  allow:\n", "nights: false\n---\nnights: true\n"} {
 		write(bad)
 		if _, err := read(path, trusted); err == nil {
 			t.Errorf("%q was taken", bad)

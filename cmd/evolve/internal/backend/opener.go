@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
@@ -28,6 +30,7 @@ type Opener struct {
 	Access datadir.Access // unless it is datadir.Writes, a backend describes itself and makes no folder
 	Keys   *redact.Keys   // gets the keys that backends are given
 	NoWait bool           // of Flags
+	Typist *owner.Agent   // in whose session the command was typed, nil for a person
 	// Control holds requests to vendors back that were not cleared; nil: all of them.
 	Control *outgoing.Control
 }
@@ -67,6 +70,11 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	}
 	if len(b.AllowHosts) == 0 {
 		b.AllowHosts = conf.AllowHosts
+	}
+	if b.Sandbox == agent.SandboxNone && agent.KindOf(b.Agent).UsesTools { // config.yaml may say so, too
+		if err := guard.Word(o.Typist, "running agents without a sandbox"); err != nil {
+			return err
+		}
 	}
 	if b.Sandbox != agent.SandboxOn && b.Sandbox != agent.SandboxNone {
 		return problem.Inputf("--sandbox on, or none", "unknown --sandbox %q", b.Sandbox)

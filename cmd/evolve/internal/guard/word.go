@@ -17,6 +17,7 @@ var Commands = map[string]string{
 	"kernel confirm": "confirming a kernel",
 	"projects allow": "allowing projects to be read",
 	"hooks install":  "installing hooks",
+	"sessions purge": "purging sessions",
 	"privacy agree":  "agreeing to what is sent",
 }
 
@@ -26,6 +27,7 @@ var Flags = []struct{ Name, value, what string }{
 	{"trust-checks", "true", "trusting checks that run programs"},
 	{"sandbox", "none", "running agents without a sandbox"},
 	{"force", "true", "--force"},
+	{"off", "true", "taking a pin away"},
 }
 
 // Command refuses a command that only the owner may give if an agent types

@@ -19,11 +19,14 @@ var signs = []struct{ variable, agent string }{
 	{"CLAUDECODE", "Claude Code"},
 	{"CLAUDE_CODE_CHILD_SESSION", "Claude Code"},
 	{"CLAUDE_CODE_SESSION_ID", "Claude Code"},
+	{"CLAUDE_CODE_ENTRYPOINT", "Claude Code"},
+	{"CLAUDE_PID", "Claude Code"},
 	{"CODEX_THREAD_ID", "Codex"},
 	{"CODEX_SESSION_ID", "Codex"},
 	{"CODEX_SANDBOX", "Codex"},
 	{"CODEX_SANDBOX_NETWORK_DISABLED", "Codex"},
 	{"CODEX_TOOL_CALL_ID", "Codex"},
+	{"CODEX_CI", "Codex"},
 	{"PI_CODING_AGENT", "pi"},
 	{"PI_SESSION_ID", "pi"},
 	{"COPILOT_CLI", "Copilot"},
@@ -37,7 +40,15 @@ var signs = []struct{ variable, agent string }{
 // programs are the names of agents' processes.
 var programs = map[string]string{
 	"claude": "Claude Code", "codex": "Codex", "pi": "pi", "copilot": "Copilot",
-	"gemini": "Gemini CLI", "cursor-agent": "Cursor", "opencode": "OpenCode",
+	"codex-exec": "Codex", "pi-coding-agent": "pi",
+	"gemini": "Gemini CLI", "cursor-agent": "Cursor", "opencode": "OpenCode", "aider": "aider", "goose": "goose", "crush": "Crush", "qwen": "Qwen Code",
+}
+
+// folders are parts of the paths of agents whose file has another name: a version, or
+// the script that an interpreter runs.
+var folders = []struct{ part, agent string }{
+	{"/claude/versions/", "Claude Code"}, {"/@anthropic-ai/claude-code", "Claude Code"}, {"/@openai/codex", "Codex"},
+	{"/pi-coding-agent/", "pi"}, {"/@github/copilot", "Copilot"}, {"/@google/gemini-cli/", "Gemini CLI"}, {"/codex-x86_64-", "Codex"}, {"/codex-aarch64-", "Codex"},
 }
 
 // interpreters run an agent that is a script.
@@ -52,28 +63,32 @@ func Find(getenv func(string) string, parents [][]string) *Agent {
 		}
 	}
 	for _, args := range parents {
-		if name := programs[program(args)]; name != "" {
-			return &Agent{name, "process " + program(args)}
+		for _, path := range started(args) {
+			if name := programs[base(path)]; name != "" {
+				return &Agent{name, "process " + base(path)}
+			}
+			for _, f := range folders {
+				if strings.Contains(filepath.ToSlash(path), f.part) {
+					return &Agent{f.agent, "process " + path}
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// program is the name of the program that arguments start.
-func program(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	name := base(args[0])
-	if !interpreters[name] {
-		return name
-	}
-	for _, arg := range args[1:] {
-		if !strings.HasPrefix(arg, "-") {
-			return base(arg)
+// started are the program that arguments start and, if it is an interpreter, what may be
+// its script: options of which nothing is known may take a value before it.
+func started(args []string) (paths []string) {
+	for i, arg := range args {
+		if i == 0 || !strings.HasPrefix(arg, "-") {
+			paths = append(paths, arg)
+		}
+		if i == 0 && !interpreters[base(arg)] || len(paths) == 3 {
+			break
 		}
 	}
-	return name
+	return paths
 }
 
 func base(path string) string {
