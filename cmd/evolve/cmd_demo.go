@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -79,8 +80,10 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	if err := os.MkdirAll(own["EVOLVE_HOME"], 0o700); err != nil {
 		return fmt.Errorf("lay out the demo's home: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(own["EVOLVE_HOME"], "config.yaml"), []byte(demoConfig), fileMode); err != nil {
-		return fmt.Errorf("lay out the demo's home: %w", err)
+	for at, text := range map[string]string{filepath.Join(own["EVOLVE_HOME"], "config.yaml"): demoConfig, filepath.Join(dir, backend.DemoMark): ""} {
+		if err := os.WriteFile(at, []byte(text), fileMode); err != nil {
+			return fmt.Errorf("lay out the demo's home: %w", err)
+		}
 	}
 	d := newGlobal(a.Stdin, a.Stdout, a.Stderr) // without a.machine: a demo's decisions concern its own folder
 	d.JSON, d.Quiet, d.Now, d.demo.sandboxed, d.demo.passing = a.JSON, a.Quiet, a.Now, true, keep == ""

@@ -10,12 +10,12 @@ import (
 // expireText removes the text of sessions whose time is over, after a harvest, a run or a
 // night. Cases of all skills are made first: a run mines one alone.
 func expireText(ctx context.Context, a *global, headless bool) (int, error) {
-	if a.open.db == nil || a.machine.clock == nil || a.access != datadir.Writes || a.isDemo() {
+	if a.open.db == nil || a.machine.clock == nil || a.access != datadir.Writes {
 		return 0, nil
 	}
 	conf, err := a.config()
 	fixed, e := a.machine.fixed()
-	if err = cmp.Or(err, e); err != nil {
+	if err = cmp.Or(err, e); err != nil || fixed == nil && a.isDemo() {
 		return 0, err
 	}
 	keep, err := conf.Retention(a.layout(), fixed, a.machine.clock())

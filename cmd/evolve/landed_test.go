@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -99,9 +100,10 @@ func landed(t *testing.T) (says func(want string, args ...string), home string, 
 	}
 	putFile(t, landedSkill(home), v1)
 	putFile(t, filepath.Join(home, "evolve", "config.yaml"), []byte("demo: true\nagent: simulated\n"))
+	putFile(t, filepath.Join(home, backend.DemoMark), nil)
 	unpackLanded(t, filepath.Join(home, "evolve", "evolve.db"), home)
 	t.Setenv("LC_ALL", "C.UTF-8")
-	t.Setenv("HOME", home)
+	t.Setenv("HOME", t.TempDir())
 	t.Setenv("EVOLVE_HOME", filepath.Join(home, "evolve"))
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(home, ".claude"))
 

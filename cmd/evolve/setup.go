@@ -65,6 +65,9 @@ func (a *global) demoFolder() string {
 	if e != nil || err != nil {
 		return ""
 	}
+	if a.demo.sandboxed {
+		c = &backend.Config{Demo: true}
+	}
 	return c.DemoFolder(home)
 }
 

@@ -42,7 +42,7 @@ func openSources(ctx context.Context, a *global, f harvestFlags, change func(*ba
 	if _, err := a.config(); err != nil { // it says what is redacted
 		return nil, err
 	}
-	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: backend.SayLeftOut(a.Say)}
+	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Within: a.demoFolder(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: backend.SayLeftOut(a.Say)}
 	if f.since != "" {
 		d, err := parseAge(f.since)
 		if err != nil {

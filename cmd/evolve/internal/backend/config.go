@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -88,10 +89,20 @@ func (c *Config) DemoFolder(data datadir.Dir) string {
 	return filepath.Dir(at)
 }
 
-// IsDemo reports whether the data folder and the skills are the demo's own.
+// DemoMark is the file in the demo's folder that evolve demo writes.
+const DemoMark = ".evolve-demo"
+
+// IsDemo reports whether the data folder and the skills are the demo's own: they are in a
+// folder that evolve demo made, and that is no home.
 func (c *Config) IsDemo(data datadir.Dir, l *skill.Layout) bool {
 	root := c.DemoFolder(data)
 	if root == "" {
+		return false
+	}
+	if info, err := os.Lstat(filepath.Join(root, DemoMark)); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	if home, err := os.UserHomeDir(); err != nil || skill.Within(home, []string{root}) {
 		return false
 	}
 	dir, err := l.Skills()

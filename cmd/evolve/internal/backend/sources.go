@@ -2,7 +2,9 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +31,8 @@ type SourceOptions struct {
 	Since    time.Time                   // sessions that are older are passed over; zero: none
 	Allowed  func(folders []string) bool // see harvest.Options
 	Exclude  []string                    // patterns of folders whose sessions are never read
-	Demo     bool                        // auto reads the demo's own sessions alone
+	Demo     bool                        // only the demo's own sessions are read
+	Within   string                      // the folder of the demo
 	Layout   *skill.Layout
 	Redactor redact.Redactor
 	// LeftOut is called with the number of checkpoints of the current repository that
@@ -137,7 +140,28 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 		}
 		return nil, problem.Inputf(hint, "unknown source %q", o.Name)
 	}
+	for _, s := range out {
+		if o.Demo && !holds(o.Within, s.Where) {
+			return nil, problem.Inputf("unset EVOLVE_HOME to read your own sessions", "%s is not in the demo's folder, and a demo reads only its own sessions", s.Where)
+		}
+	}
 	return out, nil
+}
+
+// holds reports whether a folder, with all that links in it lead to, is in the demo's.
+func holds(demo, folder string) bool {
+	if demo == "" || !skill.Within(folder, []string{demo}) {
+		return false
+	}
+	return filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type()&fs.ModeSymlink != 0 && !skill.Within(path, []string{demo}) {
+			return fs.ErrPermission
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}) == nil
 }
 
 // Recorder is the vendor that got a session's text while it was recorded, "" if that is

@@ -14,9 +14,15 @@ import (
 // auto reads the agents whose folders exist, and in the demo's folder Claude's alone;
 // a source that is named is read whether it exists or not.
 func TestSources(t *testing.T) {
-	home := t.TempDir()
+	home, other := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
 	t.Chdir(home)
+	if err := os.MkdirAll(".pi/agent", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, ".pi/agent/sessions"); err != nil {
+		t.Fatal(err)
+	}
 	for _, dir := range []string{".codex", ".claude/skills/dataviz"} {
 		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
 			t.Fatal(err)
@@ -27,11 +33,17 @@ func TestSources(t *testing.T) {
 		o    SourceOptions
 		want []string // the places, or the error
 	}{
-		{SourceOptions{}, []string{".claude", ".codex"}},
-		{SourceOptions{Name: "auto", Demo: true}, []string{".claude"}},
+		{SourceOptions{}, []string{".claude", ".codex", ".pi/agent"}},
+		{SourceOptions{Name: "auto", Demo: true, Within: home}, []string{".claude"}},
+		{SourceOptions{Demo: true}, []string{"not in the demo's folder"}},
+		{SourceOptions{Demo: true, Within: other}, []string{"not in the demo's folder"}},
+		{SourceOptions{Demo: true, Within: filepath.Join(home, ".claude"), Name: "codex"}, []string{"not in the demo's folder"}},
+		{SourceOptions{Demo: true, Within: filepath.Join(home, ".claude"), Repo: "work"}, []string{"not in the demo's folder"}},
+		{SourceOptions{Demo: true, Within: filepath.Join(home, ".pi"), Name: "pi"}, []string{"not in the demo's folder"}}, // a link leads out
+
 		{SourceOptions{Name: "pi"}, []string{".pi/agent"}},
 		{SourceOptions{Name: "entire", Repo: "work"}, []string{"work"}},
-		{SourceOptions{Repo: "work"}, []string{".claude", ".codex", "work"}},
+		{SourceOptions{Repo: "work"}, []string{".claude", ".codex", ".pi/agent", "work"}},
 		{SourceOptions{Name: "pi", Repo: "work"}, []string{"--repo is for Entire checkpoints"}},
 		{SourceOptions{Name: "cluade"}, []string{`unknown source "cluade"`}},
 	} {
@@ -69,11 +81,23 @@ func TestDemo(t *testing.T) {
 		return &skill.Layout{Getenv: func(string) string { return "" }, SkillsDir: dir}
 	}
 	marked := &Config{Demo: true}
+	if marked.IsDemo(data, at(filepath.Join(root, "skills"))) {
+		t.Error("a folder that evolve demo did not make is the demo's")
+	}
+	if err := os.WriteFile(filepath.Join(root, DemoMark), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if !marked.IsDemo(data, at(filepath.Join(root, "skills"))) {
 		t.Error("the demo is none")
 	}
 	if marked.IsDemo(data, at(other)) || (&Config{}).IsDemo(data, at(filepath.Join(root, "skills"))) || (&Config{}).DemoFolder(data) != "" {
 		t.Error("a person's own folder is the demo's")
+	}
+	for _, home := range []string{root, filepath.Join(root, "home")} {
+		t.Setenv("HOME", home)
+		if marked.IsDemo(data, at(filepath.Join(root, "skills"))) {
+			t.Errorf("the demo's folder holds the home %s", home)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 type Desk struct {
 	*term.Terminal
 	Home   func() (datadir.Dir, error)
-	Demo   bool // its sessions are its own: everything is read
+	Demo   bool // its sessions are its own: nobody is asked
 	Policy func() (*policy.Policy, error)
 	Typist *owner.Agent                                // who types, nil for a person
 	Store  func(context.Context) (*store.Store, error) // nil if there is none yet
@@ -40,15 +40,15 @@ func (d *Desk) decisions() (*consent.Decisions, string, error) {
 	return all, home.Projects(), err
 }
 
-// Decided is the gate of what is decided now, which holds back everything if nothing is;
-// nil if all may be read.
+// Decided is the gate of what is decided now, which holds back everything if nothing is.
+// What a policy denies is not read in a demo either.
 func (d *Desk) Decided() (*consent.Gate, error) {
-	if d.Demo {
-		return nil, nil
-	}
-	all, _, err := d.decisions()
-	if err != nil {
-		return nil, err
+	all := &consent.Decisions{All: true}
+	if !d.Demo {
+		var err error
+		if all, _, err = d.decisions(); err != nil {
+			return nil, err
+		}
 	}
 	g := &consent.Gate{Decisions: []*consent.Decisions{all}}
 	if d.Policy == nil {
@@ -66,7 +66,7 @@ func (d *Desk) Decided() (*consent.Gate, error) {
 // the error is consent.Undecided's.
 func (d *Desk) Gate(ctx context.Context) (*consent.Gate, error) {
 	g, err := d.Decided()
-	if err != nil || g == nil || g.Decisions[0].Asked() {
+	if err != nil || d.Demo || g.Decisions[0].Asked() {
 		return g, err
 	}
 	return g, d.ask(ctx, g.Decisions[0])
@@ -138,5 +138,5 @@ func (unread) Redact(text string) (string, int) { return text, 0 }
 // folders.
 func (d *Desk) Notes(folders []string) bool {
 	g, err := d.Decided()
-	return err == nil && (g == nil || g.Allowed(folders))
+	return err == nil && g.Allowed(folders)
 }
