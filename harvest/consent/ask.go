@@ -30,27 +30,26 @@ func IsUndecided(err error) bool { return errors.Is(err, errUndecided) }
 // shown is how many projects the question lists at first.
 const shown = 10
 
-// Ask asks the owner which projects may be read, and notes the answer. line prints a
-// question and reads a line; ok is false if nobody can answer, which is Undecided. file
-// is the place of the answer, for people.
-func (d *Decisions) Ask(projects []Project, file string, line func(question string) (answer string, ok bool, err error)) error {
+// Ask asks the owner which projects may be read, and returns the answer: what it changes.
+// line prints a question and reads a line; ok is false if nobody can answer, which is
+// Undecided. file is the place of the answer, for people.
+func Ask(projects []Project, file string, line func(question string) (answer string, ok bool, err error)) (func(*Decisions) error, error) {
 	named := slices.DeleteFunc(slices.Clone(projects), func(p Project) bool { return p.Folder == "" })
 	listed := min(shown, len(named))
 	question := question(projects, named, listed, file)
 	for {
 		answer, ok, err := line(question)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !ok {
-			return Undecided()
+			return nil, Undecided()
 		}
 		switch answer = strings.ToLower(strings.TrimSpace(answer)); answer {
 		case "a", "all":
-			d.AllowAll()
-			return nil
+			return func(d *Decisions) error { d.AllowAll(); return nil }, nil
 		case "n", "none":
-			return nil
+			return func(*Decisions) error { return nil }, nil
 		case "":
 			listed = len(named)
 			question = list(named) + choices(named, listed)
@@ -58,10 +57,12 @@ func (d *Decisions) Ask(projects []Project, file string, line func(question stri
 		}
 		picked, bad := numbers(answer, listed)
 		if bad == "" {
-			for _, n := range picked {
-				d.Allow(named[n-1].Folder)
-			}
-			return nil
+			return func(d *Decisions) error {
+				for _, n := range picked {
+					d.Allow(named[n-1].Folder)
+				}
+				return nil
+			}, nil
 		}
 		question = fmt.Sprintf("%q is none of the answers.\n", plain.Line(bad)) + choices(named, listed)
 	}

@@ -30,10 +30,13 @@ func TestAsk(t *testing.T) {
 	} {
 		var d Decisions
 		var questions []string
-		err := d.Ask(projects, "/data/projects.yaml", func(q string) (string, bool, error) {
+		answer, err := Ask(projects, "/data/projects.yaml", func(q string) (string, bool, error) {
 			questions = append(questions, q)
 			return c.answers[len(questions)-1], true, nil
 		})
+		if err != nil || answer(&d) != nil {
+			t.Fatal(err)
+		}
 		var allowed []int
 		for _, r := range d.Rules {
 			allowed = append(allowed, slices.IndexFunc(projects, func(p Project) bool { return real(p.Folder) == r.Folder && r.Read })+1)
@@ -51,7 +54,7 @@ func TestAsk(t *testing.T) {
 			t.Errorf("the list has more or less than it should:\n%s", strings.Join(questions, "\n"))
 		}
 	}
-	if err := new(Decisions).Ask(projects, "", func(string) (string, bool, error) { return "", false, nil }); !IsUndecided(err) {
+	if _, err := Ask(projects, "", func(string) (string, bool, error) { return "", false, nil }); !IsUndecided(err) {
 		t.Errorf("nobody answers: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"go.yaml.in/yaml/v3"
@@ -104,6 +105,27 @@ func (d *Decisions) Write(path string) error {
 	}
 	d.asked = true
 	return nil
+}
+
+// Update changes the decisions in a file, which it reads anew: one process at a time, so
+// that none writes over what another decided. If change fails nothing is written.
+func Update(path string, change func(*Decisions) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("write which projects may be read: %w", err)
+	}
+	l := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if err := l.Lock(); err != nil {
+		return fmt.Errorf("wait for another decision: %w", err)
+	}
+	defer l.Close()
+	d, err := Read(path)
+	if err != nil {
+		return err
+	}
+	if err := change(d); err != nil {
+		return err
+	}
+	return d.Write(path)
 }
 
 // Asked reports whether the owner has decided about projects yet: who only agreed to

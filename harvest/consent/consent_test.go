@@ -1,8 +1,11 @@
 package consent
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -65,5 +68,28 @@ func TestDecisions(t *testing.T) {
 	}
 	if _, err := Read(path); err == nil {
 		t.Error("an unknown key was passed over")
+	}
+}
+
+// Decisions that are made at the same time are all kept.
+func TestUpdate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data", "projects.yaml")
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			if err := Update(path, func(d *Decisions) error { d.Deny(fmt.Sprintf("/client/%d", i)); return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if d, err := Read(path); err != nil || len(d.Rules) != 20 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if err := Update(path, func(d *Decisions) error { d.AllowAll(); return fs.ErrInvalid }); err != fs.ErrInvalid {
+		t.Error(err)
+	}
+	if d, err := Read(path); err != nil || d.All {
+		t.Errorf("a change that failed was written: %+v, %v", d, err)
 	}
 }

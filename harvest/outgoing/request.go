@@ -148,16 +148,14 @@ func (g *Control) agreed(kind string, to agent.Recipient, describe func() string
 // Agree keeps in a file of decisions that the owner agrees to kinds of requests to a
 // vendor.
 func Agree(file, vendor string, kinds ...string) error {
-	d, err := consent.Read(file)
-	if err != nil {
-		return err
-	}
-	for _, kind := range kinds {
-		if !seen(d, kind, vendor) {
-			d.Seen = append(d.Seen, consent.Request{Kind: kind, Vendor: vendor})
+	return consent.Update(file, func(d *consent.Decisions) error {
+		for _, kind := range kinds {
+			if !seen(d, kind, vendor) {
+				d.Seen = append(d.Seen, consent.Request{Kind: kind, Vendor: vendor})
+			}
 		}
-	}
-	return d.Write(file)
+		return nil
+	})
 }
 
 func describePrompt(p *eval.Prompt) string {

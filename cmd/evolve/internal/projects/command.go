@@ -203,38 +203,45 @@ func named(args []string, every bool, verb string) ([]string, error) {
 	return out, nil
 }
 
+// update changes the decisions as they are now.
+func (d *Desk) update(change func(*consent.Decisions) error) error {
+	home, err := d.Home()
+	if err != nil {
+		return err
+	}
+	return consent.Update(home.Projects(), change)
+}
+
 func (d *Desk) allow(args []string, every bool, to []string) error {
 	folders, err := named(args, every, "allow")
 	if err != nil {
 		return err
 	}
-	all, file, err := d.decisions()
-	if err != nil {
-		return err
-	}
 	c := change{Schema: 1, Allowed: true, All: every, Folders: []string{}, Send: to}
 	var b strings.Builder
-	if every {
-		all.AllowAll(to...)
-		b.WriteString("allowed: all projects, later ones too\n")
-		for _, r := range all.Rules {
-			if !r.Read {
-				fmt.Fprintf(&b, "denied:  %s stays denied\n", plain.Text(r.Folder))
+	if err := d.update(func(all *consent.Decisions) error {
+		if every {
+			all.AllowAll(to...)
+			b.WriteString("allowed: all projects, later ones too\n")
+			for _, r := range all.Rules {
+				if !r.Read {
+					fmt.Fprintf(&b, "denied:  %s stays denied\n", plain.Text(r.Folder))
+				}
 			}
 		}
-	}
-	for _, folder := range folders {
-		all.Allow(folder, to...)
-		r, _ := all.On(folder)
-		c.Folders = append(c.Folders, r.Folder)
-		fmt.Fprintf(&b, "allowed: %s and what is below it\n", plain.Text(r.Folder))
-		if !r.Read {
-			b.WriteString("         it is a worktree of a repository that is denied, and is not read either\n")
-		} else if project := all.Project(folder); !all.MayRead([]string{project}) {
-			fmt.Fprintf(&b, "         the rest of its project is not: `evolve projects allow %s`\n", term.Quote(project))
+		for _, folder := range folders {
+			all.Allow(folder, to...)
+			r, _ := all.On(folder)
+			c.Folders = append(c.Folders, r.Folder)
+			fmt.Fprintf(&b, "allowed: %s and what is below it\n", plain.Text(r.Folder))
+			if !r.Read {
+				b.WriteString("         it is a worktree of a repository that is denied, and is not read either\n")
+			} else if project := all.Project(folder); !all.MayRead([]string{project}) {
+				fmt.Fprintf(&b, "         the rest of its project is not: `evolve projects allow %s`\n", term.Quote(project))
+			}
 		}
-	}
-	if err := all.Write(file); err != nil {
+		return nil
+	}); err != nil {
 		return err
 	}
 	b.WriteString("next: `evolve harvest` reads what is new\n")
@@ -243,10 +250,6 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 
 func (d *Desk) deny(ctx context.Context, args []string, every bool) error {
 	folders, err := named(args, every, "deny")
-	if err != nil {
-		return err
-	}
-	all, file, err := d.decisions()
 	if err != nil {
 		return err
 	}
@@ -266,25 +269,27 @@ func (d *Desk) deny(ctx context.Context, args []string, every bool) error {
 			fmt.Fprintf(&b, "stored:  %s of it: `evolve sessions purge %s` removes them\n", plain.Counted(n, "session"), flag)
 		}
 	}
-	if every {
-		all.DenyAll()
-		b.WriteString("denied:  all projects\n")
-		purge(len(kept), "--all")
-	}
-	for _, folder := range folders {
-		all.Deny(folder)
-		r, _ := all.On(folder)
-		c.Folders = append(c.Folders, r.Folder)
-		fmt.Fprintf(&b, "denied:  %s and what is below it\n", plain.Text(r.Folder))
-		n := 0
-		for i := range kept {
-			if all.Holds(folder, kept[i].WorkedIn()) {
-				n++
-			}
+	if err := d.update(func(all *consent.Decisions) error {
+		if every {
+			all.DenyAll()
+			b.WriteString("denied:  all projects\n")
+			purge(len(kept), "--all")
 		}
-		purge(n, "--project "+term.Quote(r.Folder))
-	}
-	if err := all.Write(file); err != nil {
+		for _, folder := range folders {
+			all.Deny(folder)
+			r, _ := all.On(folder)
+			c.Folders = append(c.Folders, r.Folder)
+			fmt.Fprintf(&b, "denied:  %s and what is below it\n", plain.Text(r.Folder))
+			n := 0
+			for i := range kept {
+				if all.Holds(folder, kept[i].WorkedIn()) {
+					n++
+				}
+			}
+			purge(n, "--project "+term.Quote(r.Folder))
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	return d.Print(c, b.String())

@@ -69,7 +69,10 @@ func (d *Desk) Gate(ctx context.Context) (*consent.Gate, error) {
 	if err != nil || d.Demo || g.Decisions[0].Asked() {
 		return g, err
 	}
-	return g, d.ask(ctx, g.Decisions[0])
+	if err := d.ask(ctx, g.Decisions[0]); err != nil {
+		return nil, err
+	}
+	return d.Decided()
 }
 
 // Check opens the sources, so that what is wrong with flags is known, and asks what Gate
@@ -97,10 +100,11 @@ func (d *Desk) ask(ctx context.Context, all *consent.Decisions) error {
 	folded := func(question string) (string, bool, error) {
 		return d.Ask(plain.Fold(question, term.Columns(d.Stderr)))
 	}
-	if err := all.Ask(found, file, folded); err != nil {
+	answer, err := consent.Ask(found, file, folded)
+	if err != nil {
 		return err
 	}
-	return all.Write(file)
+	return consent.Update(file, answer)
 }
 
 // Undecided reports whether the owner has not chosen yet.
