@@ -58,6 +58,11 @@ func Ask(projects []Project, file string, line func(question string) (answer str
 		picked, bad := numbers(answer, listed)
 		if bad == "" {
 			return func(d *Decisions) error {
+				for _, p := range named {
+					if slices.ContainsFunc(picked, func(n int) bool { return d.Holds(named[n-1].Folder, []string{p.Folder}) }) {
+						d.Deny(p.Folder) // until it is picked itself
+					}
+				}
 				for _, n := range picked {
 					d.Allow(named[n-1].Folder)
 				}
@@ -76,7 +81,18 @@ func question(projects, named []Project, listed int, file string) string {
 	if n := sessions(projects) - sessions(named); n > 0 {
 		b += fmt.Sprintf("      %s of no known folder: \"a\" reads them too\n", plain.Counted(n, "session"))
 	}
+	if nested(named) {
+		b += "\nA project inside another one is denied if you choose only the outer one.\n"
+	}
 	return b + fmt.Sprintf("\nevolve reads them on this machine only. Your answer is kept in\n%s\nand `evolve projects` changes it.\n\n", plain.Text(file)) + choices(named, listed)
+}
+
+// nested reports whether a project is inside another one.
+func nested(named []Project) bool {
+	var d Decisions
+	return slices.ContainsFunc(named, func(p Project) bool {
+		return slices.ContainsFunc(named, func(q Project) bool { return p != q && d.Holds(p.Folder, []string{q.Folder}) })
+	})
 }
 
 // choices are the last lines of a question.
@@ -100,7 +116,7 @@ func list(projects []Project) string {
 		if !p.Last.IsZero() {
 			last = "last on " + p.Last.Local().Format(time.DateOnly)
 		}
-		fmt.Fprintf(t, "%4d\t%s\t%s\t%s\n", i+1, plain.Text(p.Folder), plain.Counted(p.Sessions, "session"), last)
+		fmt.Fprintf(t, "%4d\t%s\t%s\t%s\n", i+1, plain.Line(p.Folder), plain.Counted(p.Sessions, "session"), last)
 	}
 	_ = t.Flush() // into memory
 	return b.String()

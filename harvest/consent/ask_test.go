@@ -108,3 +108,38 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Only what was chosen is read: not a project that a chosen one holds, and not one in it
+// that was allowed before.
+func TestChosenAlone(t *testing.T) {
+	dir := t.TempDir()
+	named := []Project{{Folder: dir + "/work/client/shop"}, {Folder: dir + "/work/client"}, {Folder: dir + "/work"}, {Folder: dir + "/else"}}
+	for picked, want := range map[string][]bool{"3": {false, false, true, false}, "3 1": {true, false, true, false}, "1 2 3": {true, true, true, false}, "4": {false, false, false, true}} {
+		var d Decisions
+		asked := ""
+		answer, err := Ask(named, "", func(q string) (string, bool, error) { asked = q; return picked, true, nil })
+		if err != nil || answer(&d) != nil || !strings.Contains(asked, "A project inside another one is denied") {
+			t.Fatal(err, asked)
+		}
+		for i, p := range named {
+			if d.MayRead([]string{p.Folder}) != want[i] {
+				t.Errorf("%s was chosen: %+v", picked, d.Rules)
+			}
+		}
+	}
+	var d Decisions
+	d.AllowAll()
+	d.Allow(dir + "/work/client")
+	d.Deny(dir + "/work")
+	if d.MayRead([]string{dir + "/work/client"}) || !d.MayRead([]string{dir + "/else"}) {
+		t.Errorf("%+v", d.Rules)
+	}
+	if _, err := Ask([]Project{{Folder: "/work/a\n   2  /home/dev\t9 sessions"}}, "", func(q string) (string, bool, error) {
+		if strings.Contains(q, "\n   2") || strings.Contains(q, "denied") {
+			t.Errorf("a name forges a line:\n%s", q)
+		}
+		return "n", true, nil
+	}); err != nil {
+		t.Error(err)
+	}
+}

@@ -144,8 +144,11 @@ func (d *Decisions) Allow(folder string, send ...string) {
 // AllowAll decides the same of every project that no rule denies, later ones too.
 func (d *Decisions) AllowAll(send ...string) { d.All, d.Send = true, with(d.Send, send) }
 
-// Deny decides that no session of a folder is read, and that nobody gets its text.
+// Deny decides that no session of a folder, or of one below it, is read, and that nobody
+// gets its text: what was allowed below it no longer is.
 func (d *Decisions) Deny(folder string) {
+	in := d.places.look(folder)
+	d.Rules = slices.DeleteFunc(d.Rules, func(r Rule) bool { return r.Read && d.places.look(r.Folder).in(in) })
 	r := d.own(folder)
 	r.Read, r.Send = false, nil
 }
