@@ -9,17 +9,17 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// Short is a folder as its owner would type it.
+// Short is a folder as its owner would type it, on one line.
 func Short(folder string) string {
 	home, err := os.UserHomeDir()
 	if err != nil || folder == home || !skill.Within(folder, []string{home}) {
-		return folder
+		return plain.Line(folder)
 	}
 	rel, err := filepath.Rel(home, folder)
 	if err != nil {
-		return folder
+		return plain.Line(folder)
 	}
-	return filepath.Join("~", rel)
+	return plain.Line(filepath.Join("~", rel))
 }
 
 // size is a number of bytes in words.

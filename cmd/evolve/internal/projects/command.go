@@ -104,7 +104,7 @@ func (d *Desk) list(ctx context.Context) error {
 		if r.Decision == undecided {
 			waiting += r.NotRead
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", plain.Text(cmp.Or(r.Folder, "(no folder is known)")), r.Stored, r.NotRead, r.Decision, plain.Text(cmp.Or(strings.Join(r.Send, " "), "-")))
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", plain.Line(cmp.Or(r.Folder, "(no folder is known)")), r.Stored, r.NotRead, r.Decision, plain.Line(cmp.Or(strings.Join(r.Send, " "), "-")))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 			b.WriteString("allowed: all projects, later ones too\n")
 			for _, r := range all.Rules {
 				if !r.Read {
-					fmt.Fprintf(&b, "denied:  %s stays denied\n", plain.Text(r.Folder))
+					fmt.Fprintf(&b, "denied:  %s stays denied\n", plain.Line(r.Folder))
 				}
 			}
 		}
@@ -233,11 +233,11 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 			all.Allow(folder, to...)
 			r, _ := all.On(folder)
 			c.Folders = append(c.Folders, r.Folder)
-			fmt.Fprintf(&b, "allowed: %s and what is below it\n", plain.Text(r.Folder))
+			fmt.Fprintf(&b, "allowed: %s and what is below it\n", plain.Line(r.Folder))
 			if !r.Read {
 				b.WriteString("         it is a worktree of a repository that is denied, and is not read either\n")
 			} else if project := all.Project(folder); !all.MayRead([]string{project}) {
-				fmt.Fprintf(&b, "         the rest of its project is not: `evolve projects allow %s`\n", term.Quote(project))
+				fmt.Fprintf(&b, "         the rest of its project is not: `evolve projects allow %s`\n", plain.Line(term.Quote(project)))
 			}
 		}
 		return nil
@@ -279,14 +279,14 @@ func (d *Desk) deny(ctx context.Context, args []string, every bool) error {
 			all.Deny(folder)
 			r, _ := all.On(folder)
 			c.Folders = append(c.Folders, r.Folder)
-			fmt.Fprintf(&b, "denied:  %s and what is below it\n", plain.Text(r.Folder))
+			fmt.Fprintf(&b, "denied:  %s and what is below it\n", plain.Line(r.Folder))
 			n := 0
 			for i := range kept {
 				if all.Holds(folder, kept[i].WorkedIn()) {
 					n++
 				}
 			}
-			purge(n, "--project "+term.Quote(r.Folder))
+			purge(n, "--project "+plain.Line(term.Quote(r.Folder)))
 		}
 		return nil
 	}); err != nil {
