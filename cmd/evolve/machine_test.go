@@ -65,6 +65,11 @@ func TestUnderPolicy(t *testing.T) {
 	if code, text := evolve("status"); code != exitDone {
 		t.Errorf("a look under a policy that cannot be read: exit %d, %s", code, text)
 	}
+	for line, want := range map[string]int{"projects deny /client": exitDone, "sessions purge --all --yes": exitDone, "projects allow /client": exitRefused} {
+		if code, text := evolve(line); code != want {
+			t.Errorf("evolve %s under a policy that cannot be read: exit %d, %s", line, code, text)
+		}
+	}
 }
 
 // A proved text goes to the targets of the policy alone, and what is elsewhere can be
@@ -88,6 +93,7 @@ func TestTargetsUnderPolicy(t *testing.T) {
 	if code, text := evolve(machine{}, "promote", "tagger@"+at[:12]); code != exitDone {
 		t.Fatalf("without a policy: exit %d, %s", code, text)
 	}
+	m.policy = func() (*policy.Policy, error) { return nil, policy.Refuse("it is broken") }
 	if code, text := evolve(m, "rollback", "tagger"); code != exitDone {
 		t.Errorf("rollback: exit %d, %s", code, text)
 	}

@@ -30,6 +30,12 @@ var Flags = []struct{ Name, value, what string }{
 	{"off", "true", "taking a pin away"},
 }
 
+// Protects reports whether a command takes back what was allowed, stored or installed: it
+// works under a policy that cannot be read, too.
+func Protects(path string) bool {
+	return path == "projects deny" || path == "sessions purge" || path == "rollback"
+}
+
 // Command refuses a command that only the owner may give if an agent types
 // it.
 func Command(typist *owner.Agent, path string, flags *pflag.FlagSet) error {
