@@ -57,6 +57,7 @@ type harvestReport struct {
 	// Expired counts the sessions whose text has expired now.
 	Expired int                 `json:"expired,omitempty"`
 	Skills  []ingest.SkillCases `json:"skills"`
+	held    bool                // there are sessions that may not be read, if there are any
 }
 
 func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars string, events bool) error {
@@ -95,7 +96,7 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 	if g.Gate, err = desk.Decided(); err != nil {
 		return err
 	}
-	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored)}
+	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored), held: !g.Gate.Open()}
 	r.AddStored(stored)
 	if r.Skills, err = mineAll(ctx, a, db, only, f.headless); err != nil {
 		return err
@@ -203,6 +204,9 @@ func printHarvest(a *global, r *harvestReport) error {
 
 // next is the command to type after a harvest.
 func (r *harvestReport) next() string {
+	if r.Stored == 0 && r.held {
+		return "no session was read: `evolve projects list` shows what was found, and `evolve projects allow PATH` allows a project"
+	}
 	if r.Stored == 0 {
 		return "no sessions were found; --claude-home names another folder"
 	}

@@ -37,6 +37,13 @@ func (g *Gate) Allowed(folders []string) bool {
 	return false
 }
 
+// Open reports whether the gate holds nothing back.
+func (g *Gate) Open() bool {
+	return !slices.ContainsFunc(g.Decisions, func(d *Decisions) bool {
+		return !d.All || slices.ContainsFunc(d.Rules, func(r Rule) bool { return !r.Read })
+	})
+}
+
 // Waiting counts the sessions that were held back because nothing is decided on their
 // projects, and these projects.
 func (g *Gate) Waiting() (sessions, projects int) {
