@@ -2,9 +2,13 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval/agent/process"
 )
 
 // A Recipient gets the text that a role is asked with. This machine is none.
@@ -61,7 +65,7 @@ func At(address string) []Recipient {
 		host, port = h, p
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+	if process.Loopback(host) {
 		return nil
 	}
 	for _, v := range vendors {
@@ -70,6 +74,25 @@ func At(address string) []Recipient {
 		}
 	}
 	return []Recipient{{host, host, port}}
+}
+
+// HTTP is a client for one server: that of a base URL. It waits 30 s for a connection and,
+// because a model may think for long, without limit for an answer. It follows no redirect,
+// and reaches a server of this machine without a proxy.
+func HTTP(base string) *http.Client {
+	host := ""
+	if u, err := url.Parse(base); err == nil {
+		host = u.Hostname()
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = process.Dialer(host).DialContext
+	if process.Loopback(host) {
+		t.Proxy = nil
+	}
+	t.MaxIdleConnsPerHost = 64 // the default of 2 would reconnect all the time
+	return &http.Client{Transport: t, CheckRedirect: func(to *http.Request, _ []*http.Request) error {
+		return fmt.Errorf("the server redirects to %s, and only the address that you named is asked: name the other one if you mean it", to.URL.Host)
+	}}
 }
 
 // Server is the Kind.Asks of a backend that asks one server: that of its base URL, else

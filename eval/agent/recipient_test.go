@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -25,7 +28,8 @@ func TestAt(t *testing.T) {
 		"http://127.8.8.8":                         "",
 		"http://[::1]:8080/v1":                     "",
 		"http://localhost:8080":                    "",
-		"models.localhost:1":                       "",
+		"http://LOCALHOST.:8080":                   "",
+		"models.localhost:1":                       "models.localhost models.localhost:1", // a proxy or the DNS may take it elsewhere
 		"http://localhost.evil.example":            "localhost.evil.example localhost.evil.example:80",
 		"http://0.0.0.0:1":                         "0.0.0.0 0.0.0.0:1",
 	} {
@@ -58,5 +62,29 @@ func TestRecipients(t *testing.T) {
 	open.BaseURL = ""
 	if got := (&Kind{Asks: Server("api.openai.com")}).Recipients(open); len(got) != 1 || got[0].Vendor != "openai" {
 		t.Errorf("the vendor's own server: %v", got)
+	}
+}
+
+// A server cannot pass a request on by a redirect, and no proxy gets what is for a server
+// of this machine.
+func TestHTTP(t *testing.T) {
+	reached := 0
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	defer elsewhere.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		srv := httptest.NewServer(http.RedirectHandler(elsewhere.URL, status))
+		defer srv.Close()
+		_, err := HTTP(srv.URL).Post(srv.URL, "application/json", strings.NewReader(`{"text":"private"}`))
+		if err == nil || reached > 0 || !strings.Contains(err.Error(), "redirects to "+strings.TrimPrefix(elsewhere.URL, "http://")) {
+			t.Errorf("%d: %d requests, %v", status, reached, err)
+		}
+	}
+	for _, base := range []string{elsewhere.URL, "http://LOCALHOST:1/v1", "http://localhost.:1/v1"} {
+		if HTTP(base).Transport.(*http.Transport).Proxy != nil {
+			t.Errorf("%s: by a proxy", base)
+		}
+	}
+	if HTTP("http://models.localhost/v1").Transport.(*http.Transport).Proxy == nil {
+		t.Error("a host that is not known to be this machine: by no proxy")
 	}
 }

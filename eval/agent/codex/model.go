@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
@@ -100,7 +101,7 @@ func (a *Agent) knock(ctx context.Context) error {
 	if a.login.key != "" {
 		req.Header.Set("Authorization", "Bearer "+a.login.key)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := agent.HTTP(a.base()).Do(req)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ctx.Err()

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -20,6 +19,7 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 )
 
@@ -34,8 +34,7 @@ type Config struct {
 	Prices      *eval.Price // nil: costs are unknown
 	// NoSeed leaves out the seed, for servers that refuse a request with one.
 	NoSeed bool
-	// HTTPClient is used unchanged; nil is one that waits 30 s for a connection and,
-	// because a model may think for long, without limit for an answer.
+	// HTTPClient is used unchanged; nil is agent.HTTP's.
 	HTTPClient *http.Client
 	Version    string // of the server's program, if known; part of the identity
 }
@@ -75,10 +74,7 @@ func New(c Config) (*Client, error) {
 		return nil, errors.New("configure openai: the base URL must hold no password and no query")
 	}
 	if c.HTTPClient == nil {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.DialContext = (&net.Dialer{Timeout: 30 * time.Second}).DialContext
-		transport.MaxIdleConnsPerHost = 64 // the default of 2 would reconnect all the time
-		c.HTTPClient = &http.Client{Transport: transport}
+		c.HTTPClient = agent.HTTP(conf.BaseURL)
 	}
 	conf.HTTPClient = c.HTTPClient
 	return &Client{

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
+	"syscall"
 	"time"
 )
 
@@ -19,6 +21,27 @@ const (
 	connectTimeout = 30 * time.Second
 )
 
+// Loopback reports whether a host is this machine by its name alone. Another name, one below
+// localhost too, is whatever a proxy or the DNS makes of it.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback() || strings.EqualFold(strings.TrimSuffix(host, "."), "localhost")
+}
+
+// Dialer dials a host; one that is Loopback at an address of loopback alone.
+func Dialer(host string) *net.Dialer {
+	d := &net.Dialer{Timeout: dialTimeout}
+	if Loopback(host) {
+		d.Control = func(_, address string, _ syscall.RawConn) error {
+			if at, _, err := net.SplitHostPort(address); err != nil || !net.ParseIP(at).IsLoopback() {
+				return fmt.Errorf("%s is %s, which is not this machine", host, address)
+			}
+			return nil
+		}
+	}
+	return d
+}
+
 // dialOut connects to host:port as the owner's other programs do: through the proxy
 // that the environment names, or directly.
 func dialOut(ctx context.Context, host string) (net.Conn, error) {
@@ -27,15 +50,16 @@ func dialOut(ctx context.Context, host string) (net.Conn, error) {
 
 func dialThrough(ctx context.Context, host string, proxy func(*http.Request) (*url.URL, error)) (net.Conn, error) {
 	scheme := "https"
-	if _, port, _ := net.SplitHostPort(host); port == "80" {
+	name, port, _ := net.SplitHostPort(host)
+	if port == "80" {
 		scheme = "http"
 	}
 	via, err := proxy(&http.Request{URL: &url.URL{Scheme: scheme, Host: host}})
 	if err != nil {
 		return nil, fmt.Errorf("find proxy: %w", err)
 	}
-	d := &net.Dialer{Timeout: dialTimeout}
-	if via == nil {
+	d := Dialer(name)
+	if via == nil || Loopback(name) {
 		return d.DialContext(ctx, "tcp", host)
 	}
 	return connect(ctx, d, via, host)

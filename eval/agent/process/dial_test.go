@@ -122,3 +122,27 @@ func TestDialDirect(t *testing.T) {
 		t.Errorf("%v, %v", err, asked)
 	}
 }
+
+// What is for this machine goes neither through a proxy nor to another address.
+func TestDialThisMachine(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	for _, host := range []string{"LOCALHOST", "127.0.0.1"} {
+		c, err := dialThrough(t.Context(), net.JoinHostPort(host, port), func(*http.Request) (*url.URL, error) {
+			return url.Parse("http://192.0.2.1:3128")
+		})
+		if err != nil {
+			t.Errorf("%s: %v", host, err)
+			continue
+		}
+		c.Close()
+	}
+	d := Dialer("localhost")
+	if err := d.Control("tcp", "192.0.2.1:80", nil); err == nil {
+		t.Error("a name of this machine that the DNS leads elsewhere was dialled")
+	}
+}

@@ -360,7 +360,7 @@ func (d *Doctor) ask(ctx context.Context) {
 	if key := d.Getenv(d.KeyEnv); key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := agent.HTTP(d.BaseURL).Do(req)
 	if err != nil {
 		d.add("server", Fails, "is it running? check --base-url", "%v", err)
 		return
