@@ -47,7 +47,7 @@ type SessionEvents struct {
 
 // Events lists the skill events of each stored session that has some, the oldest first,
 // and then those of sessions that only hooks have recorded. If only is not "", it lists
-// the events of that skill.
+// the events of that skill. A session that may not be read is left out.
 func (g *Ingester) Events(ctx context.Context, only string) ([]SessionEvents, error) {
 	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: only})
 	if err != nil {
@@ -59,6 +59,9 @@ func (g *Ingester) Events(ctx context.Context, only string) ([]SessionEvents, er
 	var out []SessionEvents
 	for i := range sessions {
 		s := &sessions[i]
+		if g.Gate != nil && !g.Gate.Allowed(s.WorkedIn()) {
+			continue
+		}
 		if only != "" {
 			s.Invocations = slices.DeleteFunc(s.Invocations, func(v harvest.Invocation) bool { return v.Skill != only })
 		}

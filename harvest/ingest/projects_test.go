@@ -141,3 +141,22 @@ func TestGateOfTheBus(t *testing.T) {
 		t.Errorf("told %q", told())
 	}
 }
+
+// Events of a stored session that may not be read are not listed.
+func TestGateOfStoredEvents(t *testing.T) {
+	g := person(t)
+	for _, name := range []string{"shop", "client"} {
+		s := &harvest.Session{ID: name, Agent: "claude-code", Path: name, CWD: "/" + name, Turns: []harvest.Turn{{ID: "1"}},
+			Invocations: []harvest.Invocation{{ID: "i", Skill: "dataviz", Signal: harvest.SkillToolUse}}}
+		if err := g.Store.SaveSession(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	owner := new(consent.Decisions)
+	owner.AllowAll()
+	owner.Deny("/client")
+	g.Gate = &consent.Gate{Decisions: []*consent.Decisions{owner}}
+	if all, err := g.Events(t.Context(), ""); err != nil || len(all) != 1 || all[0].Session != "shop" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}

@@ -100,11 +100,12 @@ func (g *Control) decisions() (owner, fixed *consent.Decisions, err error) {
 }
 
 // Filter returns the cases whose text every vendor of these kinds of requests may get,
-// and a line for each project whose cases stay out. A case that was imported without a
-// session is its owner's choice, and stays.
+// and a line for each project whose cases stay out. A project that may not be read stays
+// out even if nothing leaves this machine, as soon as the owner has decided. A case that
+// was imported without a session is its owner's choice, and stays.
 func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, cases []eval.Case) (kept []eval.Case, left Left, err error) {
 	vendors := back.Vendors(kinds...)
-	if len(vendors) == 0 || len(cases) == 0 {
+	if len(cases) == 0 || g == nil && len(vendors) == 0 {
 		return cases, nil, nil
 	}
 	if g == nil {
@@ -153,7 +154,7 @@ func (g *Control) Clear(ctx context.Context, db *store.Store, back *agent.Backen
 // is every one.
 func (g *Control) Readable(back *agent.Backends, kinds []string) (func(*harvest.Session) bool, error) {
 	vendors := back.Vendors(kinds...)
-	if len(vendors) == 0 {
+	if g == nil && len(vendors) == 0 {
 		return nil, nil
 	}
 	if g == nil {
@@ -169,13 +170,16 @@ func (g *Control) Readable(back *agent.Backends, kinds []string) (func(*harvest.
 // mine.
 func (g *Control) Sessions(back *agent.Backends, kinds []string) (func(*harvest.Session) bool, error) {
 	may, err := g.Readable(back, kinds)
-	if err != nil || may == nil || g == nil {
+	if err != nil || g == nil {
 		return may, err
 	}
 	return may, g.permit(back, kinds, []string{""})
 }
 
 func may(d *consent.Decisions, o origin, vendors []string) bool {
+	if len(vendors) == 0 {
+		return !d.Asked() || d.MayRead(o.folders)
+	}
 	return !slices.ContainsFunc(vendors, func(v string) bool { return !d.MaySend(o.folders, o.recorder, v) })
 }
 
@@ -305,7 +309,7 @@ func (l *Left) add(d, fixed *consent.Decisions, o origin, vendors []string) {
 	n := LeftOut{Recorder: o.recorder, Asked: d.Asked(), Read: d.MayRead(o.folders), Fixed: !fixed.MayRead(o.folders), Cases: 1}
 	for _, dir := range o.folders { // the first that keeps it out
 		n.Project = dir
-		if !d.MaySend([]string{dir}, o.recorder, vendors[0]) || !fixed.MayRead([]string{dir}) {
+		if !may(d, origin{[]string{dir}, o.recorder}, vendors) || !fixed.MayRead([]string{dir}) {
 			break
 		}
 	}

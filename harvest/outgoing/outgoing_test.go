@@ -102,6 +102,7 @@ func TestFilter(t *testing.T) {
 		line   string // of what stays out
 	}{
 		{"this machine", nil, nil, "shop web secret pi nowhere own varied lost theirs", ""},
+		{"this machine, what may be read", shop, nil, "shop web pi own theirs", "2 cases of DIR/secret stay out: it is not allowed to be read; `evolve projects allow DIR/secret`"},
 		{"never asked", nil, anthropic, "own theirs", "1 case of DIR/shop stays out: you have not been asked yet"},
 		{"who recorded it, and who was allowed", shop, anthropic, "shop web pi own theirs", "2 cases of DIR/secret stay out: it is not allowed to be read"},
 		{"every vendor", shop, both, "web own theirs", "1 case of DIR/shop stays out: the text goes to anthropic alone; `evolve projects allow DIR/shop --to openai`"},
