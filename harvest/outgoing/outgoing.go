@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -39,8 +40,11 @@ type Control struct {
 	Dry bool
 
 	mu      sync.Mutex
-	cleared map[permit]bool
-	seen    map[consent.Request]bool // as far as they were looked up
+	cleared map[permit][]origin       // of the text that requests with this permit may hold
+	read    os.FileInfo               // of File, when denied and seen were made
+	denied  map[permit]string         // the folder that the owner has denied since
+	seen    map[consent.Request]bool  // as far as they were looked up
+	no      map[consent.Request]error // to which the owner has not agreed in this process
 }
 
 // A permit is for the requests of one kind to a vendor: of an agent for one case, of a
@@ -143,11 +147,19 @@ func (g *Control) Clear(ctx context.Context, db *store.Store, back *agent.Backen
 	if g == nil {
 		return kept, left, nil
 	}
-	ids := []string{""}
-	for i := range kept {
-		ids = append(ids, kept[i].ID)
+	origins, err := g.origins(ctx, db, kept)
+	if err != nil {
+		return nil, nil, err
 	}
-	return kept, left, g.permit(back, kinds, ids)
+	of := map[string][]origin{"": nil}
+	for i := range kept {
+		of[kept[i].ID] = nil
+		if o, known := origins[sessionOf(&kept[i])]; known {
+			of[kept[i].ID] = []origin{o}
+			of[""] = append(of[""], o)
+		}
+	}
+	return kept, left, g.permit(back, kinds, of)
 }
 
 // Readable returns which sessions every vendor of these kinds of requests may get; nil
@@ -173,7 +185,15 @@ func (g *Control) Sessions(back *agent.Backends, kinds []string) (func(*harvest.
 	if err != nil || g == nil {
 		return may, err
 	}
-	return may, g.permit(back, kinds, []string{""})
+	return func(s *harvest.Session) bool {
+		if !may(s) {
+			return false
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.clear(back, kinds, map[string][]origin{"": {{s.WorkedIn(), g.Recorder(s)}}})
+		return true
+	}, g.permit(back, kinds, map[string][]origin{"": nil})
 }
 
 func may(d *consent.Decisions, o origin, vendors []string) bool {
@@ -183,23 +203,34 @@ func may(d *consent.Decisions, o origin, vendors []string) bool {
 	return !slices.ContainsFunc(vendors, func(v string) bool { return !d.MaySend(o.folders, o.recorder, v) })
 }
 
-// permit lets requests pass; without a terminal they must be of kinds that were seen.
-func (g *Control) permit(back *agent.Backends, kinds, cases []string) error {
+// clear lets requests pass, by their cases, with where the text is from. Callers hold g.mu.
+func (g *Control) clear(back *agent.Backends, kinds []string, cases map[string][]origin) {
+	if g.cleared == nil {
+		g.cleared = map[permit][]origin{}
+	}
+	for _, kind := range kinds {
+		for _, v := range back.Vendors(kind) {
+			for id, from := range cases {
+				p := permit{kind, v, id}
+				g.cleared[p] = append(g.cleared[p], from...)
+			}
+		}
+	}
+	g.read = nil
+}
+
+// permit is clear; without a terminal the requests must be of kinds that were seen.
+func (g *Control) permit(back *agent.Backends, kinds []string, cases map[string][]origin) error {
 	d, err := consent.Read(g.File)
 	if err != nil {
 		return err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.cleared == nil {
-		g.cleared = map[permit]bool{}
-	}
+	g.clear(back, kinds, cases)
 	unseen := map[string][]string{} // vendor to kinds
 	for _, kind := range kinds {
 		for _, v := range back.Vendors(kind) {
-			for _, id := range cases {
-				g.cleared[permit{kind, v, id}] = true
-			}
 			if !seen(d, kind, v) {
 				unseen[v] = append(unseen[v], kind)
 			}

@@ -191,6 +191,77 @@ func TestRequestsAreHeld(t *testing.T) {
 	}
 }
 
+// A project that is denied while a run is under way is in no further request: neither the
+// agent's for its cases, nor a model's.
+func TestDeniedMeanwhile(t *testing.T) {
+	w := newWorld(t, func(w *world, d *consent.Decisions) {
+		d.Allow(w.at("shop"))
+		d.Allow(w.at("secret"))
+		d.Allow(w.at("web"), "anthropic")
+		for _, kind := range agent.Requests {
+			d.Seen = append(d.Seen, consent.Request{Kind: kind, Vendor: "anthropic"})
+		}
+	})
+	back := asks(map[string]string{agent.Replay: "anthropic", agent.Mutate: "anthropic", agent.Mine: "anthropic"})
+	if _, _, err := w.Clear(t.Context(), w.db, back, []string{agent.Replay, agent.Mutate}, w.cases); err != nil {
+		t.Fatal(err)
+	}
+	may, err := w.Sessions(back, []string{agent.Mine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.db.Sessions(t.Context(), store.SessionFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		may(&list[i])
+	}
+	sent := func() string {
+		e := new(echo)
+		for _, id := range []string{"shop", "secret", "web", "own"} {
+			_, _ = w.Agent(back.To[agent.Replay], e).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id, Prompt: id}})
+		}
+		for _, kind := range []string{agent.Mutate, agent.Mine} {
+			if _, err := w.Model(kind, back.To[kind], e).Complete(t.Context(), eval.Prompt{User: kind}); err != nil && !strings.Contains(err.Error(), "any more") {
+				t.Error(err)
+			}
+		}
+		return strings.Join(e.got, " ")
+	}
+	change := func(f func(*consent.Decisions)) {
+		d, err := consent.Read(w.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(d)
+		if err := d.Write(w.File); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		f    func(*consent.Decisions)
+		want string
+	}{
+		{func(*consent.Decisions) {}, "shop secret web own mutate mine"},
+		{func(d *consent.Decisions) { d.Deny(w.at("elsewhere")) }, "shop secret web own mutate mine"},
+		{func(d *consent.Decisions) { d.Deny(w.at("secret")) }, "shop web own"},
+		{func(d *consent.Decisions) { d.Allow(w.at("secret")) }, "shop secret web own mutate mine"},
+		{func(d *consent.Decisions) { d.Deny(w.at("web")); d.Allow(w.at("web")) }, "shop secret own"},
+	} {
+		change(c.f)
+		if got := sent(); got != c.want {
+			t.Errorf("sent %s, want %s", got, c.want)
+		}
+	}
+	if err := os.Remove(w.File); err != nil {
+		t.Fatal(err)
+	}
+	if got := sent(); got != "" {
+		t.Errorf("without decisions: sent %s", got)
+	}
+}
+
 // The first request of each kind is shown whole, as it is sent, and asked for once.
 func TestFirstRequestIsShown(t *testing.T) {
 	w := newWorld(t, func(w *world, d *consent.Decisions) { d.Allow(w.at("shop")) })
@@ -230,6 +301,10 @@ func TestFirstRequestIsShown(t *testing.T) {
 	_, err := judge.Complete(t.Context(), eval.Prompt{System: "grade", User: "this"})
 	if kind, _ := problem.Of(err); kind != problem.Stopped || len(e.got) != 8 || !strings.Contains(shown[1], "grade\n\nthis") {
 		t.Errorf("%v, %d requests, %q", err, len(e.got), shown[1:])
+	}
+	agree = true
+	if _, again := judge.Complete(t.Context(), eval.Prompt{User: "that"}); !errors.Is(again, errors.Unwrap(err)) || len(shown) != 2 {
+		t.Errorf("asked again: %v, %d questions", again, len(shown))
 	}
 	d, err := consent.Read(w.File)
 	if err != nil || !slices.Equal(d.Seen, []consent.Request{{Kind: agent.Replay, Vendor: "anthropic"}}) {

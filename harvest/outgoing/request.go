@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -93,8 +94,15 @@ func (g *Control) pass(ctx context.Context, kind, kase string, to []agent.Recipi
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if err := g.reread(); err != nil {
+		return refused(err)
+	}
 	for _, r := range to {
-		if !g.cleared[permit{kind, r.Vendor, kase}] {
+		p := permit{kind, r.Vendor, kase}
+		if folder, denied := g.denied[p]; denied {
+			return refused(problem.Inputf("start again: what is still allowed is used", "text of %s may not go to %s any more: nothing was sent", Short(cmp.Or(folder, "no known folder")), r.Vendor))
+		}
+		if _, ok := g.cleared[p]; !ok {
 			return refused(problem.Refusef("please report this", "a %s request to %s was not cleared: nothing was sent", kind, r.Vendor))
 		}
 		if err := g.agreed(kind, r, describe); err != nil {
@@ -107,11 +115,41 @@ func (g *Control) pass(ctx context.Context, kind, kase string, to []agent.Recipi
 	return nil
 }
 
+// reread looks which permits the owner has taken back, if the decisions have changed.
+// Callers hold g.mu.
+func (g *Control) reread() error {
+	now, err := os.Stat(g.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read which text may be sent: %w", err)
+	}
+	if was := g.read; was != nil && now != nil && os.SameFile(was, now) && was.ModTime().Equal(now.ModTime()) && was.Size() == now.Size() {
+		return nil
+	}
+	d, err := consent.Read(g.File)
+	if err != nil {
+		return err
+	}
+	g.read, g.seen, g.denied = now, nil, map[permit]string{}
+	for p, from := range g.cleared {
+		for _, o := range from {
+			if !d.MaySend(o.folders, o.recorder, p.vendor) {
+				g.denied[p] = strings.Join(o.folders, " and ")
+				break
+			}
+		}
+	}
+	return nil
+}
+
 // agreed returns nil if the owner has seen a request of this kind to a vendor, or now
 // agrees to this one. Callers hold g.mu.
 func (g *Control) agreed(kind string, to agent.Recipient, describe func() string) error {
-	if g.seen[consent.Request{Kind: kind, Vendor: to.Vendor}] {
+	this := consent.Request{Kind: kind, Vendor: to.Vendor}
+	if g.seen[this] {
 		return nil
+	}
+	if err := g.no[this]; err != nil {
+		return err
 	}
 	d, err := consent.Read(g.File)
 	if err != nil {
@@ -132,7 +170,11 @@ func (g *Control) agreed(kind string, to agent.Recipient, describe func() string
 			return err
 		}
 		if !ok {
-			return &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("you did not agree to %s requests to %s", kind, to.Vendor), Hint: "choose another model with --agent, --reflect-agent or --judge-agent"}
+			if g.no == nil {
+				g.no = map[consent.Request]error{}
+			}
+			g.no[this] = &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("you did not agree to %s requests to %s", kind, to.Vendor), Hint: "choose another model with --agent, --reflect-agent or --judge-agent"}
+			return g.no[this]
 		}
 		if err := Agree(g.File, to.Vendor, kind); err != nil {
 			return err
@@ -141,7 +183,7 @@ func (g *Control) agreed(kind string, to agent.Recipient, describe func() string
 	if g.seen == nil {
 		g.seen = map[consent.Request]bool{}
 	}
-	g.seen[consent.Request{Kind: kind, Vendor: to.Vendor}] = true
+	g.seen[this] = true
 	return nil
 }
 
