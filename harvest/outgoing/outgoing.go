@@ -179,11 +179,21 @@ func (g *Control) Readable(back *agent.Backends, kinds []string) (func(*harvest.
 }
 
 // Sessions is Readable, after which such sessions may be sent in requests of the kind
-// mine.
-func (g *Control) Sessions(back *agent.Backends, kinds []string) (func(*harvest.Session) bool, error) {
+// mine. Of its errors, that no stored case of the skill may be sent comes first.
+func (g *Control) Sessions(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, skill string) (func(*harvest.Session) bool, error) {
 	may, err := g.Readable(back, kinds)
 	if err != nil || g == nil {
 		return may, err
+	}
+	if err := g.permit(back, kinds, map[string][]origin{"": nil}); err != nil {
+		cases, e := db.Cases(ctx, skill)
+		if e != nil {
+			return nil, e
+		}
+		if kept, left, e := g.Filter(ctx, db, back, kinds, cases); e == nil && len(kept) == 0 && len(left) > 0 {
+			return nil, left.none()
+		}
+		return nil, err
 	}
 	return func(s *harvest.Session) bool {
 		if !may(s) {
@@ -193,7 +203,7 @@ func (g *Control) Sessions(back *agent.Backends, kinds []string) (func(*harvest.
 		defer g.mu.Unlock()
 		g.clear(back, kinds, map[string][]origin{"": {{s.WorkedIn(), g.Recorder(s)}}})
 		return true
-	}, g.permit(back, kinds, map[string][]origin{"": nil})
+	}, nil
 }
 
 func may(d *consent.Decisions, o origin, vendors []string) bool {
@@ -406,10 +416,11 @@ func (n *LeftOut) hint() string {
 	if !n.Asked {
 		return "type `evolve harvest` in a terminal"
 	}
+	if n.Project == "" { // to allow it would be to allow every project
+		return "`evolve cases import` takes cases that you choose yourself"
+	}
 	what := Short(n.Project)
-	if n.Project == "" {
-		what = "--all"
-	} else if strings.ContainsAny(what, " \t'\"$&;()") {
+	if strings.ContainsAny(what, " \t'\"$&;()") {
 		what = fmt.Sprintf("%q", n.Project)
 	}
 	hint := "`evolve projects allow " + what

@@ -206,7 +206,7 @@ func TestDeniedMeanwhile(t *testing.T) {
 	if _, _, err := w.Clear(t.Context(), w.db, back, []string{agent.Replay, agent.Mutate}, w.cases); err != nil {
 		t.Fatal(err)
 	}
-	may, err := w.Sessions(back, []string{agent.Mine})
+	may, err := w.Sessions(t.Context(), w.db, back, []string{agent.Mine}, "plot")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,6 +309,31 @@ func TestFirstRequestIsShown(t *testing.T) {
 	d, err := consent.Read(w.File)
 	if err != nil || !slices.Equal(d.Seen, []consent.Request{{Kind: agent.Replay, Vendor: "anthropic"}}) {
 		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// Without a terminal the first error is that nothing may be sent, and no hint lets the text
+// of every project go.
+func TestFirstErrorMatters(t *testing.T) {
+	w := newWorld(t, func(w *world, d *consent.Decisions) { d.Allow(w.at("shop")) })
+	back := asks(map[string]string{agent.Mine: "google"})
+	for i := range w.cases {
+		if id := w.cases[i].ID; id != "own" && id != "theirs" {
+			w.cases[i].Checks = []eval.Check{{Type: eval.Regex, Value: "x"}}
+			if _, _, err := w.db.SaveCases(t.Context(), w.cases[i:i+1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := w.Sessions(t.Context(), w.db, back, agent.Requests, "plot"); err == nil || !strings.Contains(err.Error(), "no case is left") {
+		t.Error(err)
+	}
+	if _, err := w.Sessions(t.Context(), w.db, back, agent.Requests, "other"); err == nil || !strings.Contains(err.Error(), "not agreed yet") {
+		t.Error(err)
+	}
+	_, left, err := w.Filter(t.Context(), w.db, back, agent.Requests, w.cases)
+	if lines := strings.Join(left.Lines(), "\n"); err != nil || !strings.Contains(lines, "of no known project") || strings.Contains(lines, "--all") {
+		t.Errorf("%s, %v", lines, err)
 	}
 }
 

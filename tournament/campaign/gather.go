@@ -64,7 +64,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 			return err
 		}
 	}
-	may, err := c.runner.Control.Sessions(c.back, agent.Requests)
+	may, err := c.runner.Control.Sessions(ctx, c.db, c.back, agent.Requests, f.Skill)
 	if err != nil {
 		return err
 	}
