@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"eval/plain":                    {},
 	"eval/problem":                  {},
 	"eval/shell":                    {},
-	"eval/agent":                    {"eval", "eval/plain", "mutate/skill", "harvest/redact", "eval/agent/process", "eval/workspace"},
+	"eval/agent":                    {"eval", "eval/agent/process", "eval/plain", "eval/workspace", "harvest/redact", "mutate/skill"},
 	"eval/agent/…":                  {"eval", "eval/agent", "eval/problem", "mutate/skill", "mutate/skill/check", "eval/agent/process", "eval/agent/replay", "eval/scratch", "eval/shell", "eval/skillcreator", "eval/workspace"},
 	"eval/agent/process":            {"eval/scratch"},
 	"mutate":                        {"mutate/skill", "eval", "harvest/ownwords"},
