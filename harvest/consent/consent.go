@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"go.yaml.in/yaml/v3"
 )
@@ -75,6 +76,10 @@ func Read(path string) (*Decisions, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read which projects may be read: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err == nil && (doc.IsZero() || doc.Content[0].Tag == "!!null") {
+		return nil, problem.Inputf("delete it, and evolve asks again", "%s is empty, which is no decision", path)
 	}
 	dec := yaml.NewDecoder(strings.NewReader(string(text)))
 	dec.KnownFields(true)

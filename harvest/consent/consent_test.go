@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -68,6 +69,14 @@ func TestDecisions(t *testing.T) {
 	}
 	if _, err := Read(path); err == nil {
 		t.Error("an unknown key was passed over")
+	}
+	for _, text := range []string{"", "null\n", "# nothing\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := Read(path); err == nil || !strings.Contains(err.Error(), "is empty") {
+			t.Errorf("%q is a decision: %+v, %v", text, d, err)
+		}
 	}
 }
 

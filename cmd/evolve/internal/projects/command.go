@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -217,6 +218,11 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 	if err != nil {
 		return err
 	}
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+			return problem.Inputf("name the folder that it is in", "%s is no folder", plain.Line(folder))
+		}
+	}
 	c := change{Schema: 1, Allowed: true, All: every, Folders: []string{}, Send: to}
 	var b strings.Builder
 	if err := d.update(func(all *consent.Decisions) error {
@@ -234,6 +240,9 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 			r, _ := all.On(folder)
 			c.Folders = append(c.Folders, r.Folder)
 			fmt.Fprintf(&b, "allowed: %s and what is below it\n", plain.Line(r.Folder))
+			if _, err := os.Stat(folder); err != nil {
+				b.WriteString("         no such folder is here now\n")
+			}
 			if !r.Read {
 				b.WriteString("         it is a worktree of a repository that is denied, and is not read either\n")
 			} else if project := all.Project(folder); !all.MayRead([]string{project}) {
