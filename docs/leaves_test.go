@@ -12,6 +12,7 @@ import (
 // model where they are opened (cmd/evolve/internal/backend/opener.go): what is not
 // cleared, or not agreed to, reaches none of these files.
 var leaves = map[string]string{
+	"eval/agent/recipient.go":              "behind Control: the transport of openai and codex, which follows no redirect and reaches this machine without a proxy",
 	"eval/agent/openai/client.go":          "behind Control; Ping asks for the list of models and sends no text",
 	"eval/agent/claude/run.go":             "behind Control: a child program gets the request",
 	"eval/agent/codex/agent.go":            "behind Control: a child program gets the request",

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/agent/process"
@@ -49,6 +50,14 @@ var vendors = []struct{ domain, vendor string }{
 	{"githubusercontent.com", "github"},
 	{"generativelanguage.googleapis.com", "google"},
 	{"openrouter.ai", "openrouter"},
+}
+
+// Vendors are the names of the vendors that have known servers.
+func Vendors() (out []string) {
+	for _, v := range vendors {
+		out = append(out, v.vendor)
+	}
+	return slices.Compact(out)
 }
 
 // At are the recipients behind an address: a base URL, a host or host:port. Nobody is

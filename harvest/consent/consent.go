@@ -149,6 +149,10 @@ func (d *Decisions) Allow(folder string, send ...string) {
 // AllowAll decides the same of every project that no rule denies, later ones too.
 func (d *Decisions) AllowAll(send ...string) { d.All, d.Send = true, with(d.Send, send) }
 
+// Keep takes back to whom Allow lets the text of a folder go: only the vendor whose agent
+// recorded a session gets it.
+func (d *Decisions) Keep(folder string) { d.own(folder).Send = nil }
+
 // Deny decides that no session of a folder, or of one below it, is read, and that nobody
 // gets its text: what was allowed below it no longer is.
 func (d *Decisions) Deny(folder string) {

@@ -403,3 +403,12 @@ type noNumbers struct{}
 func (noNumbers) Redact(text string) (string, int) {
 	return strings.ReplaceAll(text, "1234", "[number]"), 1
 }
+
+func TestVendor(t *testing.T) {
+	for name, want := range map[string]string{"openai": "openai", "https://api.openai.com/v1": "openai", "API.Anthropic.com": "anthropic", "models.example:8443": "models.example",
+		"gpubox": "gpubox", "command:/bin/x": "command:/bin/x", "opnai": "", "Anthropic": "", "http://localhost:1": "", "": "", "a b": ""} {
+		if got, err := Vendor(name); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", name, got, err)
+		}
+	}
+}

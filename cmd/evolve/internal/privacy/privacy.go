@@ -109,6 +109,10 @@ func (p Parts) show(ctx context.Context) error {
 }
 
 func (p Parts) agree(vendor string, kinds []string) error {
+	vendor, err := outgoing.Vendor(vendor)
+	if err != nil {
+		return err
+	}
 	for _, kind := range kinds {
 		if !slices.Contains(agent.Requests, kind) {
 			hint := "the kinds are " + strings.Join(agent.Requests, ", ")

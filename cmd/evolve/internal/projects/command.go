@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/consent"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/spf13/cobra"
 )
@@ -44,12 +45,13 @@ are not known is read only with --all.`,
 		Use:   "allow [PATH...]",
 		Short: "Allow the sessions of projects to be read",
 		Long: `allow lets the next harvest read the sessions of a folder and of all folders
-below it. Reading happens on this machine.`,
-		Example: "  evolve projects allow .\n  evolve projects allow ~/shop ~/blog\n  evolve projects allow --all",
+below it. Reading happens on this machine. Its text may go to the vendor whose
+agent recorded it, to those that --to names, and to nobody else.`,
+		Example: "  evolve projects allow .\n  evolve projects allow . --to openai\n  evolve projects allow . --to none\n  evolve projects allow ~/shop ~/blog\n  evolve projects allow --all",
 		RunE:    func(_ *cobra.Command, args []string) error { return desk().allow(args, every, to) },
 	}
 	allow.Flags().BoolVar(&every, "all", false, "every project that is not denied by name, later ones too")
-	allow.Flags().StringSliceVar(&to, "to", nil, "also let these vendors' models get the text")
+	allow.Flags().StringSliceVar(&to, "to", nil, "also let these vendors' models get the text; none takes that back")
 	deny := &cobra.Command{
 		Use:   "deny [PATH...]",
 		Short: "Deny the sessions of projects to be read",
@@ -223,12 +225,24 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 			return problem.Inputf("name the folder that it is in", "%s is no folder", plain.Line(folder))
 		}
 	}
+	none := slices.Equal(to, []string{"none"})
+	if none {
+		to = nil
+	}
+	for i := range to {
+		if to[i], err = outgoing.Vendor(to[i]); err != nil {
+			return err
+		}
+	}
 	c := change{Schema: 1, Allowed: true, All: every, Folders: []string{}, Send: to}
 	var b strings.Builder
 	if err := d.update(func(all *consent.Decisions) error {
 		if every {
+			if none {
+				all.Send = nil
+			}
 			all.AllowAll(to...)
-			b.WriteString("allowed: all projects, later ones too\n")
+			b.WriteString("allowed: all projects, later ones too\n" + goes(all.Send))
 			for _, r := range all.Rules {
 				if !r.Read {
 					fmt.Fprintf(&b, "denied:  %s stays denied\n", plain.Line(r.Folder))
@@ -236,10 +250,12 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 			}
 		}
 		for _, folder := range folders {
-			all.Allow(folder, to...)
+			if all.Allow(folder, to...); none {
+				all.Keep(folder)
+			}
 			r, _ := all.On(folder)
 			c.Folders = append(c.Folders, r.Folder)
-			fmt.Fprintf(&b, "allowed: %s and what is below it\n", plain.Line(r.Folder))
+			fmt.Fprintf(&b, "allowed: %s and what is below it\n%s", plain.Line(r.Folder), goes(r.Send))
 			if _, err := os.Stat(folder); err != nil {
 				b.WriteString("         no such folder is here now\n")
 			}
@@ -255,6 +271,15 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 	}
 	b.WriteString("next: `evolve harvest` reads what is new\n")
 	return d.Print(c, b.String())
+}
+
+// goes says which vendors get text.
+func goes(send []string) string {
+	to := "to the vendor whose agent recorded it, and to nobody else"
+	if len(send) > 0 {
+		to = "to the vendor whose agent recorded it, and to " + strings.Join(send, ", ")
+	}
+	return "text:    may go " + plain.Text(to) + "\n"
 }
 
 func (d *Desk) deny(ctx context.Context, args []string, every bool) error {
