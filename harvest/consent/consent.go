@@ -37,7 +37,8 @@ type Decisions struct {
 // A Rule decides on a folder and all that is below it. Of the rules that hold a folder,
 // the one of the deepest folder decides.
 type Rule struct {
-	Folder string   `yaml:"folder" json:"folder"` // absolute, without symbolic links
+	Folder string   `yaml:"folder" json:"folder"`                   // absolute, without symbolic links
+	Typed  string   `yaml:"typed,omitempty" json:"typed,omitempty"` // as it was named if that differs: a denial holds there, too
 	Read   bool     `yaml:"read" json:"read"`
 	Send   []string `yaml:"send,omitempty" json:"send,omitempty"` // vendors besides the one whose agent recorded a session
 }
@@ -178,14 +179,17 @@ func with(list, more []string) []string {
 
 // own is the rule of exactly this folder.
 func (d *Decisions) own(folder string) *Rule {
+	typed := filepath.Clean(folder)
 	folder = real(folder)
-	for i := range d.Rules {
-		if d.Rules[i].Folder == folder {
-			return &d.Rules[i]
-		}
+	i := slices.IndexFunc(d.Rules, func(r Rule) bool { return r.Folder == folder })
+	if i < 0 {
+		i = len(d.Rules)
+		d.Rules = append(d.Rules, Rule{Folder: folder})
 	}
-	d.Rules = append(d.Rules, Rule{Folder: folder})
-	return &d.Rules[len(d.Rules)-1]
+	if typed != folder {
+		d.Rules[i].Typed = typed
+	}
+	return &d.Rules[i]
 }
 
 // On returns the decision on a folder. decided is false if no rule holds it: then it is
@@ -209,9 +213,17 @@ func (d *Decisions) On(folder string) (r Rule, decided bool) {
 
 // deepest is the rule of the deepest folder that holds a place.
 func (d *Decisions) deepest(at *place) (best Rule, ok bool) {
+	deep := 0
 	for _, r := range d.Rules {
-		if len(r.Folder) > len(best.Folder) && at.in(d.places.look(r.Folder)) {
-			best, ok = r, true
+		n := len(r.Folder)
+		if !at.in(d.places.look(r.Folder)) {
+			if r.Read || r.Typed == "" || !below(r.Typed, at.typed) {
+				continue
+			}
+			n = max(n, len(r.Typed)) // the link is gone, or leads elsewhere
+		}
+		if n > deep {
+			best, ok, deep = r, true, n
 		}
 	}
 	return best, ok
@@ -248,6 +260,9 @@ func (d *Decisions) Print() string {
 	fmt.Fprintln(h, d.All)
 	for _, r := range slices.SortedFunc(slices.Values(d.Rules), func(a, b Rule) int { return strings.Compare(a.Folder, b.Folder) }) {
 		fmt.Fprintf(h, "%q %v\n", r.Folder, r.Read)
+		if r.Typed != "" {
+			fmt.Fprintf(h, "%q\n", r.Typed)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

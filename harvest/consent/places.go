@@ -15,6 +15,7 @@ import (
 // A place is what is known of a folder on disk.
 type place struct {
 	path     string        // real, as far as it exists
+	typed    string        // as it was named
 	self     fs.FileInfo   // nil if it does not exist
 	above    []fs.FileInfo // self and the folders above it that exist
 	project  string        // see Project
@@ -42,7 +43,7 @@ func (p *places) look(folder string) *place {
 }
 
 func find(folder string) *place {
-	at := &place{path: real(folder)}
+	at := &place{path: real(folder), typed: filepath.Clean(folder)}
 	home, err := os.UserHomeDir()
 	if err == nil {
 		home = real(home)
@@ -71,9 +72,14 @@ func find(folder string) *place {
 // in reports whether a place is a folder or below it. The same folder in other letters
 // is known by the file system.
 func (at *place) in(folder *place) bool {
-	rel, err := filepath.Rel(folder.path, at.path)
-	return err == nil && filepath.IsLocal(rel) ||
+	return below(folder.path, at.path) ||
 		folder.self != nil && slices.ContainsFunc(at.above, func(i fs.FileInfo) bool { return os.SameFile(i, folder.self) })
+}
+
+// below reports whether a path is that of a folder or below it.
+func below(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // maxGit is the longest file of git's that is read, in bytes: it holds a path.
@@ -112,13 +118,33 @@ func line(path string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// real is a folder by its real path, as far as it exists.
+// real is a folder by its real path, as far as it exists. Links to what is gone are
+// followed, too.
 func real(folder string) string {
-	if at, err := skill.RealPath(folder); err == nil {
-		return at
+	for range maxLinks {
+		at, err := skill.RealPath(folder)
+		if err == nil {
+			return at
+		}
+		link, to := folder, ""
+		for ; to == "" && link != filepath.Dir(link); link = filepath.Dir(link) {
+			if to, err = os.Readlink(link); err == nil {
+				break
+			}
+		}
+		if to == "" {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(real(filepath.Dir(link)), to)
+		}
+		folder = filepath.Join(to, strings.TrimPrefix(folder, link))
 	}
 	return filepath.Clean(folder)
 }
+
+// maxLinks is how many links to nothing are followed.
+const maxLinks = 40
 
 // Project is what a folder belongs to: the top folder of its git repository, the main
 // one if it is in a worktree, or else the folder itself, by its real path. A folder that

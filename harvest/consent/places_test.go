@@ -85,3 +85,38 @@ func TestOtherLetters(t *testing.T) {
 		t.Error("it is not known what is below a folder")
 	}
 }
+
+// A denial holds by the path that was typed and by the real one, whatever is gone later.
+func TestGone(t *testing.T) {
+	at := layout(t, map[string]string{"client/src": "", "link": "-> client", "relative": ""})
+	if err := os.Symlink("../client", at("relative", "link")); err != nil {
+		t.Fatal(err)
+	}
+	var d Decisions
+	d.AllowAll()
+	d.Deny(at("link"))
+	path := at("data", "projects.yaml")
+	gone := func(what string) {
+		t.Helper()
+		if err := os.RemoveAll(at(what)); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		now, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, folder := range []string{at("client"), at("link/src"), at("relative/link/src")} {
+			if now.MayRead([]string{folder}) {
+				t.Errorf("without %s: %s is read", what, folder)
+			}
+		}
+		if !now.MayRead([]string{at("clients")}) || !now.MayRead([]string{at("relative")}) {
+			t.Error("more is denied")
+		}
+	}
+	gone("client")
+	gone("link")
+}
