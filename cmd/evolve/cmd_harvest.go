@@ -96,7 +96,7 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 	if g.Gate, err = desk.Decided(); err != nil {
 		return err
 	}
-	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored), held: !g.Gate.AllowsAll()}
+	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored), held: !g.Gate.Free()}
 	r.AddStored(stored)
 	if r.Skills, err = mineAll(ctx, a, db, only, f.headless); err != nil {
 		return err

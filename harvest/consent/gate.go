@@ -37,8 +37,8 @@ func (g *Gate) Allowed(folders []string) bool {
 	return false
 }
 
-// AllowsAll reports whether the gate holds nothing back.
-func (g *Gate) AllowsAll() bool {
+// Free reports whether the gate holds nothing back.
+func (g *Gate) Free() bool {
 	return !slices.ContainsFunc(g.Decisions, func(d *Decisions) bool {
 		return !d.All || slices.ContainsFunc(d.Rules, func(r Rule) bool { return !r.Read })
 	})
