@@ -22,6 +22,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -352,6 +353,11 @@ func (d *Doctor) program(ctx context.Context, what string, k *agent.Kind) {
 func (d *Doctor) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
+	to := map[string][]agent.Recipient{agent.Replay: agent.At(d.BaseURL)}
+	if err := (&outgoing.Control{Policy: d.Policy}).Allowed(to); err != nil {
+		d.add("server", Fails, "name a server that it allows", "%s was not asked: %v", d.shown, err)
+		return
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(d.BaseURL, "/")+"/models", nil)
 	if err != nil {
 		d.add("server", Fails, "check --base-url", "%v", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
 )
 
 func TestDoctorAsksServer(t *testing.T) {
@@ -75,5 +76,16 @@ func TestDoctorWithUnreadableConfiguration(t *testing.T) {
 	}
 	if len(d.found) != 1 || d.found[0].State != Fails || d.found[0].Fix == "" {
 		t.Errorf("found %+v, want one failure with what to do", d.found)
+	}
+}
+
+// A host that the machine's policy does not allow is not asked.
+func TestDoctorAsksAllowedHostsAlone(t *testing.T) {
+	p := &policy.Policy{Hosts: &[]string{"allowed.example"}}
+	d := &Doctor{Getenv: func(string) string { return "" }, BaseURL: "http://192.0.2.1/v1", shown: "http://192.0.2.1/v1", Timeout: time.Millisecond,
+		Policy: func() (*policy.Policy, error) { return p, nil }}
+	d.ask(t.Context())
+	if len(d.found) != 1 || d.found[0].State != Fails || !strings.Contains(d.found[0].Detail, "was not asked") || !strings.Contains(d.found[0].Detail, "192.0.2.1") {
+		t.Errorf("%+v", d.found)
 	}
 }
