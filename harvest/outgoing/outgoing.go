@@ -106,7 +106,8 @@ func (g *Control) decisions() (owner, fixed *consent.Decisions, err error) {
 // Filter returns the cases whose text every vendor of these kinds of requests may get,
 // and a line for each project whose cases stay out. A project that may not be read stays
 // out even if nothing leaves this machine, as soon as the owner has decided. A case that
-// was imported without a session is its owner's choice, and stays.
+// was imported without a session is its owner's choice, and stays; unless it names the
+// agent of a vendor: then it is a session's of no known folder.
 func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, cases []eval.Case) (kept []eval.Case, left Left, err error) {
 	vendors := back.Vendors(kinds...)
 	if len(cases) == 0 || g == nil && len(vendors) == 0 {
@@ -293,7 +294,12 @@ func (g *Control) origins(ctx context.Context, db *store.Store, cases []eval.Cas
 	for i := range cases {
 		c := &cases[i]
 		id := sessionOf(c)
-		if id == "" {
+		if c.Source == nil || c.Source.Session == "" {
+			if c.Source != nil && c.Source.Agent != "" {
+				if by := g.Recorder(&harvest.Session{Agent: c.Source.Agent}); by != "" {
+					out[id] = origin{recorder: by}
+				}
+			}
 			continue
 		}
 		if recorded[c.Skill] == nil {
@@ -328,7 +334,7 @@ func sessionOf(c *eval.Case) string {
 	if c.Source == nil {
 		return ""
 	}
-	return c.Source.Session
+	return cmp.Or(c.Source.Session, "\x00"+c.Source.Agent) // no session has such an ID
 }
 
 // Left are the cases that stay out, by project.

@@ -141,6 +141,24 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// A case that was imported without its session is still one of a session if it names the
+// agent that recorded it.
+func TestImportedOfAnAgent(t *testing.T) {
+	w := newWorld(t, func(w *world, d *consent.Decisions) { d.Allow(w.at("shop")) })
+	cases := []eval.Case{{ID: "taken", Skill: "plot", Source: &eval.Source{Agent: "claude-code"}}, {ID: "own", Skill: "plot", Source: &eval.Source{Origin: "imported"}}, {ID: "by", Skill: "plot", Source: &eval.Source{Agent: "somebody"}}}
+	for all, want := range map[bool]string{false: "own by", true: "taken own by"} {
+		d := &consent.Decisions{All: all}
+		d.Allow(w.at("shop"))
+		if err := d.Write(w.File); err != nil {
+			t.Fatal(err)
+		}
+		kept, _, err := w.Filter(t.Context(), w.db, asks(map[string]string{agent.Replay: "anthropic"}), agent.Requests, cases)
+		if err != nil || ids(kept) != want {
+			t.Errorf("all %v: kept %s, %v", all, ids(kept), err)
+		}
+	}
+}
+
 // What was not cleared is not sent, whoever asks; nor what nobody has agreed to.
 func TestRequestsAreHeld(t *testing.T) {
 	w := newWorld(t, func(w *world, d *consent.Decisions) {
