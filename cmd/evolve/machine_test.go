@@ -93,11 +93,14 @@ func TestTargetsUnderPolicy(t *testing.T) {
 	if code, text := evolve(machine{}, "promote", "tagger@"+at[:12]); code != exitDone {
 		t.Fatalf("without a policy: exit %d, %s", code, text)
 	}
-	m.policy = func() (*policy.Policy, error) { return nil, policy.Refuse("it is broken") }
 	if code, text := evolve(m, "rollback", "tagger"); code != exitDone {
 		t.Errorf("rollback: exit %d, %s", code, text)
 	}
 	if got, err := os.ReadFile(r.path("claude")); err != nil || !bytes.Equal(got, r.v0) {
 		t.Errorf("after the rollback: %q, %v", got, err)
+	}
+	m.policy = func() (*policy.Policy, error) { return nil, policy.Refuse("it is broken") }
+	if code, text := evolve(m, "rollback", "tagger"); strings.Contains(text, "broken") { // there is nothing more to take back
+		t.Errorf("a rollback under a policy that cannot be read: exit %d, %s", code, text)
 	}
 }

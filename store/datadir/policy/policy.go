@@ -89,7 +89,7 @@ func read(path string, trusted func(fs.FileInfo) error) (*Policy, error) {
 		err = p.check()
 	}
 	if err != nil {
-		return nil, &problem.Error{Kind: problem.Refused, Err: fmt.Errorf("the policy of this machine, %s: %w", path, err), Hint: "its administrator has to mend it; until then evolve does nothing here"}
+		return nil, &problem.Error{Kind: problem.Refused, Err: fmt.Errorf("the policy of this machine, %s: %w", path, err), Hint: "its administrator has to mend it; until then evolve only looks, denies, purges and rolls back here"}
 	}
 	return p, nil
 }

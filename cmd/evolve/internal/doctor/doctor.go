@@ -101,7 +101,7 @@ func (d *Doctor) policy() {
 	}
 	p, err := d.Policy()
 	if err != nil {
-		d.add("policy", Fails, "its administrator has to mend it; until then evolve does nothing here", "%v", err)
+		d.add("policy", Fails, "its administrator has to mend it; until then evolve only looks, denies, purges and rolls back here", "%v", err)
 	}
 	if p == nil {
 		return
