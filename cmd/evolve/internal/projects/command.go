@@ -279,7 +279,7 @@ func goes(send []string) string {
 	if len(send) > 0 {
 		to = "to the vendor whose agent recorded it, and to " + strings.Join(send, ", ")
 	}
-	return "text:    may go " + plain.Text(to) + "\n"
+	return "text:    may go " + plain.Line(to) + "\n"
 }
 
 func (d *Desk) deny(ctx context.Context, args []string, every bool) error {
