@@ -26,7 +26,6 @@ func bytesOf(s string) *class {
 }
 
 var (
-	upper     = bytesOf("A-Z0-9")
 	alnum     = bytesOf("A-Za-z0-9")
 	letter    = bytesOf("A-Za-z")
 	word      = bytesOf("A-Za-z0-9_")
