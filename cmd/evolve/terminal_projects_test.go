@@ -20,7 +20,7 @@ func strangers(t *testing.T, home string, projects int) {
 	for p := range projects {
 		for n := range p + 1 {
 			id := fmt.Sprintf("s-%02d-%02d", p+1, n)
-			line := fmt.Sprintf(`{"type":"user","message":{"role":"user","content":"list the orders"},"uuid":"u","timestamp":"2026-11-%02dT10:00:%02d.000Z","cwd":"/work/p%02d","sessionId":"%s"}`+"\n", p+1, n, p+1, id)
+			line := fmt.Sprintf(`{"type":"user","message":{"role":"user","content":"list the orders"},"uuid":"u","timestamp":"2026-11-%02dT10:00:%02d.000Z","cwd":"/home/p%02d","sessionId":"%s"}`+"\n", p+1, n, p+1, id)
 			putFile(t, filepath.Join(home, ".claude", "projects", "p", id+".jsonl"), []byte(line))
 		}
 	}
@@ -39,7 +39,7 @@ func TestTerminalFirst(t *testing.T) {
 		{"all", 3, []string{"a\n"}, exitDone, 6, `^6 new or changed sessions`},
 		{"one of them", 3, []string{"4\n", "none of the answers", "2\n"}, exitDone, 2, `^harvest: 4 sessions of 2 new projects were not read`},
 		{"none", 3, []string{"n\n"}, exitDone, 0, `^harvest: 6 sessions of 3 new projects were not read`},
-		{"from the whole list", 12, []string{"12\n", "none of the answers", "\n", "12  /work/p01 ", "12\n"}, exitDone, 1, `^1 new or changed sessions`},
+		{"from the whole list", 12, []string{"12\n", "none of the answers", "\n", "12  /home/p01 ", "12\n"}, exitDone, 1, `^1 new or changed sessions`},
 		{"no answer", 3, []string{"\x04"}, exitUsage, -1, `^evolve: nothing new was read: you have not chosen yet`},
 		{"later", 3, []string{ctrlC}, exitInterrupted, -1, `^evolve: interrupted`},
 	} {
@@ -58,7 +58,7 @@ func TestTerminalFirst(t *testing.T) {
 					continue
 				}
 				if seen := p.await(`Your answer:\n`); i == 0 && (!strings.Contains(seen, "on this machine only") || !strings.Contains(seen, "projects.yaml") || strings.Contains(seen, "and 2 more, with 3 sessions") != (k.projects == 12) ||
-					!strings.Contains(seen, fmt.Sprintf("   1  /work/p%02d  %d sessions  last on 2026-11-%02d", k.projects, k.projects, k.projects))) {
+					!strings.Contains(seen, fmt.Sprintf("   1  /home/p%02d  %d sessions  last on 2026-11-%02d", k.projects, k.projects, k.projects))) {
 					t.Errorf("asked:\n%s", seen)
 				}
 				p.press(keys)

@@ -113,7 +113,7 @@ func TestSurvey(t *testing.T) {
 // that was allowed before.
 func TestChosenAlone(t *testing.T) {
 	dir := t.TempDir()
-	named := []Project{{Folder: dir + "/work/client/shop"}, {Folder: dir + "/work/client"}, {Folder: dir + "/work"}, {Folder: dir + "/else"}}
+	named := []Project{{Folder: dir + "/team/client/shop"}, {Folder: dir + "/team/client"}, {Folder: dir + "/team"}, {Folder: dir + "/else"}}
 	for picked, want := range map[string][]bool{"3": {false, false, true, false}, "3 1": {true, false, true, false}, "1 2 3": {true, true, true, false}, "4": {false, false, false, true}} {
 		var d Decisions
 		asked := ""
@@ -129,12 +129,12 @@ func TestChosenAlone(t *testing.T) {
 	}
 	var d Decisions
 	d.AllowAll()
-	d.Allow(dir + "/work/client")
-	d.Deny(dir + "/work")
-	if d.MayRead([]string{dir + "/work/client"}) || !d.MayRead([]string{dir + "/else"}) {
+	d.Allow(dir + "/team/client")
+	d.Deny(dir + "/team")
+	if d.MayRead([]string{dir + "/team/client"}) || !d.MayRead([]string{dir + "/else"}) {
 		t.Errorf("%+v", d.Rules)
 	}
-	if _, err := Ask([]Project{{Folder: "/work/a\n   2  /home/dev\t9 sessions"}}, "", func(q string) (string, bool, error) {
+	if _, err := Ask([]Project{{Folder: "/team/a\n   2  /home/dev\t9 sessions"}}, "", func(q string) (string, bool, error) {
 		if strings.Contains(q, "\n   2") || strings.Contains(q, "denied") {
 			t.Errorf("a name forges a line:\n%s", q)
 		}
