@@ -67,7 +67,7 @@ func Doubts(s string) (out []string) {
 		}
 		for _, p := range valuesIn(s, w) {
 			v := s[p.start:p.end]
-			if (doubtful(v) || digest(v) && len(v) == 40 && len(words) == 2 || len(words) <= alone && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
+			if (doubtful(v) || len(words) <= alone && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
 				found = append(found, p)
 			}
 		}
@@ -94,9 +94,9 @@ func doubtful(v string) bool {
 	signs := signsOf(v)
 	made := n+2*signs >= 8 && (mixed(v) || n >= 9 || signs > 1) && 2*(n+2*signs) >= size && n >= 4 && !extension.MatchString(v)
 	switch {
-	case digest(v) && len(v) != 40:
+	case digest(v):
 		made = len(v) >= 32 && !uuid(v) && !strings.Contains(v, ":") && !strings.HasPrefix(v, "0x")
-	case digest(v), encodedWords(v), entropy(v) < 2.5, identifier.MatchString(v): // nothing says what a hash is
+	case encodedWords(v), entropy(v) < 2.5, identifier.MatchString(v):
 		made = false
 	case hexWithDashes(v):
 		made = true
