@@ -15,13 +15,13 @@ import (
 // A Recipient gets the text that a role is asked with. This machine is none.
 type Recipient struct {
 	Vendor string `json:"vendor"` // as owners allow it, never ""
-	// Host is its server, and Port the server's; "" if nobody can tell.
+	// Host and Port are its server's; "" if they are not known.
 	Host string `json:"host,omitempty"`
 	Port string `json:"-"`
 }
 
-// Address is the recipient's host, with its port if that is not the usual one; "" if
-// nobody can tell.
+// Address is the recipient's host, with its port if that is not 443; "" if the host is
+// not known.
 func (r Recipient) Address() string {
 	if r.Host == "" || r.Port == "443" {
 		return r.Host
@@ -60,9 +60,8 @@ func Vendors() (out []string) {
 	return slices.Compact(out)
 }
 
-// At are the recipients behind an address: a base URL, a host or host:port. Nobody is
-// behind one of this machine, as far as can be known: a server on it may pass on what it
-// gets.
+// At are the recipients behind an address: a base URL, a host or host:port. An address of
+// this machine has none, as far as can be known: a server on it may forward what it gets.
 func At(address string) []Recipient {
 	host, port := address, "443"
 	if u, err := url.Parse(address); err == nil && u.Host != "" {

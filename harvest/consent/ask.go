@@ -31,7 +31,7 @@ func IsUndecided(err error) bool { return errors.Is(err, errUndecided) }
 const shown = 10
 
 // Ask asks the owner which projects may be read, and returns the answer: what it changes.
-// line prints a question and reads a line; ok is false if nobody can answer, which is
+// line prints a question and reads a line; ok is false if there is no terminal, which is
 // Undecided. file is the place of the answer, for people.
 func Ask(projects []Project, file string, line func(question string) (answer string, ok bool, err error)) (func(*Decisions) error, error) {
 	named := slices.DeleteFunc(slices.Clone(projects), func(p Project) bool { return p.Folder == "" })

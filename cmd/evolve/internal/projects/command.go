@@ -46,7 +46,7 @@ are not known is read only with --all.`,
 		Short: "Allow the sessions of projects to be read",
 		Long: `allow lets the next harvest read the sessions of a folder and of all folders
 below it. Reading happens on this machine. Its text may go to the vendor whose
-agent recorded it, to those that --to names, and to nobody else.`,
+agent recorded it and to those that --to names, and to no other.`,
 		Example: "  evolve projects allow .\n  evolve projects allow . --to openai\n  evolve projects allow . --to none\n  evolve projects allow ~/shop ~/blog\n  evolve projects allow --all",
 		RunE:    func(_ *cobra.Command, args []string) error { return desk().allow(args, every, to) },
 	}
@@ -81,11 +81,7 @@ func (d *Desk) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db, err := d.Store(ctx)
-	if err != nil {
-		return err
-	}
-	kept, err := stored(ctx, db)
+	db, kept, err := d.stored(ctx)
 	if err != nil {
 		return err
 	}
@@ -172,12 +168,14 @@ func (d *Desk) rows(all *consent.Decisions, kept, found []consent.Project) []row
 	return rows
 }
 
-// stored are the sessions of a store that may be nil, without their turns.
-func stored(ctx context.Context, db *store.Store) ([]harvest.Session, error) {
-	if db == nil {
-		return nil, nil
+// stored opens the store, which may be nil, and lists its sessions without their turns.
+func (d *Desk) stored(ctx context.Context) (*store.Store, []harvest.Session, error) {
+	db, err := d.Store(ctx)
+	if err != nil || db == nil {
+		return nil, nil, err
 	}
-	return db.Sessions(ctx, store.SessionFilter{Bare: true})
+	kept, err := db.Sessions(ctx, store.SessionFilter{Bare: true})
+	return db, kept, err
 }
 
 // A change is what a decision has come to.
@@ -275,7 +273,7 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 
 // goes says which vendors get text.
 func goes(send []string) string {
-	to := "to the vendor whose agent recorded it, and to nobody else"
+	to := "to the vendor whose agent recorded it alone"
 	if len(send) > 0 {
 		to = "to the vendor whose agent recorded it, and to " + strings.Join(send, ", ")
 	}
@@ -287,11 +285,7 @@ func (d *Desk) deny(ctx context.Context, args []string, every bool) error {
 	if err != nil {
 		return err
 	}
-	db, err := d.Store(ctx)
-	if err != nil {
-		return err
-	}
-	kept, err := stored(ctx, db)
+	_, kept, err := d.stored(ctx)
 	if err != nil {
 		return err
 	}
