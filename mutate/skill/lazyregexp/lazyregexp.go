@@ -18,6 +18,7 @@ import (
 type Regexp struct {
 	get      func() *regexp.Regexp
 	required func() []string
+	first    func() *bytes
 	asked    atomic.Int32
 }
 
@@ -30,6 +31,9 @@ func (r *Regexp) may(s string) bool {
 	if r.asked.Load() < often {
 		r.asked.Add(1)
 		return true
+	}
+	if f := r.first(); f != nil && (s == "" || !f[s[0]]) {
+		return false
 	}
 	need := r.required()
 	return need == nil || slices.ContainsFunc(need, func(text string) bool { return strings.Contains(s, text) })
@@ -47,6 +51,7 @@ func New(expr string) *Regexp {
 	r := &Regexp{
 		get:      sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
 		required: sync.OnceValue(func() []string { return required(expr) }),
+		first:    sync.OnceValue(func() *bytes { return first(expr) }),
 	}
 	if inTest {
 		r.get()
@@ -87,20 +92,35 @@ func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 func (r *Regexp) FindAllSubmatchIndex(b []byte, n int) [][]int {
 	return r.get().FindAllSubmatchIndex(b, n)
 }
-func (r *Regexp) FindIndex(b []byte) []int   { return r.get().FindIndex(b) }
-func (r *Regexp) Find(b []byte) []byte       { return r.get().Find(b) }
-func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
+func (r *Regexp) FindIndex(b []byte) []int { return r.get().FindIndex(b) }
+func (r *Regexp) Find(b []byte) []byte     { return r.get().Find(b) }
+func (r *Regexp) FindString(s string) string {
+	if !r.may(s) {
+		return ""
+	}
+	return r.get().FindString(s)
+}
 func (r *Regexp) FindStringIndex(s string) []int {
 	if !r.may(s) {
 		return nil
 	}
 	return r.get().FindStringIndex(s)
 }
-func (r *Regexp) FindStringSubmatch(s string) []string   { return r.get().FindStringSubmatch(s) }
-func (r *Regexp) FindStringSubmatchIndex(s string) []int { return r.get().FindStringSubmatchIndex(s) }
-func (r *Regexp) FindSubmatch(b []byte) [][]byte         { return r.get().FindSubmatch(b) }
-func (r *Regexp) FindSubmatchIndex(b []byte) []int       { return r.get().FindSubmatchIndex(b) }
-func (r *Regexp) ReplaceAll(src, repl []byte) []byte     { return r.get().ReplaceAll(src, repl) }
+func (r *Regexp) FindStringSubmatch(s string) []string {
+	if !r.may(s) {
+		return nil
+	}
+	return r.get().FindStringSubmatch(s)
+}
+func (r *Regexp) FindStringSubmatchIndex(s string) []int {
+	if !r.may(s) {
+		return nil
+	}
+	return r.get().FindStringSubmatchIndex(s)
+}
+func (r *Regexp) FindSubmatch(b []byte) [][]byte     { return r.get().FindSubmatch(b) }
+func (r *Regexp) FindSubmatchIndex(b []byte) []int   { return r.get().FindSubmatchIndex(b) }
+func (r *Regexp) ReplaceAll(src, repl []byte) []byte { return r.get().ReplaceAll(src, repl) }
 func (r *Regexp) ReplaceAllFunc(src []byte, repl func([]byte) []byte) []byte {
 	return r.get().ReplaceAllFunc(src, repl)
 }

@@ -85,13 +85,14 @@ func TestRequired(t *testing.T) {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}
 	}
-	exprs := []string{`\b(?:ask|asks) (?:him|her)\b`, `a+bc|(?:de){2,}`, `(?i)ask`, `ask|`, `(?:ask)?x*`, `[ab]c.d`, `^ab$|c`, `(?:a|b)(?:cd|e)?f`, `x\x{FFFD}`}
+	exprs := []string{`^(?:ask|(?i:de)+|[^a-f]x|\S+c)`, `^a?bc|^(e|\d*x)`, `^(?:\b|a)d`, `^\s*x|b`, `^(?i:ask|k)`, `^.x?`, `\b(?:ask|asks) (?:him|her)\b`, `a+bc|(?:de){2,}`, `(?i)ask`, `ask|`, `(?:ask)?x*`, `[ab]c.d`, `^ab$|c`, `(?:a|b)(?:cd|e)?f`, `x\x{FFFD}`}
 	rapid.Check(t, func(t *rapid.T) {
 		expr := rapid.SampledFrom(exprs).Draw(t, "expr")
 		lazy, eager := New(expr), regexp.MustCompile(expr)
 		lazy.asked.Store(often)
-		s := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"ask", "asks", "a", "bc", "de", "c", "d", "f", "cd", "e", "x", "ab", " ", "him", "her", "\xff", "A"})).Draw(t, "text"), "")
-		if lazy.MatchString(s) != eager.MatchString(s) || !reflect.DeepEqual(lazy.FindStringIndex(s), eager.FindStringIndex(s)) || !reflect.DeepEqual(lazy.FindAllStringSubmatchIndex(s, -1), eager.FindAllStringSubmatchIndex(s, -1)) {
+		s := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"ask", "asks", "a", "bc", "de", "c", "d", "f", "cd", "e", "x", "ab", " ", "him", "her", "\xff", "A", "\n", "K", "\u212a"})).Draw(t, "text"), "")
+		if lazy.MatchString(s) != eager.MatchString(s) || !reflect.DeepEqual(lazy.FindStringIndex(s), eager.FindStringIndex(s)) || !reflect.DeepEqual(lazy.FindAllStringSubmatchIndex(s, -1), eager.FindAllStringSubmatchIndex(s, -1)) ||
+			!reflect.DeepEqual(lazy.FindStringSubmatchIndex(s), eager.FindStringSubmatchIndex(s)) || lazy.FindString(s) != eager.FindString(s) {
 			t.Fatalf("%s finds something else in %q", expr, s)
 		}
 	})
