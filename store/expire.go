@@ -65,8 +65,9 @@ func (s *Store) Due(ctx context.Context, before func(agent string) time.Time, bu
 			kept[d.ID] = true
 		}
 		return struct{}{}, nil
-	}, `SELECT id, path, agent, coalesce(head ->> '$.ended', ''), started, (SELECT max(modified) FROM cursors WHERE cursors.path = sessions.path)
-		FROM sessions WHERE expired IS NULL ORDER BY id, path`)
+	}, `SELECT id, path, agent, coalesce(head ->> '$.ended', ''), started, files.modified
+		FROM sessions LEFT JOIN (SELECT path, max(modified) AS modified FROM cursors GROUP BY path) AS files USING (path)
+		WHERE expired IS NULL ORDER BY id, path`)
 	if err != nil {
 		return x, fmt.Errorf("list sessions whose text expires: %w", err)
 	}
