@@ -40,7 +40,7 @@ var (
 
 	// several matches lines that people type too, but not so many of one shape.
 	several = []struct {
-		re    *lazyregexp.Regexp
+		re    form
 		lines int
 	}{
 		{shape(`(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL|PANIC)(?::|\s+\S)`, `(?:error|warning|fatal|panic|[EW]rror|Warning|Exception|Caused by): `, `npm (?:error|warn) `), 3},
@@ -70,8 +70,26 @@ var (
 	talks = lazyregexp.New(`^(?:[^"']*\s)?(?:` + verbs + `|I|(?i:you|we|ich|wir|du|tu|nous|tú|please|bitte|not|never|nicht|kein|keine|pas))(?:[\s,.;:!?]|$)`)
 )
 
-func shape(lines ...string) *lazyregexp.Regexp {
-	return lazyregexp.New(`^(?:` + strings.Join(lines, "|") + `)`)
+// A form is what lines look like, each expression for itself: most lines begin like none
+// of them, which is seen at once.
+type form []*lazyregexp.Regexp
+
+func shape(lines ...string) (f form) {
+	for _, l := range lines {
+		f = append(f, lazyregexp.New(`^(?:`+l+`)`))
+	}
+	return f
+}
+
+// find is where the first expression that matches a text ends, or the mark in it, if it
+// says which part that is; -1 if none does.
+func (f form) find(text string) (end, mark int) {
+	for _, re := range f {
+		if at := re.FindStringSubmatchIndex(text); at != nil {
+			return at[1], at[len(at)-1]
+		}
+	}
+	return -1, -1
 }
 
 const (
@@ -207,10 +225,13 @@ var clause = lazyregexp.New(`^.*\p{L}{2}[.;!?] \p{L}`)
 // below it would be theirs, too. Programs print no lists, but people list what is wrong
 // with an output.
 func cites(line string) (cited, list bool) {
+	if !strings.HasSuffix(line, ":") {
+		return false, false
+	}
 	if at := clause.FindStringIndex(line); at != nil {
 		line = line[strings.LastIndexByte(line[:at[1]], ' ')+1:]
 	}
-	if !strings.HasSuffix(line, ":") || bySelf.MatchString(line) {
+	if bySelf.MatchString(line) {
 		return false, false
 	}
 	list = spoken.MatchString(line)
@@ -273,24 +294,20 @@ func (m *marking) shapes(lines []line) {
 			two += lines[i+1].text
 		}
 		l.certain = diff && strings.ContainsRune("+-@", rune(l.text[0]))
-		if at := certain.FindStringSubmatchIndex(two); at != nil {
-			end := at[1]
-			if at[3] >= 0 {
-				end = at[3]
-			}
-			l.certain = l.certain || !predicate.MatchString(two[end:])
+		if _, mark := certain.find(two); mark >= 0 {
+			l.certain = l.certain || !predicate.MatchString(two[mark:])
 		}
-		if at := entered.FindStringIndex(two); at != nil {
+		if end, _ := entered.find(two); end >= 0 {
 			prompts = append(prompts, i)
-			if !predicate.MatchString(one[min(at[1], len(one)):]) {
+			if !predicate.MatchString(one[min(end, len(one)):]) {
 				typed++
 				firm = firm || !talks.MatchString(one)
 			}
 		}
 		for k, s := range several {
-			if at := s.re.FindStringIndex(two); at != nil {
+			if end, _ := s.re.find(two); end >= 0 {
 				seen[k][i] = true
-				if !predicate.MatchString(two[at[1]:]) {
+				if !predicate.MatchString(two[end:]) {
 					count[k]++
 				}
 			}

@@ -72,7 +72,9 @@ func TestNew(t *testing.T) {
 func TestRequired(t *testing.T) {
 	for expr, want := range map[string][]string{
 		`\b(?:ask|asks) (?:him|her)\b`: {"ask"},
-		`a+bc|(?:de){2,}`:              {"bc", "de"},
+		`a+bc|(?:de){2,}`:              {"bc", "dede"},
+		`[a-c]\d|\S {3,}\S`:            {"a", "b", "c", "   "},
+		`[a-z]|[^a]`:                   nil,
 		`(?i)ask`:                      nil,
 		`ask|`:                         nil,
 		`(?:ask)?x*`:                   nil,

@@ -31,12 +31,19 @@ func literals(re *syntax.Regexp) []string {
 			return nil
 		}
 		return []string{string(re.Rune)}
+	case syntax.OpCharClass:
+		return characters(re.Rune)
 	case syntax.OpCapture, syntax.OpPlus:
 		return literals(re.Sub[0])
 	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return literals(re.Sub[0])
+		if re.Min == 0 {
+			break
 		}
+		some := literals(re.Sub[0])
+		if len(some) == 1 && re.Sub[0].Op == syntax.OpLiteral {
+			return []string{strings.Repeat(some[0], re.Min)}
+		}
+		return some
 	case syntax.OpAlternate:
 		var all []string
 		for _, sub := range re.Sub {
@@ -59,12 +66,26 @@ func literals(re *syntax.Regexp) []string {
 	return nil
 }
 
+// characters are those of a class, nil if it has many.
+func characters(ranges []rune) (all []string) {
+	const few = 8
+	for i := 0; i < len(ranges); i += 2 {
+		for r := ranges[i]; r <= ranges[i+1]; r++ {
+			if len(all) == few || r == utf8.RuneError {
+				return nil
+			}
+			all = append(all, string(r))
+		}
+	}
+	return all
+}
+
 // rarer reports whether a text is less likely to hold one of a than one of b.
 func rarer(a, b []string) bool {
 	if len(a) > maxRequired || len(b) > maxRequired {
 		return len(a) < len(b)
 	}
-	return shortest(a) > shortest(b)
+	return shortest(a) > shortest(b) || shortest(a) == shortest(b) && len(a) < len(b)
 }
 
 func shortest(list []string) int {
