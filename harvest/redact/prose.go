@@ -1,7 +1,9 @@
 package redact
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -93,12 +95,16 @@ func prose(s string, look lookFor) (found []span) {
 	if look == inAnything {
 		return nil
 	}
-	found = append(spoken(s, look), users(s, look)...)
+	var words []span // which may be secrets by their looks, or are short
 	for w := range tokensOf(s) {
-		if suspicious(s[w.start:w.end]) && habitual(s[w.start:w.end]) {
-			found = append(found, span{w.start, w.end, "password", true})
+		if v := s[w.start:w.end]; len(v) >= 6 {
+			words = append(words, w)
+			if suspicious(v) && habitual(v) {
+				found = append(found, span{w.start, w.end, "password", true})
+			}
 		}
 	}
+	found = append(append(found, spoken(s, look, words)...), users(s, look)...)
 	if look == inTyped {
 		found = own(s, append(found, fourByFour(s)...))
 	}
@@ -122,8 +128,8 @@ func own(s string, spans []span) (out []span) {
 	return out
 }
 
-// spoken finds the values near the nouns of a text.
-func spoken(s string, look lookFor) (found []span) {
+// spoken finds the values near the nouns of a text among its words.
+func spoken(s string, look lookFor, words []span) (found []span) {
 	add := func(start, end int, kind string) {
 		if v := s[start:end]; end > start && !strings.Contains(v, open) && !harmless(v) && !published(v) {
 			found = append(found, span{start, end, kind, true})
@@ -138,8 +144,12 @@ func spoken(s string, look lookFor) (found []span) {
 			}
 			continue
 		}
-		for w := range tokensOf(s[from:to]) {
-			if w.start, w.end = w.start+from, w.end+from; !suspicious(s[w.start:w.end]) && (!strong || w.end-w.start < 6 || wordlike(s[w.start:w.end])) || !near(s, n, w) {
+		first, _ := slices.BinarySearchFunc(words, from, func(w span, from int) int { return cmp.Compare(w.start, from) })
+		for _, w := range words[first:] {
+			if w.end > to {
+				break
+			}
+			if !suspicious(s[w.start:w.end]) && (!strong || wordlike(s[w.start:w.end])) || !near(s, n, w) {
 				continue
 			}
 			for _, v := range valuesIn(s, w) {
@@ -153,9 +163,17 @@ func spoken(s string, look lookFor) (found []span) {
 				}
 			}
 		}
-		if strong && strings.ContainsAny(s[from:to], "-\"`:\u201c") {
-			for _, re := range [...]*lazyregexp.Regexp{phraseAfter, phraseBefore, phraseQuoted, phraseLine} {
-				for _, m := range re.FindAllStringSubmatchIndex(s[from:to], 4) {
+		if strong {
+			near := s[from:to]
+			hyphens := strings.Count(near, "-") > 1
+			for _, p := range [...]struct {
+				re  *lazyregexp.Regexp
+				may bool
+			}{{phraseAfter, hyphens}, {phraseBefore, hyphens}, {phraseQuoted, strings.ContainsAny(near, "\"`\u201c")}, {phraseLine, strings.Contains(near, ":")}} {
+				if !p.may {
+					continue
+				}
+				for _, m := range p.re.FindAllStringSubmatchIndex(near, 4) {
 					add(from+m[2], from+m[3], "password")
 				}
 			}
