@@ -153,6 +153,9 @@ func spoken(s string, look lookFor, words []span) (found []span) {
 				continue
 			}
 			for _, v := range valuesIn(s, w) {
+				if text := s[v.start:v.end]; !bound(text, strong) && !chosen(text, look) && !digest(text) {
+					continue
+				}
 				tied := v.start >= n.end && binds(s[n.end:v.start]) || v.end <= n.start && asPassword.MatchString(s[v.end:n.start])
 				if tied && bound(s[v.start:v.end], strong) {
 					add(v.start, v.end, n.kind)
@@ -304,43 +307,55 @@ func near(s string, noun, w span) bool {
 // tokensOf are the words of a text, as blanks, quotes and other scripts end them.
 func tokensOf(s string) iter.Seq[span] {
 	return func(yield func(span) bool) {
-		from := -1
-		for i := 0; i <= len(s); {
-			r, n := rune(' '), 1
-			if i < len(s) {
-				if r = rune(s[i]); r >= utf8.RuneSelf {
-					r, n = utf8.DecodeRuneInString(s[i:])
-				}
-			}
-			if r < utf8.RuneSelf && !endsWord[r] || r >= utf8.RuneSelf && !foreign(r) {
-				if from < 0 {
-					from = i
-				}
-				i += n
+		for i := 0; i < len(s); {
+			if endsWord[s[i]] {
+				i++
 				continue
 			}
-			if from >= 0 {
-				start, end := from, i
-				for start < end && strings.IndexByte("*_#-", s[start]) >= 0 && end-start > 1 && s[start] == s[end-1] { // **X**
-					start, end = start+1, end-1
-				}
-				if s[start] == '[' && s[end-1] == ']' && placeholder(s, start) < 0 {
-					start, end = start+1, end-1
-				}
-				for end > start && strings.IndexByte(".,:;?)", s[end-1]) >= 0 {
-					end--
-				}
-				if end > start && !yield(span{start, end, "", false}) {
-					return
-				}
-				from = -1
+			start, next := i, 0
+			i, next = wordEnd(s, i)
+			end := i
+			i += next
+			for end-start > 1 && emphasis[s[start]] && s[start] == s[end-1] { // **X**
+				start, end = start+1, end-1
 			}
-			i += n
+			if end > start && s[start] == '[' && s[end-1] == ']' && placeholder(s, start) < 0 {
+				start, end = start+1, end-1
+			}
+			for end > start && punctuation[s[end-1]] {
+				end--
+			}
+			if end > start && !yield(span{start, end, "", false}) {
+				return
+			}
 		}
 	}
 }
 
-var endsWord = bytesOf(" \n\t\r'\"`,;|<>()")
+// wordEnd is the end of the word at s[i], and the length of the character that ends it.
+func wordEnd(s string, i int) (end, next int) {
+	for i < len(s) {
+		if s[i] < utf8.RuneSelf {
+			if endsWord[s[i]] {
+				return i, 1
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if foreign(r) {
+			return i, n
+		}
+		i += n
+	}
+	return i, 0
+}
+
+var (
+	endsWord    = bytesOf(" \n\t\r'\"`,;|<>()")
+	emphasis    = bytesOf("*_#-")
+	punctuation = bytesOf(".,:;?)")
+)
 
 // foreign is true of what ends a word of ASCII: punctuation beyond it, and letters of
 // scripts that are written without blanks.
@@ -393,15 +408,17 @@ func chosen(v string, look lookFor) bool {
 // chord is words with signs between them: Ctrl+Shift+F5.
 var chord = lazyregexp.New(`^[A-Za-z]{2,}\d?(?:[+~@][A-Za-z]{2,8}|[+~@][A-Za-z]?\d{1,2})+$`)
 
+var sign = bytesOf("!#$%^&*?~+@")
+
 // signsOf counts the characters that identifiers and words do not have.
 func signsOf(v string) (n int) {
-	if chord.MatchString(v) {
-		return 0
-	}
 	for i := range len(v) {
-		if strings.IndexByte("!#$%^&*?~+@", v[i]) >= 0 {
+		if sign[v[i]] {
 			n++
 		}
+	}
+	if n > 0 && chord.MatchString(v) {
+		return 0
 	}
 	return n
 }

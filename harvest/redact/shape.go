@@ -60,14 +60,14 @@ func knownForm(v string) bool {
 // that the transcript shows elsewhere is none.
 func Doubts(s string) (out []string) {
 	var found []span
-	words := slices.Collect(tokensOf(s))
-	for _, w := range words {
+	few := len(strings.Fields(s[:min(len(s), 1024)])) <= alone
+	for w := range tokensOf(s) {
 		if w.end-w.start < minLen || !suspicious(s[w.start:w.end]) {
 			continue
 		}
 		for _, p := range valuesIn(s, w) {
 			v := s[p.start:p.end]
-			if (doubtful(v) || len(words) <= alone && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
+			if (doubtful(v) || few && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
 				found = append(found, p)
 			}
 		}
@@ -119,10 +119,7 @@ func Typed(red Redactor, text string) (string, int) {
 // as such.
 func Suspects(text string) (out []string) {
 	for w := range tokensOf(text) {
-		if w.end-w.start < minLen {
-			continue
-		}
-		if !suspicious(text[w.start:w.end]) {
+		if w.end-w.start < minLen || !madeUp(text[w.start:w.end]) {
 			continue
 		}
 		for _, p := range valuesIn(text, w) {
@@ -132,6 +129,16 @@ func Suspects(text string) (out []string) {
 		}
 	}
 	return out
+}
+
+// madeUp reports whether v has a figure or a sign, as no word has.
+func madeUp(v string) bool {
+	for i := range len(v) {
+		if c := v[i]; c <= '9' && c >= '0' || sign[c] {
+			return true
+		}
+	}
+	return false
 }
 
 // Hides reports whether a secret of the text is, or holds, the value.

@@ -3,6 +3,7 @@ package redact
 import (
 	_ "embed"
 	"strings"
+	"sync"
 )
 
 // trigrams has one bit for each three letters: whether they follow each other in the
@@ -63,7 +64,7 @@ func partNoise(v string, signs bool) int {
 				explained += len(part)
 			}
 			after = false
-		case len(part) >= 3 && wordlike(part), len(part) > 1 && strings.Contains(shortWords, " "+strings.ToLower(part)+" "):
+		case len(part) >= 3 && wordlike(part), len(part) > 1 && len(part) <= 5 && shortWords()[strings.ToLower(part)]:
 			explained += len(part)
 			after = true
 		default:
@@ -82,7 +83,13 @@ func partNoise(v string, signs bool) int {
 
 // shortWords are those of source code that are no words of a language, or too short to
 // look like one.
-const shortWords = " id ids to of is in on by as at os ui db io ip api url uri json yaml xml html css js ts go py http https utf sha md acl ec ci cd vm vms tcp udp dns ssh tls ssl jwt sql csv pdf png svg jpg aws gcp cpu gpu ram usb rpc sdk cli tty pid uid gid ttl lru "
+var shortWords = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for w := range strings.FieldsSeq("id ids to of is in on by as at os ui db io ip api url uri json yaml xml html css js ts go py http https utf sha md acl ec ci cd vm vms tcp udp dns ssh tls ssl jwt sql csv pdf png svg jpg aws gcp cpu gpu ram usb rpc sdk cli tty pid uid gid ttl lru") {
+		all[w] = true
+	}
+	return all
+})
 
 // segment is the end of the word or number that begins at v[at]: of camelCase, one hump.
 func segment(v string, at int) int {
