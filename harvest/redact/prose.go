@@ -57,7 +57,6 @@ func (n noun) match(s string, at int) (start, end int, ok bool) {
 }
 
 var (
-	notKey = lazyregexp.New(`(?i)(?:primary|foreign|cache|public|sort|partition|unique|composite|idempotency|object|map|dict|json|host|hot|arrow|enter|shift|ctrl|translation|i18n|message|max|min|input|output|next|page|deploy public)[ -]$`)
 	// pin, and what a safe opens with.
 	pin = lazyregexp.New(`(?i)^(?:pin|puk|otp|2fa|mfa|passcode|code|totp)\b(?: (?:of|for|code|is|with|the|my|our|to|from|are|was|number|now|ist|est|es|\x{e9}|\x{e8}|[a-z]+ (?:is|ist|est|es|\x{e9}|\x{e8})|vom|von|der|du|de|del|la|el))*\W{0,3}\s*(\d{4,8})\b`)
 	// words as a password: hyphenated, quoted, or what a colon stands before.
@@ -75,6 +74,27 @@ var (
 
 // sums are words that a hash is near to.
 var sums = lazyregexp.New(`(?i)\b(?:commits?|sha-?\d+|hash(?:es)?|digest|checksum|md5|fingerprint|etag|integrity)\b[^\n]*$`)
+
+// notKeys are words before a key, or a token, that is none.
+var notKeys = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for w := range strings.FieldsSeq("primary foreign cache public sort partition unique composite idempotency object map dict json host hot arrow enter shift ctrl translation i18n message max min input output next page") {
+		all[w] = true
+	}
+	return all
+})
+
+// notKey reports whether the word before s[at] says that the noun there means no secret.
+func notKey(s string, at int) bool {
+	if at == 0 || s[at-1] != ' ' && s[at-1] != '-' {
+		return false
+	}
+	from := at - 1
+	for from > 0 && alnum[s[from-1]] && at-from < 16 {
+		from--
+	}
+	return notKeys()[strings.ToLower(s[from:at-1])]
+}
 
 // Asks reports whether a text of the agent's ends in a question that a secret answers.
 func Asks(text string) bool {
@@ -161,7 +181,7 @@ func spoken(s string, look lookFor, words []span) (found []span) {
 					add(v.start, v.end, n.kind)
 					continue
 				}
-				if (chosen(s[v.start:v.end], look) || (look == inTyped || tied) && keyDigest(s, v, n)) && (strong || !notKey.MatchString(s[max(0, n.start-24):n.start])) {
+				if (chosen(s[v.start:v.end], look) || (look == inTyped || tied) && keyDigest(s, v, n)) && (strong || !notKey(s, n.start)) {
 					add(v.start, v.end, n.kind)
 				}
 			}
@@ -172,7 +192,7 @@ func spoken(s string, look lookFor, words []span) (found []span) {
 			for _, p := range [...]struct {
 				re  *lazyregexp.Regexp
 				may bool
-			}{{phraseAfter, hyphens}, {phraseBefore, hyphens}, {phraseQuoted, strings.ContainsAny(near, "\"`\u201c")}, {phraseLine, strings.Contains(near, ":")}} {
+			}{{phraseAfter, hyphens}, {phraseBefore, hyphens}, {phraseQuoted, hasWord(s[n.start:], "pass", false) && strings.ContainsAny(near, "\"`\u201c")}, {phraseLine, strings.Contains(near, ":") && hasWord(s[n.start:], "passphrase", false)}} {
 				if !p.may {
 					continue
 				}

@@ -29,6 +29,7 @@ func (v *view) back(spans []span) []span {
 var (
 	escaping = bytesOf("\\%=&[\x1b\xe2\xef\xc2")
 	breaking = bytesOf(" \\\r\n\"'`")
+	both     = bytesOf("\\%=&[\x1b\xe2\xef\xc2 \r\n\"'`")
 )
 
 // decode returns the text decoded, nil if that is the text itself: percent-encoding, escapes of JSON, quoted-printable,
@@ -38,9 +39,24 @@ var (
 // in two goes on behind them.
 func decode(s string, joined bool) *view {
 	var v *view
+	special := escaping
+	if joined {
+		special = both
+	}
 	spaced := joined && hasMark(s) // else no blank within a token is looked for
 	for i := 0; i < len(s); {
-		if c := s[i]; escaping[c] || joined && breaking[c] && i > 0 && i+1 < len(s) && (tokenByte[s[i-1]] || quote[s[i-1]]) &&
+		if !special[s[i]] {
+			from := i
+			for i++; i < len(s) && !special[s[i]]; i++ {
+			}
+			if v != nil {
+				for ; from < i; from++ {
+					v.add(s[from], from, from+1)
+				}
+			}
+			continue
+		}
+		if c := s[i]; escaping[c] || i > 0 && i+1 < len(s) && (tokenByte[s[i-1]] || quote[s[i-1]]) &&
 			(c != ' ' || s[i+1] == '|' || s[i+1] >= 0x80 || s[i+1] == ' ' || spaced && alnum[s[i+1]]) {
 			n, c := 0, byte(0)
 			if joined && breaking[s[i]] {
