@@ -40,8 +40,8 @@ type Options struct {
 type Kind struct {
 	Name  string // of --source
 	Agent string // in sessions and skill events
-	// Vendor gets the text of the agent's sessions while they are recorded; "" if the
-	// agent asks several.
+	// Vendor gets the text of the agent's sessions while they are recorded, unless their
+	// transcript says otherwise (Session.Vendor); "" if the agent asks several.
 	Vendor      string
 	HomeEnv     string // the environment variable that names the home; "" for none
 	HomeDefault string // the home below the user's own, with slashes

@@ -4,6 +4,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ type Session struct {
 	Branch   string    `json:"branch,omitempty"`
 	Commit   string    `json:"commit,omitempty"`
 	Model    string    `json:"model,omitempty"`
-	Vendor   string    `json:"vendor,omitempty"`   // that answered, if the transcript names one and no other
+	Vendor   string    `json:"vendor,omitempty"`   // that answered, or UnknownVendor; "" if the transcript names none
 	Headless bool      `json:"headless,omitempty"` // driven by a program, not a person
 	Subagent string    `json:"subagent,omitempty"` // agent id if this is a subagent's transcript
 	Started  time.Time `json:"started,omitzero"`
@@ -59,6 +60,25 @@ func (s *Session) WorkedIn() []string {
 		return []string{s.CWD}
 	}
 	return s.Folders
+}
+
+// UnknownVendor is the Vendor of a session that a server answered of which the transcript
+// does not say whose it is, or that several vendors answered.
+const UnknownVendor = "unknown"
+
+// vendors are who gets text by these providers, as agents name them. Of any other one,
+// the host is not in a transcript.
+var vendors = map[string]string{"anthropic": "anthropic", "openai": "openai", "openai-codex": "openai", "github-copilot": "github",
+	"google": "google", "openrouter": "openrouter"}
+
+// Answered notes that a provider answered in the session, "" if the transcript does not
+// name it.
+func (s *Session) Answered(provider string) {
+	vendor := cmp.Or(vendors[provider], UnknownVendor)
+	if s.Vendor != "" && s.Vendor != vendor {
+		vendor = UnknownVendor
+	}
+	s.Vendor = vendor
 }
 
 // A Turn is one human message and everything up to the next.

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -42,6 +43,21 @@ type message struct {
 	id, model      string
 	content, usage []byte
 }
+
+// anthropic reports whether nothing in a message of the assistant says that another server
+// than Anthropic's own wrote it: one of a cloud marks the id (msg_bdrk_, msg_vrtx_), and
+// what translates for other models makes ids of its own, or names the model.
+func (m *message) anthropic() bool {
+	if m.model == synthetic {
+		return true // by the program
+	}
+	id, own := strings.CutPrefix(m.id, "msg_")
+	return (m.id == "" || own && !strings.ContainsAny(id, "_-.:")) &&
+		(m.model == "" || strings.HasPrefix(m.model, "claude-") && !strings.ContainsAny(m.model, "@/:"))
+}
+
+// synthetic is the model of messages that the program wrote itself.
+const synthetic = "<synthetic>"
 
 // A block is one part of a message's content.
 type block struct {

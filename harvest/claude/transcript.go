@@ -82,6 +82,9 @@ func (t *transcript) line(n int, raw []byte) bool {
 	if !t.named {
 		t.name(rec)
 	}
+	if rec.kind == "assistant" && !rec.apiError && !rec.message.anthropic() {
+		t.s.Answered("")
+	}
 	if rec.sidechain && t.s.Subagent == "" {
 		return true // an older version: the subagent's lines are in its parent's file
 	}
@@ -270,7 +273,7 @@ func (t *transcript) assistant(n int, rec *record) {
 	turn := t.s.Last()
 	t.local = false
 	m := rec.message
-	if m.model == "<synthetic>" || rec.apiError {
+	if m.model == synthetic || rec.apiError {
 		if rec.apiError {
 			turn.APIErrors++
 		}

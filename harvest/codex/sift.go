@@ -31,10 +31,10 @@ func (t *transcript) want(line []byte) bool {
 		case "payload":
 			switch kind {
 			case "session_meta":
-				t.folder(jsonl.Object(m.Rest()))
+				t.where(jsonl.Object(m.Rest()), 2)
 				return !t.meta
 			case "turn_context": // each repeats the instructions
-				t.folder(jsonl.Object(m.Rest()))
+				t.where(jsonl.Object(m.Rest()), 1)
 				return t.s.Model == ""
 			case "token_usage_record", "":
 				return true
@@ -49,13 +49,18 @@ func (t *transcript) want(line []byte) bool {
 	return true
 }
 
-// folder notes the working folder of a turn, or of a session or the one that it was forked
-// from.
-func (t *transcript) folder(m jsonl.Members) {
-	for m.Next() {
-		if string(m.Key()) == "cwd" {
+// where notes the first most of the working folder of a turn, or of a session or the one
+// that it was forked from, and the provider that answers there, which older versions do
+// not name.
+func (t *transcript) where(m jsonl.Members, most int) {
+	for most > 0 && m.Next() {
+		switch string(m.Key()) {
+		case "cwd":
 			t.s.In(gjson.ParseBytes(m.Value()).Str)
-			return
+			most--
+		case "model_provider":
+			t.s.Answered(gjson.ParseBytes(m.Value()).Str)
+			most--
 		}
 	}
 }

@@ -89,6 +89,9 @@ func (t *transcript) take(n int, raw []byte) bool {
 	case "skill.invoked":
 		t.loaded(e)
 	case "session.usage_record":
+		if e.data.Get("usage.isByok").Bool() {
+			t.s.Answered("") // by a server of the user's own choice
+		}
 		t.spend(e.data.Get("usage"))
 	case "session.error":
 		if n := len(t.s.Turns); n > 0 {

@@ -18,11 +18,10 @@ var inputCommand = lazyregexp.New(`^/skill:([a-z0-9][a-z0-9-]{0,63})(?:\s|$)`)
 type fold struct {
 	s *harvest.Draft
 
-	replied bool           // by a model
-	answer  string         // last text of the last turn, raw
-	chosen  string         // the selected model, until one answers
-	tools   map[string]int // calls of the last turn without a result
-	reads   map[string]look
+	answer string         // last text of the last turn, raw
+	chosen string         // the selected model, until one answers
+	tools  map[string]int // calls of the last turn without a result
+	reads  map[string]look
 }
 
 // look is a reading of a skill's file.
@@ -105,11 +104,7 @@ func (f *fold) reply(r *reply, stamp string, at time.Time) {
 	if f.s.Model == "" {
 		f.s.Model = r.model
 	}
-	if !f.replied {
-		f.replied, f.s.Vendor = true, r.vendor
-	} else if f.s.Vendor != r.vendor {
-		f.s.Vendor = "" // several have its text
-	}
+	f.s.Answered(r.provider)
 	f.spend(r.usage)
 	if began := turn.Time; !began.IsZero() && !at.Before(began) {
 		ms := at.Sub(began).Milliseconds()

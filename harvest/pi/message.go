@@ -24,14 +24,14 @@ type prompt struct {
 
 // reply is a message of the model.
 type reply struct {
-	line   int
-	id     string
-	text   string
-	calls  []call
-	stop   string
-	model  string
-	vendor string
-	usage  eval.Usage
+	line     int
+	id       string
+	text     string
+	calls    []call
+	stop     string
+	model    string
+	provider string
+	usage    eval.Usage
 }
 
 type call struct {
@@ -53,11 +53,6 @@ type spent struct{ usage eval.Usage }
 
 // model is the choice of a model.
 type model struct{ name string }
-
-// vendors are who gets the text of sessions with these providers, as the program names
-// them. Of any other one, its host is not in the session.
-var vendors = map[string]string{"anthropic": "anthropic", "openai": "openai", "openai-codex": "openai", "github-copilot": "github",
-	"google": "google", "openrouter": "openrouter"}
 
 // message returns what may be kept of a message; nil if that is nothing.
 func (t *tree) message(n int, rec gjson.Result) any {
@@ -141,7 +136,7 @@ func newPrompt(text string) *prompt {
 // newReply parses a message of the model. The text of a failed one is no answer, and
 // its calls did not run.
 func newReply(m gjson.Result) *reply {
-	r := &reply{stop: strings.Clone(m.Get("stopReason").Str), model: strings.Clone(m.Get("model").Str), vendor: vendors[m.Get("provider").Str], usage: usage(m.Get("usage"))}
+	r := &reply{stop: strings.Clone(m.Get("stopReason").Str), model: strings.Clone(m.Get("model").Str), provider: strings.Clone(m.Get("provider").Str), usage: usage(m.Get("usage"))}
 	if r.stop == "error" {
 		return r
 	}

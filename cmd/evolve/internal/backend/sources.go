@@ -165,10 +165,13 @@ func holds(demo, folder string) bool {
 }
 
 // Recorder is the vendor that got a session's text while it was recorded, "" if that is
-// not known.
+// not known: what its transcript says, else the agent's own.
 func Recorder(s *harvest.Session) string {
+	if s.Vendor == harvest.UnknownVendor {
+		return ""
+	}
 	for _, k := range kinds {
-		if k.Agent == s.Agent && k.Vendor != "" {
+		if s.Vendor == "" && k.Agent == s.Agent {
 			return k.Vendor
 		}
 	}
