@@ -48,7 +48,14 @@ type Source struct {
 	Origin  string    `json:"origin,omitempty"`  // "mined", "generated" or "imported"
 	Outcome string    `json:"outcome,omitempty"` // what the user did next: corrected, accepted, …
 	Time    time.Time `json:"time,omitzero"`
+	// Also are the agents and sessions of further cases that the model had seen which wrote
+	// this one: it may repeat their text.
+	Also []Source `json:"also,omitempty"`
 }
+
+// Same reports whether s and t are the same session, or of the same agent if no session is
+// known.
+func (s Source) Same(t Source) bool { return s.Agent == t.Agent && s.Session == t.Session }
 
 // Origin is the origin of the case's source: "imported" if it names none.
 func (c *Case) Origin() string {

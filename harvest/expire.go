@@ -33,6 +33,8 @@ type Recording struct {
 	Evidence    string   `json:"evidence,omitempty"`    // of the label
 	// Folders are those that the session worked in: whose project the case is of.
 	Folders []string `json:"folders,omitempty"`
+	// Also are those of the other sessions whose text it may repeat, see eval.Source.
+	Also []string `json:"also,omitempty"`
 }
 
 // RecordingOf is what c, a case of s, needs of it.

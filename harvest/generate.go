@@ -75,8 +75,9 @@ func CallsFor(n int) (least, most int) {
 // replies bring nothing new.
 //
 // A generated case has inert checks only, Source.Origin "generated", and the session
-// and the cluster of the case that it varies. So it is purged with that session, gets
-// that case's split, and is never held out. Ids depend on skill and request alone.
+// and the cluster of the case that it varies; Source.Also has the other sessions that the
+// model had seen. So it is purged with each of them, goes only to whom all their text may
+// go, gets that case's split, and is never held out. Ids depend on skill and request alone.
 //
 // The error is ErrNoBasis, *eval.BudgetError, *eval.InfraError or ctx's; the cases
 // before it are returned with it.
@@ -101,9 +102,15 @@ func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Cas
 		known = append(known, shingles(eval.Case{Prompt: c.Prompt}))
 	}
 	var out []eval.Case
+	var seen []eval.Source // whose text the model has seen, also in what it wrote before
 	_, most := CallsFor(n)
 	for barren := 0; len(out) < n && stats.Calls < most && barren < 2; {
 		shown := rotate(basis, stats.Calls*shownCases, shownCases)
+		for _, c := range shown {
+			if s := c.Source; s != nil && (s.Session != "" || s.Agent != "") && !slices.ContainsFunc(seen, s.Same) {
+				seen = append(seen, eval.Source{Agent: s.Agent, Session: s.Session})
+			}
+		}
 		drafts, why, err := g.ask(ctx, skill, shown, out, min(casesACall, n-len(out)), stats.Calls)
 		stats.Calls++
 		if err != nil {
@@ -120,7 +127,7 @@ func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Cas
 			if len(out) == n {
 				break
 			}
-			c, secrets, err := g.build(skill, d, shown[d.From-1])
+			c, secrets, err := g.build(skill, d, shown[d.From-1], seen)
 			set := shingles(eval.Case{Prompt: c.Prompt})
 			switch {
 			case secrets:
@@ -241,15 +248,17 @@ func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval
 	return drafts, "", nil
 }
 
-// build makes a case of a draft that varies the case from. secrets is true if a check,
-// a path or a workspace of the draft contains a secret.
-func (g *Generator) build(skill string, d draft, from eval.Case) (c eval.Case, secrets bool, err error) {
+// build makes a case of a draft that varies the case from; seen are the sessions that the
+// model may repeat. secrets is true if a check, a path or a workspace of the draft contains
+// a secret.
+func (g *Generator) build(skill string, d draft, from eval.Case, seen []eval.Source) (c eval.Case, secrets bool, err error) {
 	clean := func(s string) string { s, _ = g.Redactor.Redact(s); return s }
 	c = eval.Case{Skill: skill, Prompt: clean(strings.TrimSpace(d.Prompt)), Cluster: eval.ClusterOf(&from),
 		Source: &eval.Source{Origin: "generated", Time: g.Now().UTC()}}
 	if from.Source != nil {
 		c.Source.Agent, c.Source.Session, c.Source.Turn = from.Source.Agent, from.Source.Session, from.Source.Turn
 	}
+	c.Source.Also = slices.DeleteFunc(slices.Clone(seen), func(s eval.Source) bool { return s.Same(*c.Source) })
 	sum := sha256.Sum256([]byte(skill + "\x00" + strings.Join(strings.Fields(strings.ToLower(c.Prompt)), " ")))
 	c.ID = "generated-" + hex.EncodeToString(sum[:8])
 	for path, text := range d.Files {

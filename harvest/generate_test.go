@@ -74,6 +74,9 @@ func TestGenerate(t *testing.T) {
 	if !a.Generated() || a.Source.Session != "s-a" || !a.Source.Time.Equal(someTime) || !b.Generated() || b.Source.Session != "" {
 		t.Errorf("sources %+v and %+v", a.Source, b.Source)
 	}
+	if of := b.Source.Also; len(a.Source.Also) != 0 || len(of) != 1 || of[0].Session != "s-a" || of[0].Agent != "claude-code" {
+		t.Errorf("the model had also seen %+v and %+v", a.Source.Also, of)
+	}
 	again, _ := generate(t, 2, w)
 	if again[0].ID != a.ID || !strings.HasPrefix(a.ID, "generated-") || a.ID == b.ID {
 		t.Errorf("ids %s, %s and %s", a.ID, b.ID, again[0].ID)

@@ -308,8 +308,16 @@ func (e *expiry) cases(ses *harvest.Session) error {
 			return err
 		}
 		// A session may have several transcripts: that of a subagent knows nothing of the use.
-		if _, err := e.Exec(`UPDATE cases SET recorded = ?1 WHERE skill = ?2 AND id = ?3 AND (recorded IS NULL OR ?4)`,
+		if _, err := e.Exec(`UPDATE cases SET recorded = iif(recorded -> '$.also' IS NULL, ?1, json_set(?1, '$.also', json(recorded -> '$.also')))
+			WHERE skill = ?2 AND id = ?3 AND (recorded -> '$.folders' IS NULL OR ?4)`,
 			string(body), c.Skill, c.ID, rec.Evidence != ""); err != nil {
+			return err
+		}
+	}
+	for _, dir := range ses.WorkedIn() {
+		_, err := e.Exec(`UPDATE cases SET recorded = json_set(coalesce(recorded, '{}'), '$.also[#]', ?2)
+			WHERE dropped IS NULL AND EXISTS (SELECT 1 FROM json_each(body, '$.source.also') WHERE value ->> '$.session' = ?1)`, ses.ID, dir)
+		if err != nil {
 			return err
 		}
 	}

@@ -195,11 +195,12 @@ func (p *purge) done() PurgeReport {
 }
 
 // cases lists the session's cases, dropped ones included, and those that a model
-// generated from one of them, which carry its cluster.
+// generated from one of them, which carry its cluster, or after it had seen one.
 func (p *purge) cases() (cases []caseName, err error) {
 	err = p.Each(`SELECT skill, id FROM cases WHERE session = ?1 OR body ->> '$.source.origin' = 'generated' AND (
 			body ->> '$.cluster' = 'session-' || ?1 OR
-			body ->> '$.cluster' IN (SELECT body ->> '$.cluster' FROM cases WHERE session = ?1))
+			body ->> '$.cluster' IN (SELECT body ->> '$.cluster' FROM cases WHERE session = ?1) OR
+			EXISTS (SELECT 1 FROM json_each(body, '$.source.also') WHERE value ->> '$.session' = ?1))
 		ORDER BY skill, id`, []any{p.id},
 		func(rows *sql.Rows) error {
 			var c caseName

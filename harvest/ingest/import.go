@@ -158,6 +158,12 @@ func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (
 		for _, s := range []*string{&c.Source.Agent, &c.Source.Session, &c.Source.Turn, &c.Source.Origin, &c.Source.Outcome} {
 			clean(s)
 		}
+		for i := range c.Source.Also {
+			s := &c.Source.Also[i]
+			clean(&s.Agent)
+			clean(&s.Session)
+			*s = eval.Source{Agent: s.Agent, Session: s.Session}
+		}
 	}
 	names := []string{c.ID, c.Cluster, c.Skill, c.Neighbour}
 	if c.Workspace != nil {

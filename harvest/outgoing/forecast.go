@@ -61,17 +61,19 @@ func (g *Control) Forecast(ctx context.Context, db *store.Store, back *agent.Bac
 }
 
 func (g *Control) projects(ctx context.Context, db *store.Store, cases []eval.Case) ([]Project, error) {
-	origins, err := g.origins(ctx, db, cases)
+	from, err := g.origins(ctx, db, cases)
 	if err != nil {
 		return nil, err
 	}
 	count := map[string]int{}
 	for i := range cases {
-		name := ""
-		if o, known := origins[sessionOf(&cases[i])]; known {
-			name = strings.Join(o.folders, " and ")
+		all := origin{}
+		for _, o := range from.of(&cases[i]) {
+			for _, dir := range o.folders {
+				all.in(dir)
+			}
 		}
-		count[name]++
+		count[strings.Join(all.folders, " and ")]++
 	}
 	out := []Project{}
 	for folder, n := range count {

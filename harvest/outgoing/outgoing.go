@@ -51,18 +51,6 @@ type Control struct {
 // model for all, case "".
 type permit struct{ kind, vendor, kase string }
 
-// origin is where text comes from.
-type origin struct {
-	folders  []string
-	recorder string
-}
-
-func (o *origin) in(folder string) {
-	if !slices.Contains(o.folders, folder) {
-		o.folders = append(o.folders, folder)
-	}
-}
-
 // Allowed returns an error if the policy of this machine does not allow a recipient.
 func (g *Control) Allowed(to map[string][]agent.Recipient) error {
 	if g == nil || len(to) == 0 || g.Policy == nil {
@@ -120,17 +108,18 @@ func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backe
 	if err != nil {
 		return nil, nil, err
 	}
-	origins, err := g.origins(ctx, db, cases)
+	from, err := g.origins(ctx, db, cases)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range cases {
-		o, known := origins[sessionOf(&cases[i])]
-		if !known || fixed.MayRead(o.folders) && may(d, o, vendors) {
+		list := from.of(&cases[i])
+		out := slices.IndexFunc(list, func(o origin) bool { return !fixed.MayRead(o.folders) || !may(d, o, vendors) })
+		if out < 0 {
 			kept = append(kept, cases[i])
-			continue
+		} else {
+			left.add(d, fixed, list[out], vendors)
 		}
-		left.add(d, fixed, o, vendors)
 	}
 	return kept, left, nil
 }
@@ -148,17 +137,14 @@ func (g *Control) Clear(ctx context.Context, db *store.Store, back *agent.Backen
 	if g == nil {
 		return kept, left, nil
 	}
-	origins, err := g.origins(ctx, db, kept)
+	from, err := g.origins(ctx, db, kept)
 	if err != nil {
 		return nil, nil, err
 	}
 	of := map[string][]origin{"": nil}
 	for i := range kept {
-		of[kept[i].ID] = nil
-		if o, known := origins[sessionOf(&kept[i])]; known {
-			of[kept[i].ID] = []origin{o}
-			of[""] = append(of[""], o)
-		}
+		of[kept[i].ID] = from.of(&kept[i])
+		of[""] = append(of[""], of[kept[i].ID]...)
 	}
 	return kept, left, g.permit(back, kinds, of)
 }
@@ -266,75 +252,6 @@ func unagreed(unseen map[string][]string) error {
 	}
 	return problem.Inputf("run it in a terminal, which shows the first of each; or agree unseen: "+strings.Join(hint, ", "),
 		"nothing was sent: you have not agreed yet to %s", strings.Join(what, "; "))
-}
-
-// origins finds where the text of cases comes from, by the key of their sessions. A case
-// without a session has none.
-func (g *Control) origins(ctx context.Context, db *store.Store, cases []eval.Case) (map[string]origin, error) {
-	out := map[string]origin{}
-	recorded := map[string]map[string]harvest.Recording{} // by skill
-	take := func(f store.SessionFilter) error {
-		f.Bare = true
-		list, err := db.Sessions(ctx, f)
-		for i := range list {
-			s := &list[i]
-			o, again := out[s.ID]
-			if by := g.Recorder(s); !again {
-				o.recorder = by
-			} else if o.recorder != by {
-				o.recorder = "" // several agents claim the same session
-			}
-			for _, dir := range s.WorkedIn() {
-				o.in(dir)
-			}
-			out[s.ID] = o
-		}
-		return err
-	}
-	for i := range cases {
-		c := &cases[i]
-		id := sessionOf(c)
-		if c.Source == nil || c.Source.Session == "" {
-			if c.Source != nil && c.Source.Agent != "" {
-				if by := g.Recorder(&harvest.Session{Agent: c.Source.Agent}); by != "" {
-					out[id] = origin{recorder: by}
-				}
-			}
-			continue
-		}
-		if recorded[c.Skill] == nil {
-			err := take(store.SessionFilter{Skill: c.Skill})
-			if err == nil {
-				recorded[c.Skill], err = db.Recordings(ctx, c.Skill)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		if _, known := out[id]; !known {
-			if err := take(store.SessionFilter{ID: id}); err != nil {
-				return nil, err
-			}
-		}
-		if o, known := out[id]; known {
-			for _, dir := range recorded[c.Skill][c.ID].Folders { // of a session whose text has expired
-				o.in(dir)
-			}
-			out[id] = o
-			continue
-		}
-		if c.Source.Origin == "mined" || c.Generated() {
-			out[id] = origin{recorder: g.Recorder(&harvest.Session{ID: id, Agent: c.Source.Agent})}
-		}
-	}
-	return out, nil
-}
-
-func sessionOf(c *eval.Case) string {
-	if c.Source == nil {
-		return ""
-	}
-	return cmp.Or(c.Source.Session, "\x00"+c.Source.Agent) // no session has such an ID
 }
 
 // Left are the cases that stay out, by project.
