@@ -33,6 +33,7 @@ type Recording struct {
 	Evidence    string   `json:"evidence,omitempty"`    // of the label
 	// Folders are those that the session worked in: whose project the case is of.
 	Folders []string `json:"folders,omitempty"`
+	Vendor  string   `json:"vendor,omitempty"` // see Session
 	// Also are those of the other sessions whose text it may repeat, see eval.Source.
 	Also []string `json:"also,omitempty"`
 }
@@ -48,7 +49,7 @@ func RecordingOf(s *Session, c *eval.Case) (rec Recording) {
 		}
 		rec.Evidence = v.Feedback.Evidence
 	}
-	rec.Folders = s.WorkedIn()
+	rec.Folders, rec.Vendor = s.WorkedIn(), s.Vendor
 	return rec
 }
 

@@ -121,7 +121,7 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 			if slices.ContainsFunc(cases, func(c eval.Case) bool { return c.ID == k.Case.ID }) {
 				continue // its session continued, and has all of its text again
 			}
-			of := &Session{ID: k.Case.Source.Session, Agent: k.Case.Source.Agent, Folders: k.Folders}
+			of := &Session{ID: k.Case.Source.Session, Agent: k.Case.Source.Agent, Folders: k.Folders, Vendor: k.Vendor}
 			if err == nil && (m.May == nil || m.May(of)) {
 				err = m.again(ctx, &k, &stats)
 			}

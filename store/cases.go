@@ -157,6 +157,29 @@ func (s *Store) DropCase(ctx context.Context, skill, id string) error {
 	return sqlite.Named(err, "drop case %s of %s", id, skill)
 }
 
+// Teachers returns those of the cases that are known, dropped ones too: of these only the
+// session is left. Their recordings are not returned.
+func (s *Store) Teachers(ctx context.Context, skill string, ids []string) ([]eval.Case, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (eval.Case, error) {
+		var id, session string
+		var body sql.RawBytes
+		if err := rows.Scan(&id, &session, &body); err != nil {
+			return eval.Case{}, err
+		}
+		c, err := sqlite.Decode[eval.Case](body)
+		if c.ID == "" && session != "" {
+			c.Source = &eval.Source{Session: session, Origin: "mined"}
+		}
+		c.ID, c.Skill = id, skill
+		return c, err
+	}, `SELECT id, coalesce(session, ''), body FROM cases WHERE skill = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id`, skill, string(list))
+	return cases, sqlite.Named(err, "list cases of %s that taught", skill)
+}
+
 // SetSplits changes the splits of cases, by id, all or none. The error wraps
 // ErrNotFound if a case does not exist.
 func (s *Store) SetSplits(ctx context.Context, skill string, splits map[string]eval.Split) error {

@@ -149,6 +149,29 @@ func (g *Control) Clear(ctx context.Context, db *store.Store, back *agent.Backen
 	return kept, left, g.permit(back, kinds, of)
 }
 
+// Text lets requests of these kinds hold a text that learned from these cases, besides
+// what is cleared for them; unless the text of some may not be sent.
+func (g *Control) Text(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, teachers []eval.Case) (left Left, err error) {
+	if _, left, err = g.Filter(ctx, db, back, kinds, teachers); err != nil || len(left) > 0 || g == nil {
+		return left, err
+	}
+	from, err := g.origins(ctx, db, teachers)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for p := range g.cleared {
+		for i := range teachers {
+			if slices.Contains(kinds, p.kind) {
+				g.cleared[p] = append(g.cleared[p], from.of(&teachers[i])...)
+			}
+		}
+	}
+	g.read = nil
+	return nil, nil
+}
+
 // Readable returns which sessions every vendor of these kinds of requests may get; nil
 // is every one.
 func (g *Control) Readable(back *agent.Backends, kinds []string) (func(*harvest.Session) bool, error) {
@@ -301,6 +324,11 @@ func (l Left) Lines() (out []string) {
 
 // none is the error if no case is left.
 func (l Left) none() error { return problem.Inputf(l[0].hint(), "no case is left: %s", l[0].why()) }
+
+// Taught is the error if they taught a text that requests would hold.
+func (l Left) Taught(text, or string) error {
+	return problem.Inputf(l[0].hint()+", or "+or, "%s learned from text that may not be sent: %s", text, l[0].why())
+}
 
 // Some is the error if a case is missing that a run began with.
 func (l Left) Some() error {

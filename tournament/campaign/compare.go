@@ -127,6 +127,15 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 	if c.cases, left, err = c.runner.Control.Clear(ctx, c.texts.Store, c.back, kinds, kept); err != nil {
 		return nil, err
 	}
+	for _, t := range []*candidate.Text{c.a, c.b} {
+		held, err := c.runner.learned(ctx, c.texts.Store, c.back, kinds, c.texts.Skill, t.SHA())
+		if err != nil {
+			return nil, err
+		}
+		if len(held) > 0 {
+			return nil, held.Taught(t.Label, "compare another text")
+		}
+	}
 	c.Report.Warnings = append(append(c.Report.Warnings, notes...), left.Lines()...)
 	if c.config.Evolve == skill.Description {
 		if c.others, err = others(c.runner.Layout, c.texts.Live.Name); err != nil {

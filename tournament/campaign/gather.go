@@ -118,10 +118,13 @@ func (r *Runner) ingester(db *store.Store, back *agent.Backends) *ingest.Ingeste
 // is no fresh case for it.
 func (c *Campaign) continueTrial(ctx context.Context, trial *record.TrialRecord) error {
 	f := &c.Config
-	switch {
-	case f.NoGate:
+	if f.NoGate {
 		return nil
-	case c.options.Anew:
+	}
+	if err := c.mayShow(ctx, "challenger", trial.Challenger); err != nil {
+		return err
+	}
+	if c.options.Anew {
 		f.Standing = trial.Challenger
 		c.found = append(c.found, fmt.Sprintf("challenger %.12s is undecided: its trial continues unless this run finds a better text", trial.Challenger))
 		return nil

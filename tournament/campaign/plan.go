@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -35,6 +37,16 @@ func (c *Campaign) freeze(ctx context.Context) error {
 			return err
 		}
 		c.found = append(c.found, notes...)
+		for _, sha := range slices.Clone(f.Approved) {
+			left, err := c.runner.learned(ctx, c.db, c.back, agent.Requests, f.Skill, sha)
+			if err != nil {
+				return err
+			}
+			if len(left) > 0 {
+				f.Approved = slices.DeleteFunc(f.Approved, func(a string) bool { return a == sha })
+				c.found = append(c.found, fmt.Sprintf("approved candidate %.12s is left out, because it learned from some: %s", sha, left.Lines()[0]))
+			}
+		}
 		spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill, c.Live.Doc.Hash())
 		if err != nil {
 			return err

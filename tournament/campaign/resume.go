@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -81,6 +82,11 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 		return c, err
 	case len(left) > 0: // without them the run would decide otherwise
 		return c, left.Some()
+	}
+	for _, sha := range append(slices.Clone(f.Approved), f.Standing, f.Carried) {
+		if err := c.mayShow(ctx, "candidate", sha); err != nil {
+			return c, err
+		}
 	}
 	c.budget = f.budget(f.Caps().Within(o.AtMost), r.Now)
 	if err := c.begin(ctx); err != nil {

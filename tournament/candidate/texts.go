@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -339,6 +340,28 @@ func (s *Texts) newest(ctx context.Context) (*Text, error) {
 		}
 	}
 	return nil, nil
+}
+
+// Lessons are the ids of the cases that taught a text, over all its steps back to the
+// texts at which they end, sorted.
+func (s *Texts) Lessons(ctx context.Context, sha string, end func(sha string) bool) ([]string, error) {
+	out, seen := []string{}, map[string]bool{}
+	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
+		if seen[queue[0]] || end(queue[0]) {
+			continue
+		}
+		seen[queue[0]] = true
+		c, _, err := s.Made(ctx, queue[0])
+		if err != nil {
+			return out, err
+		}
+		if c != nil {
+			queue = append(queue, c.Parents...)
+			out = append(out, c.Taught...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
 
 // VersionOf is the newest version with a text, nil for none.

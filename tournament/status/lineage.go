@@ -332,29 +332,15 @@ func (o *origins) of(ctx context.Context, sha, base, run string) (out Origin, er
 	case !errors.Is(err, store.ErrNotFound):
 		return out, err
 	}
-	seen := map[string]bool{base: true}
-	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
-		if seen[queue[0]] {
-			continue
-		}
-		seen[queue[0]] = true
-		var c *record.Candidate
-		if c, _, err = o.texts.Made(ctx, queue[0]); err != nil {
-			return out, err
-		}
-		if c == nil {
-			continue
-		}
-		queue = append(queue, c.Parents...)
-		out.Cases = append(out.Cases, c.Taught...)
+	if out.Cases, err = o.texts.Lessons(ctx, sha, func(sha string) bool { return sha == base }); err != nil {
+		return out, err
 	}
 	for _, id := range out.Cases {
 		if s := o.session[id]; s != "" {
 			out.Sessions = append(out.Sessions, s)
 		}
 	}
-	slices.Sort(out.Cases)
 	slices.Sort(out.Sessions)
-	out.Cases, out.Sessions = slices.Compact(out.Cases), slices.Compact(out.Sessions)
+	out.Sessions = slices.Compact(out.Sessions)
 	return out, nil
 }
