@@ -26,36 +26,82 @@ const maxTranscript = 4 << 30
 // the results to yield one at a time, in the order of files. Compressed files are
 // unpacked, and named without .zst. A file is marked in c after yield accepted its
 // session. c may be nil. The error of read can only be ctx's.
-func ReadFiles(ctx context.Context, files []string, o Options, c Cursor,
-	read func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error),
-	yield func(*Session) error) ([]Problem, error) {
+func ReadFiles(ctx context.Context, files []string, o Options, c Cursor, read readFunc, yield func(*Session) error) ([]Problem, error) {
+	return readFiles(ctx, files, nil, o, c, read, yield)
+}
+
+// readFiles is ReadFiles, but that a session and its subagents are passed on together or
+// not at all: each has worked in the folders of all.
+func readFiles(ctx context.Context, files []string, related relation, o Options, c Cursor, read readFunc, yield func(*Session) error) ([]Problem, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	var problems []Problem
-	err := readAhead(ctx, unread(files, o, c), read, func(r *reading) error {
-		refused := r.session != nil && !o.Admits(r.session)
-		if !refused {
-			problems = append(problems, r.problems...)
-		}
+	todo := unread(files, related, o, c)
+	var family []*reading // of the file that was read last
+	err := readAhead(ctx, todo, read, func(r *reading) error {
 		if r.err != nil {
 			return r.err
 		}
-		if r.session != nil && !refused {
-			Scrub(r.session, redact.Detector{})
-			if err := yield(r.session); err != nil {
+		family = append(family, new(*r)) // r is emptied
+		if !r.last {
+			return nil
+		}
+		worked := new(Session)
+		for _, r := range family {
+			if r.session != nil {
+				worked.In(r.session.CWD)
+				worked.In(r.session.Folders...)
+			}
+		}
+		for _, r := range family {
+			found, err := r.pass(worked.Folders, o, c, yield)
+			problems = append(problems, found...)
+			if err != nil {
 				return err
 			}
 		}
-		if r.read {
-			mark(c, r.file, r.state)
-		}
-		if r.read && refused {
-			Refuse(c, r.file)
-		}
+		family = nil
 		return nil
 	})
 	return problems, err
+}
+
+// pass yields the session of r if it may be, and marks the file in c. One that c holds is
+// yielded again if it worked in more folders now.
+func (r *reading) pass(folders []string, o Options, c Cursor, yield func(*Session) error) ([]Problem, error) {
+	s := r.session
+	r.session = nil
+	more := false
+	if s != nil {
+		s.In(s.CWD)
+		n := len(s.Folders)
+		s.In(folders...)
+		more = len(s.Folders) > n
+	}
+	if r.aside && (r.old || !more) {
+		return nil, nil
+	}
+	refused := s != nil && !o.Admits(s)
+	if refused && r.aside {
+		return nil, nil // what was stored stays as it is
+	}
+	problems := r.problems
+	if refused {
+		problems = nil
+	} else if s != nil {
+		Scrub(s, redact.Detector{})
+		if err := yield(s); err != nil {
+			return problems, err
+		}
+	}
+	if r.read {
+		mark(c, r.file, r.state)
+	}
+	if r.read && refused {
+		Refuse(c, r.file)
+	}
+	return problems, nil
 }
 
 // readFile reads r.file. It records the state in which the file was opened, so that

@@ -57,6 +57,10 @@ type Kind struct {
 	// in Problems and the session's Path. The session is nil if there is nothing to
 	// keep; the error is ctx's.
 	Read func(ctx context.Context, r io.Reader, file string, o Options) (*Session, []Problem, error)
+	// Family, if it is not nil, is the id that a transcript is known by, and that of the
+	// session whose subagent wrote it, "" for none. first reads its first line, or the
+	// beginning of that. nil: no transcript is a subagent's.
+	Family func(file string, first func() []byte) (id, parent string)
 	// Complete, if it is not nil, adds what other files beside the transcript record.
 	Complete func(s *Session, file string)
 	// Keeps is after how many days the agent removes the transcripts in a home; nil: it
@@ -100,7 +104,7 @@ func (f *source) Sessions(ctx context.Context, c Cursor, yield func(*Session) er
 	if err != nil {
 		return problems, err
 	}
-	more, err := ReadFiles(ctx, files, f.opts, c, func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error) {
+	more, err := readFiles(ctx, files, f.kind.Family, f.opts, c, func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error) {
 		o := f.opts
 		if a, ok := r.(interface{ Again() (io.ReadCloser, error) }); ok {
 			o.Again = a.Again

@@ -22,7 +22,11 @@ type reading struct {
 	file string // unpacked, as sessions, problems and cursors name it
 	path string // what is opened
 	info fs.FileInfo
-	done chan struct{} // closed when the fields below are set
+	last bool // of its family, see families
+	// aside: the file is read for its folders alone, because c holds it, or because it is
+	// old, see Options.Since.
+	aside, old bool
+	done       chan struct{} // closed when the fields below are set
 
 	read     bool
 	state    FileState // when it was opened
@@ -32,8 +36,8 @@ type reading struct {
 }
 
 // unread lists the files that have to be read, without those that cannot pass o or that
-// c holds already.
-func unread(files []string, o Options, c Cursor) []reading {
+// c holds already, unless they belong to the session of another one.
+func unread(files []string, related relation, o Options, c Cursor) []reading {
 	var todo []reading
 	for _, path := range files {
 		file := jsonl.Unpacked(path)
@@ -42,17 +46,18 @@ func unread(files []string, o Options, c Cursor) []reading {
 			continue
 		}
 		if err != nil {
-			r := reading{file: file, problems: []Problem{{Path: file, Reason: Reason(err)}}, done: make(chan struct{})}
+			r := reading{file: file, problems: []Problem{{Path: file, Reason: Reason(err)}}, last: true, done: make(chan struct{})}
 			close(r.done)
 			todo = append(todo, r)
 			continue
 		}
-		if !info.Mode().IsRegular() || info.ModTime().Before(o.Since) || seen(c, file, path, info) {
+		if !info.Mode().IsRegular() {
 			continue
 		}
-		todo = append(todo, reading{file: file, path: path, info: info, done: make(chan struct{})})
+		old := info.ModTime().Before(o.Since)
+		todo = append(todo, reading{file: file, path: path, info: info, last: true, old: old, aside: old || seen(c, file, path, info), done: make(chan struct{})})
 	}
-	return todo
+	return families(todo, related)
 }
 
 // readAhead reads the files of todo, as many at once as there are processors, and calls

@@ -21,7 +21,7 @@ type Session struct {
 	Agent    string    `json:"agent"` // "claude-code", "codex", "pi", "copilot-cli"
 	Path     string    `json:"path"`
 	CWD      string    `json:"cwd,omitempty"`
-	Folders  []string  `json:"folders,omitempty"` // all that it worked in, CWD among them: see WorkedIn
+	Folders  []string  `json:"folders,omitempty"` // all that it, or a subagent of it, worked in, CWD among them: see WorkedIn
 	Branch   string    `json:"branch,omitempty"`
 	Commit   string    `json:"commit,omitempty"`
 	Model    string    `json:"model,omitempty"`
@@ -40,16 +40,18 @@ type Session struct {
 // MaxFolders is how many working folders of a session are kept.
 const MaxFolders = 1000
 
-// In notes a folder that the session worked in. One of more than MaxFolders is kept as
+// In notes folders that the session worked in. One of more than MaxFolders is kept as
 // "", which is no folder that anybody can have allowed.
-func (s *Session) In(folder string) {
-	if len(s.Folders) >= MaxFolders {
-		folder = ""
-	} else if folder == "" {
-		return
-	}
-	if !slices.Contains(s.Folders, folder) {
-		s.Folders = append(s.Folders, folder)
+func (s *Session) In(folders ...string) {
+	for _, folder := range folders {
+		if len(s.Folders) >= MaxFolders {
+			folder = ""
+		} else if folder == "" {
+			continue
+		}
+		if !slices.Contains(s.Folders, folder) {
+			s.Folders = append(s.Folders, folder)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/skill-evolve/evolve/harvest"
 )
 
@@ -21,7 +23,7 @@ import (
 const Agent = "claude-code"
 
 // Kind declares the sessions of Claude Code.
-var Kind = harvest.Kind{Name: "claude", Agent: Agent, Vendor: "anthropic", HomeEnv: "CLAUDE_CONFIG_DIR", HomeDefault: ".claude", Files: files, Read: readSession, Keeps: keeps}
+var Kind = harvest.Kind{Name: "claude", Agent: Agent, Vendor: "anthropic", HomeEnv: "CLAUDE_CONFIG_DIR", HomeDefault: ".claude", Files: files, Family: family, Read: readSession, Keeps: keeps}
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	t := newTranscript(file, o)
@@ -65,4 +67,21 @@ func files(_ context.Context, home string) ([]string, []harvest.Problem, error) 
 	}
 	slices.Sort(files)
 	return files, problems, nil
+}
+
+// family is the session that a transcript is of, by its name, and that whose subagent it
+// is: by its folder, <project>/<session>/subagents, or, in older versions, by what
+// agent-*.jsonl beside the session says.
+func family(file string, first func() []byte) (id, parent string) {
+	for dir := filepath.Dir(file); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		session := filepath.Dir(dir)
+		if filepath.Base(dir) == "subagents" && filepath.Base(filepath.Dir(filepath.Dir(session))) == "projects" {
+			return file, filepath.Base(session)
+		}
+	}
+	id = strings.TrimSuffix(filepath.Base(file), ".jsonl")
+	if strings.HasPrefix(id, "agent-") {
+		parent = gjson.GetBytes(first(), "sessionId").Str
+	}
+	return id, parent
 }

@@ -8,12 +8,15 @@
 package codex
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
@@ -24,11 +27,21 @@ const Agent = "codex"
 
 // Kind declares the sessions of Codex.
 var Kind = harvest.Kind{Name: "codex", Agent: Agent, Vendor: "openai", HomeEnv: "CODEX_HOME", HomeDefault: ".codex", Shared: true,
-	Start: "session_meta", StartID: "payload.id", Files: files, Read: readSession}
+	Start: "session_meta", StartID: "payload.id", Files: files, Family: family, Read: readSession}
 
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 	t := newTranscript(file, o)
 	return harvest.Scan(ctx, r, file, t.want, t.take, t.finish)
+}
+
+// family is the id of a session, and that of the session that spawned it.
+func family(file string, first func() []byte) (id, parent string) {
+	line := first()
+	meta := gjson.ParseBytes(line).Get("payload")
+	if bytes.Contains(line, []byte(`"subagent"`)) {
+		parent = cmp.Or(meta.Get("source.subagent.thread_spawn.parent_thread_id").Str, meta.Get("parent_thread_id").Str)
+	}
+	return cmp.Or(meta.Get("id").Str, file), parent
 }
 
 // depth is how far below sessions a file may lie: YYYY/MM/DD.

@@ -309,9 +309,14 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 	if err != nil {
 		return err
 	}
-	refused := false
+	worked, refused := &harvest.Session{Folders: []string{h.repo}}, false
+	for _, s := range all { // a session and its subagents have worked in the folders of all
+		worked.In(s.CWD)
+		worked.In(s.Folders...)
+	}
 	for _, s := range all {
-		if s.In(h.repo); !h.opts.Admits(s) {
+		s.In(s.CWD)
+		if s.In(worked.Folders...); !h.opts.Admits(s) {
 			refused = true
 			continue
 		}

@@ -50,6 +50,9 @@ func Unread(ctx context.Context, db *store.Store, s *Survey, sources []Source, r
 	}
 	for _, src := range sources {
 		_, err := src.Sessions(ctx, known, func(ses *harvest.Session) error {
+			if known[ses.Path] { // a subagent of it worked elsewhere
+				return nil
+			}
 			read()
 			if db != nil {
 				if gone, err := db.Purged(ctx, ses.ID); err != nil || gone {
