@@ -3,6 +3,7 @@
 package consent
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -41,6 +42,9 @@ type Rule struct {
 	Typed  string   `yaml:"typed,omitempty" json:"typed,omitempty"` // as it was named if that differs: a denial holds there, too
 	Read   bool     `yaml:"read" json:"read"`
 	Send   []string `yaml:"send,omitempty" json:"send,omitempty"` // vendors besides the one whose agent recorded a session
+	// Of is the repository with which a worktree of it was denied: it stays so if it is
+	// removed, and until the repository is allowed.
+	Of string `yaml:"worktree_of,omitempty" json:"worktree_of,omitempty"`
 }
 
 // A Request is a kind of request to a vendor that the owner has seen and agreed to.
@@ -98,7 +102,7 @@ func Read(path string) (*Decisions, error) {
 
 // Write keeps the decisions in a file, readable by its owner alone.
 func (d *Decisions) Write(path string) error {
-	slices.SortFunc(d.Rules, func(a, b Rule) int { return strings.Compare(a.Folder, b.Folder) })
+	slices.SortFunc(d.Rules, byFolder)
 	text, err := yaml.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("write which projects may be read: %w", err)
@@ -111,6 +115,10 @@ func (d *Decisions) Write(path string) error {
 	}
 	d.asked = true
 	return nil
+}
+
+func byFolder(a, b Rule) int {
+	return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Typed, b.Typed))
 }
 
 // Update changes the decisions in a file, which it reads anew: one process at a time, so
@@ -143,6 +151,13 @@ func (d *Decisions) Asked() bool {
 // Allow decides that sessions of a folder may be read, and that vendors besides the one
 // whose agent recorded them get their text.
 func (d *Decisions) Allow(folder string, send ...string) {
+	top := real(folder)
+	d.Rules = slices.DeleteFunc(d.Rules, func(r Rule) bool { return !r.Read && (r.Of == top || r.Folder == top) })
+	for i := range d.Rules { // a link that leads elsewhere now
+		if d.Rules[i].Typed == filepath.Clean(folder) {
+			d.Rules[i].Typed = ""
+		}
+	}
 	r := d.own(folder)
 	r.Read, r.Send = true, with(r.Send, send)
 }
@@ -155,12 +170,24 @@ func (d *Decisions) AllowAll(send ...string) { d.All, d.Send = true, with(d.Send
 func (d *Decisions) Keep(folder string) { d.own(folder).Send = nil }
 
 // Deny decides that no session of a folder, or of one below it, is read, and that nobody
-// gets its text: what was allowed below it no longer is.
+// gets its text: what was allowed below it no longer is. If it is a repository, the same
+// is decided on its worktrees.
 func (d *Decisions) Deny(folder string) {
+	d.deny(folder, "")
+	top := real(folder)
+	for _, tree := range worktrees(top) {
+		d.deny(tree, top)
+	}
+}
+
+func (d *Decisions) deny(folder, of string) {
 	in := d.places.look(folder)
 	d.Rules = slices.DeleteFunc(d.Rules, func(r Rule) bool { return r.Read && d.places.look(r.Folder).in(in) })
+	n := len(d.Rules)
 	r := d.own(folder)
-	r.Read, r.Send = false, nil
+	if r.Read, r.Send = false, nil; of == "" || len(d.Rules) > n {
+		r.Of = of // one that was denied by name stays so
+	}
 }
 
 // DenyAll takes back all that was allowed. What is denied by name stays denied, whatever
@@ -170,6 +197,16 @@ func (d *Decisions) DenyAll() {
 	d.Rules = slices.DeleteFunc(d.Rules, func(r Rule) bool { return r.Read })
 }
 
+// Denied are the folders that were denied by name.
+func (d *Decisions) Denied() (out []string) {
+	for _, r := range d.Rules {
+		if !r.Read && r.Of == "" && !slices.Contains(out, r.Folder) {
+			out = append(out, r.Folder)
+		}
+	}
+	return out
+}
+
 // with is a list of vendors with further ones.
 func with(list, more []string) []string {
 	list = append(slices.Clone(list), more...)
@@ -177,11 +214,14 @@ func with(list, more []string) []string {
 	return slices.Compact(list)
 }
 
-// own is the rule of exactly this folder.
+// own is the rule of exactly this folder. A folder that was denied by several paths has
+// one for each.
 func (d *Decisions) own(folder string) *Rule {
 	typed := filepath.Clean(folder)
 	folder = real(folder)
-	i := slices.IndexFunc(d.Rules, func(r Rule) bool { return r.Folder == folder })
+	i := slices.IndexFunc(d.Rules, func(r Rule) bool {
+		return r.Folder == folder && (r.Read || r.Typed == "" || typed == folder || r.Typed == typed)
+	})
 	if i < 0 {
 		i = len(d.Rules)
 		d.Rules = append(d.Rules, Rule{Folder: folder})
@@ -211,19 +251,28 @@ func (d *Decisions) On(folder string) (r Rule, decided bool) {
 	return r, decided
 }
 
-// deepest is the rule of the deepest folder that holds a place.
+// deepest is the rule of the deepest folder that holds a place. A denial holds the folder
+// as it was typed, too, and what that leads to now; at the same depth the folder itself
+// comes first.
 func (d *Decisions) deepest(at *place) (best Rule, ok bool) {
 	deep := 0
-	for _, r := range d.Rules {
-		n := len(r.Folder)
-		if !at.in(d.places.look(r.Folder)) {
-			if r.Read || r.Typed == "" || !below(r.Typed, at.typed) {
-				continue
-			}
-			n = max(n, len(r.Typed)) // the link is gone, or leads elsewhere
-		}
+	found := func(r Rule, n int) {
 		if n > deep {
 			best, ok, deep = r, true, n
+		}
+	}
+	for _, r := range d.Rules {
+		if at.in(d.places.look(r.Folder)) {
+			found(r, 2*len(r.Folder)+1)
+		}
+		if r.Read || r.Typed == "" {
+			continue
+		}
+		if below(r.Typed, at.typed) {
+			found(r, 2*max(len(r.Folder), len(r.Typed)))
+		}
+		if now := d.places.look(r.Typed); at.in(now) {
+			found(r, 2*len(now.path))
 		}
 	}
 	return best, ok
@@ -258,7 +307,7 @@ func (d *Decisions) MaySend(folders []string, recorder, vendor string) bool {
 func (d *Decisions) Print() string {
 	h := sha256.New()
 	fmt.Fprintln(h, d.All)
-	for _, r := range slices.SortedFunc(slices.Values(d.Rules), func(a, b Rule) int { return strings.Compare(a.Folder, b.Folder) }) {
+	for _, r := range slices.SortedFunc(slices.Values(d.Rules), byFolder) {
 		fmt.Fprintf(h, "%q %v\n", r.Folder, r.Read)
 		if r.Typed != "" {
 			fmt.Fprintf(h, "%q\n", r.Typed)

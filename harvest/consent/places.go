@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -110,6 +111,29 @@ func repository(dir string) string {
 		return strings.TrimSuffix(real(main), string(filepath.Separator)+".git")
 	}
 	return dir // a submodule
+}
+
+// worktrees are the top folders of the worktrees of a repository as git lists them, also
+// if they are gone. One that belongs to another repository is none.
+func worktrees(top string) (out []string) {
+	for _, all := range []string{filepath.Join(top, ".git", "worktrees"), filepath.Join(top, "worktrees")} {
+		entries, _ := os.ReadDir(all)
+		for _, e := range entries {
+			entry := filepath.Join(all, e.Name())
+			back := line(filepath.Join(entry, "gitdir"))
+			if filepath.Base(back) != ".git" {
+				continue
+			}
+			if !filepath.IsAbs(back) {
+				back = filepath.Join(entry, back)
+			}
+			tree := filepath.Dir(back)
+			if _, err := os.Lstat(tree); errors.Is(err, fs.ErrNotExist) || repository(tree) == top {
+				out = append(out, tree)
+			}
+		}
+	}
+	return out
 }
 
 // line is the one line of a file, "" if it cannot be read.

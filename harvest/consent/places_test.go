@@ -120,3 +120,87 @@ func TestGone(t *testing.T) {
 	gone("client")
 	gone("link")
 }
+
+// With a repository its worktrees are denied, also those that git still lists and that are
+// gone, and they stay so until it is allowed.
+func TestWorktreesOfADenial(t *testing.T) {
+	at := layout(t, map[string]string{"shop/.git/worktrees/fix/gitdir": "unset", "shop/.git/worktrees/old/gitdir": "unset", "shop/.git/worktrees/odd/gitdir": "unset",
+		"wt/fix/.git": "unset", "wt/fix/src": "", "other/.git": ""})
+	for name, text := range map[string]string{"shop/.git/worktrees/fix/gitdir": at("wt/fix/.git"), "wt/fix/.git": "gitdir: " + at("shop/.git/worktrees/fix"),
+		"shop/.git/worktrees/old/gitdir": at("wt/old/.git"), "shop/.git/worktrees/odd/gitdir": at("other/.git")} {
+		if err := os.WriteFile(at(name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := at("data", "projects.yaml")
+	var d Decisions
+	d.AllowAll()
+	d.Allow(at("wt/fix"), "openai")
+	d.Deny(at("shop"))
+	if err := d.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, gone := range []string{"nothing", "wt/fix", "shop"} {
+		if err := os.RemoveAll(at(gone)); err != nil {
+			t.Fatal(err)
+		}
+		now, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for folder, want := range map[string]bool{"wt/fix/src": false, "wt/old": false, "shop/src": false, "other": true, "wt/new": true} {
+			if now.MayRead([]string{at(folder)}) != want {
+				t.Errorf("without %s: %s is read: %v", gone, folder, !want)
+			}
+		}
+	}
+	d.Deny(at("wt/old")) // by name
+	d.Allow(at("shop"))
+	if d.MayRead([]string{at("wt/old")}) || !d.MayRead([]string{at("wt/fix")}) {
+		t.Errorf("%+v", d.Rules)
+	}
+}
+
+// A denial holds for the folder that was typed, for what it led to then and for what it
+// leads to now, however often the same folder was named.
+func TestLinkThatChanges(t *testing.T) {
+	at := layout(t, map[string]string{"client/src": "", "else/src": "", "new/src": "", "link": "-> client", "second": "-> client"})
+	var d Decisions
+	d.AllowAll()
+	d.Deny(at("link"))
+	d.Deny(at("second"))
+	path := at("data", "projects.yaml")
+	if err := d.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{"link", "second"} {
+		if err := os.Remove(at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(at("new"), at("link")); err != nil {
+		t.Fatal(err)
+	}
+	now, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]bool{"client/src": false, "link/src": false, "new/src": false, "second/src": false, "else/src": true} {
+		if now.MayRead([]string{at(folder)}) != want {
+			t.Errorf("%s is read: %v", folder, !want)
+		}
+	}
+	now.Allow(at("new")) // itself
+	if !now.MayRead([]string{at("new/src")}) || now.MayRead([]string{at("client")}) {
+		t.Errorf("%+v", now.Rules)
+	}
+	now.Deny(at("new"))
+	now.Allow(at("link"))
+	if !now.MayRead([]string{at("link/src")}) || now.MayRead([]string{at("client/src")}) || now.MayRead([]string{at("second/src")}) {
+		t.Errorf("%+v", now.Rules)
+	}
+	now.Allow(at("client"))
+	if !now.MayRead([]string{at("client/src")}) {
+		t.Errorf("%+v", now.Rules)
+	}
+}

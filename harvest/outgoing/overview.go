@@ -56,11 +56,7 @@ func (g *Control) Overview(ctx context.Context, db *store.Store, to map[string][
 		return nil, err
 	}
 	v := &Overview{Schema: 1, Asked: d.Asked(), All: d.All, Projects: []Read{}, Denied: []string{}, Requests: []Allowed{}, Who: who}
-	for _, r := range d.Rules {
-		if !r.Read {
-			v.Denied = append(v.Denied, r.Folder)
-		}
-	}
+	v.Denied = append(v.Denied, d.Denied()...)
 	at := map[string]int{}
 	for i := range sessions {
 		folders, by := sessions[i].WorkedIn(), g.Recorder(&sessions[i])

@@ -162,7 +162,9 @@ func (d *Desk) rows(all *consent.Decisions, kept, found []consent.Project) []row
 		newest(r, p)
 	}
 	for _, rule := range all.Rules {
-		add(rule.Folder)
+		if rule.Of == "" {
+			add(rule.Folder)
+		}
 	}
 	slices.SortStableFunc(rows, func(r, s row) int { return cmp.Or(s.Last.Compare(r.Last), cmp.Compare(r.Folder, s.Folder)) })
 	return rows
@@ -241,10 +243,8 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 			}
 			all.AllowAll(to...)
 			b.WriteString("allowed: all projects, later ones too\n" + goes(all.Send))
-			for _, r := range all.Rules {
-				if !r.Read {
-					fmt.Fprintf(&b, "denied:  %s stays denied\n", plain.Line(r.Folder))
-				}
+			for _, folder := range all.Denied() {
+				fmt.Fprintf(&b, "denied:  %s stays denied\n", plain.Line(folder))
 			}
 		}
 		for _, folder := range folders {
@@ -306,15 +306,23 @@ func (d *Desk) deny(ctx context.Context, args []string, every bool) error {
 		for _, folder := range folders {
 			all.Deny(folder)
 			r, _ := all.On(folder)
-			c.Folders = append(c.Folders, r.Folder)
-			fmt.Fprintf(&b, "denied:  %s and what is below it\n", plain.Line(r.Folder))
-			n := 0
-			for i := range kept {
-				if all.Holds(folder, kept[i].WorkedIn()) {
-					n++
+			said := func(folder, what string) {
+				c.Folders = append(c.Folders, folder)
+				fmt.Fprintf(&b, "denied:  %s%s\n", plain.Line(folder), what)
+				n := 0
+				for i := range kept {
+					if all.Holds(folder, kept[i].WorkedIn()) {
+						n++
+					}
+				}
+				purge(n, "--project "+plain.Line(term.Quote(folder)))
+			}
+			said(r.Folder, " and what is below it")
+			for _, tree := range all.Rules {
+				if tree.Of == r.Folder {
+					said(tree.Folder, ", a worktree of it")
 				}
 			}
-			purge(n, "--project "+plain.Line(term.Quote(r.Folder)))
 		}
 		return nil
 	}); err != nil {
