@@ -20,6 +20,6 @@ func TestKeptIsOfItsSession(t *testing.T) {
 	w := &writer{say: func(int, eval.Prompt) (string, error) { return "", nil }}
 	mine(t, Miner{Model: w, Kept: []Kept{kept}, May: func(s *Session) bool { asked = append(asked, s); return false }})
 	if len(asked) != 1 || asked[0].Vendor != UnknownVendor || asked[0].Agent != "codex" || len(asked[0].Folders) != 2 || len(w.prompts) > 0 {
-		t.Errorf("asked about %+v, and the model %q", asked, w.prompts)
+		t.Errorf("asked about %+v, and the model %+v", asked, w.prompts)
 	}
 }
