@@ -14,6 +14,7 @@ import (
 //
 //	<v>  is a value of 4 bytes or more, which holds no blank and no quote,
 //	<q>  one that may be quoted,
+//	<w>  any value but a reference, if nothing else is ever in its place,
 //	<b>  base64 of 20 digits or more,
 //	<n>  the name of a secret: DB_PASSWORD, apiKey,
 //	<u>  a UUID, which is no secret otherwise.
@@ -50,6 +51,7 @@ const nameOfSecret = `[\w.:-]*(?:passw(?:or)?d|_pass|pass_|pwd|secret|token|api_
 var shorthands = strings.NewReplacer(
 	"<q>", `\\*["'\x60]?([^\s"'\x60\\<>]{4,512})`,
 	"<v>", `([^\s"'\x60\\<>,;|)]{4,512})`,
+	"<w>", `\\*["'\x60]?([^\s"'\x60\\<>$({%/-][^\s"'\x60\\<>]{4,200})`,
 	"<b>", `([A-Za-z0-9+/_-]{20,}={0,2})`,
 	"<n>", nameOfSecret,
 	"<u>", `([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})`)

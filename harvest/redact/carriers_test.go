@@ -18,6 +18,10 @@ func fill(example string) (text string, values []string) {
 		switch parts[1] {
 		case "bip":
 			v = strings.Join(strings.Fields("ripple scout tissue velvet hollow margin orbit canvas pledge fabric thunder walnut")[:n], " ")
+		case "words":
+			v = strings.Join(strings.Fields("ripple scout tissue velvet hollow margin")[:n], "-")
+		case "uuid":
+			v = "0a1b2c3d-0a1b-4c2d-8e3f-" + fake(hexa, 12)
 		case "password":
 			v = fake(mix, n-4) + "!x9#"
 		default:
