@@ -19,6 +19,7 @@ type secretName struct {
 // a word that begins rarely costs clean text nothing.
 var secretNames = []secretName{
 	{"password passwd passphrase _pwd _pass pgpass passcode passwort nnwort seña mysql_pwd", "password", false},
+	{"motdepasse mot_de_passe wachtwoord contrasena adgangskode passord losenord lösenord salasana jelszo haslo heslo parola= parola: senha lozinka пароль", "password", false},
 	{"pwd pass", "password", true},
 	{"client_secret clientsecret secret_key secretkey x-secret", "secret", false},
 	{"secret private_key signing_key encryption_key auth_key credential connection_string _salt", "secret", true},
@@ -122,7 +123,7 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 		return k, end, !harmless(look) && !codeLike(look, quoted)
 	}
 	ok := len(v) >= 6 && len(tail) <= 24 && len(v) <= longest &&
-		secretValue(look, weak, quoted, sign == '=' && !spaced) && !notSecret(strings.ToLower(tail)) && !harmless(look)
+		(secretValue(look, weak, quoted, sign == '=' && !spaced) || !weak && diceware(look)) && !notSecret(strings.ToLower(tail)) && !harmless(look)
 	return k, end, ok
 }
 
@@ -168,13 +169,27 @@ func secretValue(v string, weak, quoted, env bool) bool {
 	switch {
 	case weak:
 		n, size := unexplained(v)
-		return digit && mixed(v) && len(v) >= 12 && entropy(v) >= 3 && (4*n >= size || signsOf(v) > 0 || uuid(v)) // not PASS: TestE2E_Rewind
+		return digit && mixed(v) && len(v) >= 12 && entropy(v) >= 3 && (4*n >= size || signsOf(v) > 0 || uuid(v) || digest(v) && len(v) >= 16) // not PASS: TestE2E_Rewind
 	case quoted || env:
 		return digit || strings.ContainsAny(v, "!@#%^&*+?~-_.") || len(v) >= 8 && entropy(v) >= 2.5
 	default:
 		return digit && !algorithm(v) && (mixed(v) || len(v) >= 8 && entropy(v) >= 2.5)
 	}
 }
+
+// diceware reports whether v is words that say nothing together: river-copper-window.
+func diceware(v string) bool {
+	words := 0
+	for w := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == '-' || r == '.' }) {
+		if words++; len(w) < 3 || len(w) > 10 || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" || strings.Contains(ofNames, " "+w+" ") {
+			return false
+		}
+	}
+	return words >= 3 && len(v) >= 14
+}
+
+// ofNames are words in the names of things, and in what takes the place of a password.
+const ofNames = functionWords + "secret secrets password passwords pass passphrase key keys token tokens credential credentials name ref file new old current not none change enter example default reset forgot field input type policy strength hash prod production staging dev test tests testing user users auth login service config store manager provider env value admin app api web data base server client main build release branch page form view check update create delete read write only same code error "
 
 // isPath reports whether v begins as an absolute path does.
 func isPath(v string) bool {

@@ -105,7 +105,7 @@ func carried(re *regexp.Regexp, s string, at int, before, madeUp bool) (start, e
 			v = s[start:end]
 		}
 		look := v[:min(len(v), 256)]
-		if harmless(look) || strings.Contains(look, open) {
+		if harmless(look) || strings.HasPrefix(v, "pk_") || strings.Contains(look, open) {
 			return 0, 0, false
 		}
 		if madeUp && (strings.IndexByte("$<{(%[", v[0]) >= 0 || strings.ContainsAny(look, "({") || !invented(look)) {

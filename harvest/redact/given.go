@@ -96,11 +96,20 @@ func (n secretName) value(s string, at int) (start, end int, ok bool) {
 }
 
 func (n secretName) ofKey(s string, at int) (int, int, bool) {
-	if !keyName(s, at) {
+	if keyName(s, at) {
+		return n.value(s, at)
+	}
+	// Of a key that nothing else is known about, the value has to look like one.
+	if at > 0 && s[at-1] != '_' && alnum[s[at-1]] || otherKey.MatchString(s[max(0, at-24):at]) {
 		return 0, 0, false
 	}
-	return n.value(s, at)
+	start, end, ok := n.assigned(s, at)
+	v := s[start:end]
+	return start, end, ok && len(v) >= 20 && odd(v) && !digest(v) && strings.ToLower(v) != v && strings.ToUpper(v) != v && !knownForm(v) && run(v, 0, base64ish) == len(v)
 }
+
+// otherKey ends in what makes a key no secret.
+var otherKey = lazyregexp.New(`(?i)(?:public|pub|primary|foreign|cache|sort|partition|unique|object|host|known|translation|i18n|message|map|json|row|group|range|hash|dedup|dedupe|idempotency|lookup|index|storage|query|react|trusted|verify|verification|site|websocket)[ _.-]?$`)
 
 // short finds what is behind an option of one letter that many programs take a secret
 // with: -p X. Only what cannot be a port, a path or a name is one.
@@ -110,28 +119,65 @@ func short(s string, at int) (int, int, bool) {
 	return start, end, generated(v) && !strings.ContainsAny(v, ":,/") && !digest(v)
 }
 
-// printed finds a secret that a program printed alone, below the command that asks for it.
+// printed finds a secret that a program printed alone, below the command that asks for it
+// or below a line that announces it.
 func printed(s string) (found []span) {
+	const few = 4 // lines that it may be in
 	for at := 0; at < len(s); {
 		end := strings.IndexByte(s[at:], '\n')
 		if end < 0 {
 			break
 		}
 		line, next := s[at:at+end], at+end+1
-		if end > 4 && end < 400 && strings.IndexByte("$>#%", line[0]) >= 0 && line[1] == ' ' && asksFor.MatchString(line) {
-			v, _, _ := strings.Cut(s[next:min(len(s), next+400)], "\n")
-			v = strings.TrimRight(v, " \r")
-			if !strings.ContainsAny(v, " \t") && generated(v) && len(v) >= 10 && !knownForm(v) {
-				found = append(found, span{next, next + len(v), "secret", true})
-			}
-		}
 		at = next
+		if end <= 4 || end >= 400 {
+			continue
+		}
+		asked := strings.IndexByte("$>#%", line[0]) >= 0 && line[1] == ' ' && asksFor.MatchString(line)
+		if last := strings.TrimRight(line, " \r*_"); !asked && (last == "" || last[len(last)-1] != ':' || !announces.MatchString(last)) {
+			continue
+		}
+		for n := 0; n < few && next < len(s); n++ {
+			line, behind := lineAt(s, next, 400)
+			start, stop, more := lonely(line)
+			if stop > start {
+				found = append(found, span{next + start, next + stop, "secret", true})
+			}
+			if behind < 0 || !more || asked && n > 0 {
+				break
+			}
+			if stop > start {
+				n = 0 // a list goes on
+			}
+			next = behind
+		}
 	}
 	return found
 }
 
+// lonely finds a secret that is alone on its line, or behind a name in a list; more says
+// that the next line may hold one too.
+func lonely(line string) (start, end int, more bool) {
+	m := onItsLine.FindStringSubmatchIndex(line)
+	if m == nil {
+		return 0, 0, strings.IndexFunc(line, func(r rune) bool { return r < 0x80 && alnum[byte(r)] }) < 0 || strings.HasSuffix(strings.TrimRight(line, " \r"), "|") || !strings.Contains(strings.TrimSpace(line), " ")
+	}
+	start, end = m[2], m[3]
+	v := line[start:end]
+	if !generated(v) && !(len(v) >= 40 && odd(v)) || knownForm(v) || len(v) < 8 {
+		return 0, 0, true
+	}
+	return start, end, true
+}
+
+// onItsLine is a value behind the margin of a log, the mark of a list and a name.
+var onItsLine = lazyregexp.New("^(?:[\\w.-]{1,40}\\s*\\|)?\\s*(?:[-*]|\\d{1,2}[.)])?\\s*(?:`?[\\w.@-]{1,40}`?:\\s+)?[`\"'*]{0,2}([^\\s`\"']{8,200}?)[`\"'*]{0,2}[,.]?\\s*$")
+
+// announces is true of a line that ends in a colon and speaks of a secret.
+var announces = lazyregexp.New(`(?i)passw(?:or[dt]|ört)|passphrase|kennwort|mot de passe|contraseña|senha|unseal key|(?:api|secret|access|master|recovery|encryption) (?:key|token)|new (?:key|token|secret)|credentials`)
+
 // asksFor are commands that print a secret.
-var asksFor = lazyregexp.New(`(?i)passw|secret|token|credential|[ _-]key|passphrase|\bauth\b|\bop read\b|\bpass (?:show )?\w+/|\bpwgen\b|openssl rand|htpasswd|\b(?:bw|gopass|lpass|chamber|doppler|keyring) `)
+var asksFor = lazyregexp.New(`(?i)passw|secret|token|credential|[ ._-]key\b|passphrase|\bauth\b|\bop read\b|\bpass (?:show )?\w+/|\bpwgen\b|openssl rand|htpasswd|\bcat \S*(?:login|auth|cred)\S*$|\b(?:bw|gopass|lpass|chamber|doppler|keyring) `)
 
 // endsLine finds the value of "password for root@localhost: X".
 func endsLine(s string, at int) (start, end int, ok bool) {
