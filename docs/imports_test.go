@@ -19,7 +19,7 @@ const module = "github.com/skill-evolve/evolve/"
 // know anywhere.
 var mayImport = map[string][]string{
 	"mutate/skill":                  {"eval/problem"},
-	"harvest/redact":                {"harvest/ownwords"},
+	"harvest/redact":                {"harvest/ownwords", "harvest/redact/wordlike"},
 	"harvest/ownwords":              {},
 	"pareto":                        {},
 	"mutate/skill/bounded":          {},
@@ -85,6 +85,7 @@ var mayImport = map[string][]string{
 	"harvest/outgoing":              {"eval", "eval/agent", "eval/plain", "eval/problem", "harvest", "harvest/consent", "mutate/skill", "store", "store/datadir/policy"},
 	"cmd/evolve/internal/privacy":   {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval/agent", "eval/problem", "harvest/outgoing", "mutate/skill", "store", "store/datadir/policy"},
 	"cmd/evolve/internal/projects":  {"cmd/evolve/internal/backend", "cmd/evolve/internal/owner", "cmd/evolve/internal/term", "eval/plain", "eval/problem", "harvest", "harvest/consent", "harvest/ingest", "harvest/outgoing", "store", "store/datadir", "store/datadir/policy", "tournament/report"},
+	"harvest/redact/wordlike":       {},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                 {},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -168,8 +169,8 @@ func secretValue(v string, weak, quoted, env bool) bool {
 	}
 	switch {
 	case weak:
-		n, size := unexplained(v)
-		return digit && mixed(v) && len(v) >= 12 && entropy(v) >= 3 && (4*n >= size || signsOf(v) > 0 || uuid(v) || digest(v) && len(v) >= 16) // not PASS: TestE2E_Rewind
+		n, size := wordlike.Unexplained(v)
+		return digit && mixed(v) && len(v) >= 12 && entropy(v) >= 3 && (4*n >= size || wordlike.Signs(v) > 0 || uuid(v) || digest(v) && len(v) >= 16) // not PASS: TestE2E_Rewind
 	case quoted || env:
 		return digit || strings.ContainsAny(v, "!@#%^&*+?~-_.") || len(v) >= 8 && entropy(v) >= 2.5
 	default:
@@ -198,7 +199,7 @@ func isPath(v string) bool {
 
 // wordyPath reports whether v is a path or a name of names and numbers: src/lexer2/scan.go:120.
 func wordyPath(v string) bool {
-	n, size := unexplained(v)
+	n, size := wordlike.Unexplained(v)
 	return strings.Contains(v, "/") && len(v) >= 6 && 4*n < size && !strings.ContainsAny(v, "!#$%^&*?=+")
 }
 

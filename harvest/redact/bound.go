@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -61,19 +62,19 @@ func bound(v string, strong bool) bool {
 	if dashes := strings.Count(v, "-"); digits+dashes == len(v) {
 		return digits >= 12 || strong && digits >= 6 && dashes == 0
 	}
-	if n, _ := unexplained(v); strong && len(v) >= 6 && n > 0 && (mixed(v) || n == len(v) && strings.ToLower(v) == v && digits == 0) {
+	if n, _ := wordlike.Unexplained(v); strong && len(v) >= 6 && n > 0 && (mixed(v) || n == len(v) && strings.ToLower(v) == v && digits == 0) {
 		return true
 	}
 	if strong && strings.Count(v, "-") >= 3 && strings.ToLower(v) == v {
 		return true
 	}
-	return strong && mixed(v) && digits >= 2 && !strings.ContainsAny(v, ".-") || strong && digits > 0 && signsOf(v) > 0
+	return strong && mixed(v) && digits >= 2 && !strings.ContainsAny(v, ".-") || strong && digits > 0 && wordlike.Signs(v) > 0
 }
 
 // habitual reports whether v is what people choose as passwords and nothing else: a word
 // with a year and a sign (Winter2024!), or the word itself with figures for letters.
 func habitual(v string) bool {
-	return signsOf(v[len(v)-1:]) > 0 && yearSign.MatchString(v) || v[0]|0x20 == 'p' && leet.MatchString(v)
+	return wordlike.Signs(v[len(v)-1:]) > 0 && yearSign.MatchString(v) || v[0]|0x20 == 'p' && leet.MatchString(v)
 }
 
 var (
@@ -92,6 +93,6 @@ func encodedWords(v string) bool {
 			return false
 		}
 	}
-	n, size := unexplained(string(text))
+	n, size := wordlike.Unexplained(string(text))
 	return 4*n < size
 }

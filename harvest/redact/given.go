@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -13,8 +14,8 @@ func generated(v string) bool {
 	if len(v) < 8 || !known(v) || algorithm(v) || isPath(v) || strings.Contains(v, "://") || uuid(v) || strings.HasPrefix(v, "sha256") {
 		return false
 	}
-	n, size := unexplained(v)
-	return mixed(v) && (4*n >= size && n >= 4 && !knownForm(v) || strong(v) && signsOf(v) > 0 || digest(v) && len(v) >= 32) || odd(v) && !strings.ContainsAny(v, "/.") && len(v) >= 12
+	n, size := wordlike.Unexplained(v)
+	return mixed(v) && (4*n >= size && n >= 4 && !knownForm(v) || strong(v) && wordlike.Signs(v) > 0 || digest(v) && len(v) >= 32) || odd(v) && !strings.ContainsAny(v, "/.") && len(v) >= 12
 }
 
 // argued finds the value that follows a name as the next argument: --api-token X,

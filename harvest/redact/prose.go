@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/harvest/ownwords"
+	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -169,7 +170,7 @@ func spoken(s string, look lookFor, words []span) (found []span) {
 			if w.end > to {
 				break
 			}
-			if !suspicious(s[w.start:w.end]) && (!strong || wordlike(s[w.start:w.end])) || !near(s, n, w) {
+			if !suspicious(s[w.start:w.end]) && (!strong || wordlike.Word(s[w.start:w.end])) || !near(s, n, w) {
 				continue
 			}
 			for _, v := range valuesIn(s, w) {
@@ -251,7 +252,7 @@ func fourByFour(s string) (found []span) {
 	for _, m := range fours.FindAllStringIndex(s, 20) {
 		strange := 0
 		for w := range strings.FieldsSeq(s[m[0]:m[1]]) {
-			if !wordlike(w) {
+			if !wordlike.Word(w) {
 				strange++
 			}
 		}
@@ -402,7 +403,7 @@ func valuesIn(s string, w span) []span {
 }
 
 func wordy(name string) bool {
-	n, _ := unexplained(name)
+	n, _ := wordlike.Unexplained(name)
 	return n < 4
 }
 
@@ -412,8 +413,8 @@ func chosen(v string, look lookFor) bool {
 	if len(v) < 6 {
 		return false
 	}
-	n, size := unexplained(v)
-	signs, least := signsOf(v), 6
+	n, size := wordlike.Unexplained(v)
+	signs, least := wordlike.Signs(v), 6
 	if look == inTyped {
 		least = 4
 	}
@@ -423,24 +424,6 @@ func chosen(v string, look lookFor) bool {
 		made = mixed(v) && (ragged(v) || signs > 0 && len(v) >= minLen && !strings.Contains(v, "/"))
 	}
 	return (made && !digest(v) || hexWithDashes(v)) && plainToken(v) && known(v) && !algorithm(v) && !knownForm(v)
-}
-
-// chord is words with signs between them: Ctrl+Shift+F5.
-var chord = lazyregexp.New(`^[A-Za-z]{2,}\d?(?:[+~@][A-Za-z]{2,8}|[+~@][A-Za-z]?\d{1,2})+$`)
-
-var sign = bytesOf("!#$%^&*?~+@")
-
-// signsOf counts the characters that identifiers and words do not have.
-func signsOf(v string) (n int) {
-	for i := range len(v) {
-		if sign[v[i]] {
-			n++
-		}
-	}
-	if n > 0 && chord.MatchString(v) {
-		return 0
-	}
-	return n
 }
 
 // keyDigest reports whether hexadecimal digits are a key: a noun speaks of one, and

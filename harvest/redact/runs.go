@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -47,7 +48,7 @@ func accessKey(v string) bool {
 	if !strings.ContainsAny(v, "0123456789") || strings.ToLower(v) == v || strings.ToUpper(v) == v || strings.Contains(v, "=") || published(v) {
 		return false
 	}
-	n, size := unexplained(v)
+	n, size := wordlike.Unexplained(v)
 	return 4*n >= 3*size && entropy(v) >= 4
 }
 

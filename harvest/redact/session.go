@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 )
 
 // A Session redacts the texts of one session: what was redacted in one of them is a
@@ -68,7 +70,7 @@ func (s *Session) Learn(value, kind string) {
 	if len(value) < 6 || strings.Contains(value, open) || !invented(value) && (len(value) < 16 || strings.Count(value, "-") < 2) {
 		return
 	}
-	if n, size := unexplained(value); 4*n < size && strings.Contains(value, "_") { // a name in code
+	if n, size := wordlike.Unexplained(value); 4*n < size && strings.Contains(value, "_") { // a name in code
 		return
 	}
 	if _, ok := s.values[value]; !ok && len(s.values) < maxValues {

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -27,7 +28,7 @@ func plainToken(v string) bool {
 
 // path reports whether v, which has a slash, is rather a path than base64.
 func path(v string) bool {
-	n, size := unexplained(v)
+	n, size := wordlike.Unexplained(v)
 	first, _, _ := strings.Cut(strings.TrimPrefix(v, "/"), "/")
 	return strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && len(first) > 1 && wordy(first) || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || extension.MatchString(v) || 5*n < 3*size || n < 16
 }
@@ -84,14 +85,14 @@ const alone = 3
 // doubtful reports whether v is suspicious by its shape alone.
 func doubtful(v string) bool {
 	least := 12
-	if signsOf(v) > 0 && mixed(v) {
+	if wordlike.Signs(v) > 0 && mixed(v) {
 		least = 8
 	}
 	if len(v) < least {
 		return false
 	}
-	n, size := unexplained(v)
-	signs := signsOf(v)
+	n, size := wordlike.Unexplained(v)
+	signs := wordlike.Signs(v)
 	made := n+2*signs >= 8 && (mixed(v) || n >= 9 || signs > 1) && 2*(n+2*signs) >= size && n >= 4 && !extension.MatchString(v)
 	switch {
 	case digest(v):
@@ -123,7 +124,7 @@ func Suspects(text string) (out []string) {
 			continue
 		}
 		for _, p := range valuesIn(text, w) {
-			if v := text[p.start:p.end]; (mixed(v) || signsOf(v) > 0) && (chosen(v, inProse) || doubtful(v)) && !digest(v) {
+			if v := text[p.start:p.end]; (mixed(v) || wordlike.Signs(v) > 0) && (chosen(v, inProse) || doubtful(v)) && !digest(v) {
 				out = append(out, v)
 			}
 		}
@@ -134,7 +135,7 @@ func Suspects(text string) (out []string) {
 // madeUp reports whether v has a figure or a sign, as no word has.
 func madeUp(v string) bool {
 	for i := range len(v) {
-		if c := v[i]; c <= '9' && c >= '0' || sign[c] {
+		if c := v[i]; c <= '9' && c >= '0' || wordlike.Sign(c) {
 			return true
 		}
 	}

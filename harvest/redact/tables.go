@@ -3,6 +3,7 @@ package redact
 import (
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -122,5 +123,5 @@ func cell(s string, start, end int) (int, int, bool) {
 	v := s[start:end]
 	start += len(v) - len(strings.TrimLeft(v, aside))
 	v = strings.Trim(v, aside)
-	return start, start + len(v), len(v) >= 6 && !strings.ContainsAny(v, " \t()<>") && known(v) && !algorithm(v) && (mixed(v) || signsOf(v) > 0 || odd(v)) && !uuid(v)
+	return start, start + len(v), len(v) >= 6 && !strings.ContainsAny(v, " \t()<>") && known(v) && !algorithm(v) && (mixed(v) || wordlike.Signs(v) > 0 || odd(v)) && !uuid(v)
 }

@@ -1,9 +1,9 @@
-package redact
+package wordlike
 
 import (
 	"flag"
 	"go/scanner"
-	gotoken "go/token"
+	"go/token"
 	"hash/fnv"
 	"io/fs"
 	"math/rand/v2"
@@ -58,15 +58,15 @@ func (l lexicon) sources(t *testing.T, root string) {
 			return err
 		}
 		var s scanner.Scanner
-		s.Init(gotoken.NewFileSet().AddFile(path, -1, len(data)), data, nil, scanner.ScanComments)
+		s.Init(token.NewFileSet().AddFile(path, -1, len(data)), data, nil, scanner.ScanComments)
 		for {
 			_, tok, text := s.Scan()
 			switch tok {
-			case gotoken.EOF:
+			case token.EOF:
 				return nil
-			case gotoken.IDENT, gotoken.COMMENT:
+			case token.IDENT, token.COMMENT:
 				for i := 0; i < len(text); {
-					end := segment(text, i)
+					end := Segment(text, i)
 					l.add(text[i:end])
 					i = end
 				}
@@ -135,7 +135,7 @@ func (l lexicon) mark(bits []byte, words, uses int) {
 	}
 }
 
-// TestTrigrams checks the figures that the comment of wordlike gives, on words that
+// TestTrigrams checks the figures that the comment of Word gives, on words that
 // trigrams.bin was not made of. With -update it makes that file, which depends on the
 // version of Go.
 func TestTrigrams(t *testing.T) {
@@ -148,7 +148,7 @@ func TestTrigrams(t *testing.T) {
 		}
 		code, names, bits := lexicon{}, lexicon{}, make([]byte, (26*26*26+7)/8)
 		code.sources(t, filepath.Join(strings.TrimSpace(string(root)), "src"))
-		code.sources(t, "../..")
+		code.sources(t, "../../..")
 		names.names()
 		code.mark(bits, 3, 20)
 		names.mark(bits, 3, 1)
@@ -160,7 +160,7 @@ func TestTrigrams(t *testing.T) {
 		unlike, all := 0, 0
 		for w, n := range code {
 			if n >= 20 && apart(w) {
-				if all++; !wordlike(w) {
+				if all++; !Word(w) {
 					unlike++
 				}
 			}
@@ -170,7 +170,7 @@ func TestTrigrams(t *testing.T) {
 	unlike, all := 0, 0
 	for w := range words {
 		if apart(w) {
-			if all++; !wordlike(w) {
+			if all++; !Word(w) {
 				unlike++
 			}
 		}
@@ -186,7 +186,7 @@ func TestTrigrams(t *testing.T) {
 		for i := range b {
 			b[i] = 'a' + byte(r.IntN(26))
 		}
-		if wordlike(string(b)) {
+		if Word(string(b)) {
 			taken++
 		}
 	}
