@@ -19,7 +19,7 @@ const module = "github.com/skill-evolve/evolve/"
 // know anywhere.
 var mayImport = map[string][]string{
 	"mutate/skill":                  {"eval/problem"},
-	"harvest/redact":                {"harvest/ownwords", "harvest/redact/wordlike"},
+	"harvest/redact":                {"harvest/ownwords", "harvest/redact/personal", "harvest/redact/wordlike"},
 	"harvest/ownwords":              {},
 	"pareto":                        {},
 	"mutate/skill/bounded":          {},
@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"tournament/sleep":              {"eval", "eval/plain", "pareto", "store", "store/lock", "tournament/record"},
 	"cmd/evolve":                    {"*"},
 	"cmd/evolve/internal/term":      {"eval", "eval/plain", "tournament/record", "tournament/report"},
-	"cmd/evolve/internal/backend":   {"cmd/evolve/internal/guard", "cmd/evolve/internal/owner", "eval", "eval/agent", "eval/agent/claude", "eval/agent/codex", "eval/agent/command", "eval/agent/copilot", "eval/agent/handoff", "eval/agent/openai", "eval/agent/pi", "eval/agent/process", "eval/agent/simulated", "eval/git", "eval/plain", "eval/problem", "eval/workspace", "harvest", "harvest/claude", "harvest/codex", "harvest/copilot", "harvest/entire", "harvest/hook", "harvest/ingest", "harvest/outgoing", "harvest/pi", "harvest/purge", "harvest/redact", "mutate/skill", "store/datadir", "store/datadir/policy"},
+	"cmd/evolve/internal/backend":   {"cmd/evolve/internal/guard", "cmd/evolve/internal/owner", "eval", "eval/agent", "eval/agent/claude", "eval/agent/codex", "eval/agent/command", "eval/agent/copilot", "eval/agent/handoff", "eval/agent/openai", "eval/agent/pi", "eval/agent/process", "eval/agent/simulated", "eval/git", "eval/plain", "eval/problem", "eval/workspace", "harvest", "harvest/claude", "harvest/codex", "harvest/copilot", "harvest/entire", "harvest/hook", "harvest/ingest", "harvest/outgoing", "harvest/pi", "harvest/purge", "harvest/redact", "harvest/redact/personal", "mutate/skill", "store/datadir", "store/datadir/policy"},
 	"cmd/evolve/internal/timer":     {"eval/agent/process", "eval/plain", "eval/problem"},
 	"cmd/evolve/…":                  {"*"},
 	"tournament/status":             {"eval", "eval/plain", "eval/problem", "harvest", "harvest/ingest", "mutate/skill", "pareto", "store", "store/lock", "tournament/campaign", "tournament/candidate", "tournament/judge", "tournament/record", "tournament/release", "tournament/report", "tournament/search", "tournament/sleep"},
@@ -86,6 +86,7 @@ var mayImport = map[string][]string{
 	"cmd/evolve/internal/privacy":   {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval/agent", "eval/problem", "harvest/outgoing", "mutate/skill", "store", "store/datadir/policy"},
 	"cmd/evolve/internal/projects":  {"cmd/evolve/internal/backend", "cmd/evolve/internal/owner", "cmd/evolve/internal/term", "eval/plain", "eval/problem", "harvest", "harvest/consent", "harvest/ingest", "harvest/outgoing", "store", "store/datadir", "store/datadir/policy", "tournament/report"},
 	"harvest/redact/wordlike":       {},
+	"harvest/redact/personal":       {},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                 {},

@@ -5,13 +5,14 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/harvest/redact/personal"
 )
 
 // redactor removes this process's keys by their values, and the kinds of personal data
 // that the configuration names; all kinds if it cannot be read.
 func (a *global) redactor() redact.Redactor {
 	if _, err := a.config(); err != nil {
-		a.keys.Personal(redact.PersonalKinds...)
+		a.keys.Personal(personal.Kinds...)
 	}
 	return a.keys.Redactor()
 }

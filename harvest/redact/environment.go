@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/skill-evolve/evolve/harvest/redact/personal"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -102,4 +103,31 @@ func keyNotPath(v string) bool {
 	first, _, _ := strings.Cut(v[1:], "/")
 	_, err := os.Stat("/" + first)
 	return err != nil
+}
+
+// Personal makes k redact these kinds of personal data too, see personal.Kinds.
+func (k *Keys) Personal(kinds ...string) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.personal = slices.DeleteFunc(slices.Clone(personal.Kinds), func(kind string) bool { return !slices.Contains(kinds, kind) })
+}
+
+// redactPersonal replaces personal data of these kinds.
+func redactPersonal(s string, kinds []string) (string, int) {
+	var found []span
+	personal.Each(s, kinds, func(start, end int, kind string) {
+		if placeholderAround(s, start, end) < 0 {
+			found = append(found, span{start, end, kind, false})
+		}
+	})
+	if len(found) == 0 {
+		return s, 0
+	}
+	if found = settle(s, found); len(found) == 0 {
+		return s, 0
+	}
+	return replace(s, found), len(found)
 }

@@ -3,6 +3,8 @@ package redact
 import (
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/harvest/redact/personal"
 )
 
 func TestPersonal(t *testing.T) {
@@ -12,7 +14,7 @@ func TestPersonal(t *testing.T) {
 	if clean, n := k.Redact(text); n != 0 || clean != text {
 		t.Errorf("without a choice %d are redacted: %s", n, clean)
 	}
-	k.Personal(PersonalKinds...)
+	k.Personal(personal.Kinds...)
 	clean, n := k.Redact(text)
 	want := "ask [redacted:mail] or [redacted:mail], [redacted:phone], [redacted:phone], [redacted:phone], [redacted:phone], " +
 		"card [redacted:card], [redacted:card], account [redacted:iban] and [redacted:iban]"

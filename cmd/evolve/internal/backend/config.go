@@ -17,7 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
-	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/harvest/redact/personal"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -44,7 +44,7 @@ type Config struct {
 	AllowHosts     []string    `yaml:"allow_hosts"`
 	Targets        []string    `yaml:"targets"`   // where versions are installed, as --to says it
 	KeepDays       *int        `yaml:"keep_days"` // after which session text that no case uses expires
-	Personal       []string    `yaml:"personal"`  // kinds of personal data that are redacted, as redact.PersonalKinds names them
+	Personal       []string    `yaml:"personal"`  // kinds of personal data that are redacted, as personal.Kinds names them
 	Hooks          hook.Config `yaml:"hooks"`
 	Prices         PriceTable  `yaml:"prices"`
 	// Demo marks a folder that evolve demo made: simulated evidence may
@@ -140,8 +140,8 @@ func parseConfig(text []byte) (*Config, error) {
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
 	}
 	for _, kind := range c.Personal {
-		if !slices.Contains(redact.PersonalKinds, kind) {
-			return nil, fmt.Errorf("personal: %q is none of %s", kind, strings.Join(redact.PersonalKinds, ", "))
+		if !slices.Contains(personal.Kinds, kind) {
+			return nil, fmt.Errorf("personal: %q is none of %s", kind, strings.Join(personal.Kinds, ", "))
 		}
 	}
 	if err := skill.CheckTargets(c.Targets); err != nil {

@@ -1,18 +1,19 @@
-package redact
+// Package personal finds personal data: mail addresses, and numbers of phones, cards and
+// accounts.
+package personal
 
 import (
 	"math/big"
-	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// PersonalKinds are the kinds of personal data that can be redacted by choice.
-var PersonalKinds = []string{"mail", "phone", "card", "iban"}
+// Kinds are the kinds of personal data that are found.
+var Kinds = []string{"mail", "phone", "card", "iban"}
 
-// personal are the patterns of personal data, and what a match has to hold besides.
-var personal = map[string]struct {
+// patterns are those of personal data, and what a match has to hold besides.
+var patterns = map[string]struct {
 	pattern *lazyregexp.Regexp
 	is      func(match string) bool
 }{
@@ -25,33 +26,15 @@ var personal = map[string]struct {
 	"iban": {lazyregexp.New(`\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b`), isIBAN},
 }
 
-// Personal makes k redact these kinds of personal data too, see PersonalKinds.
-func (k *Keys) Personal(kinds ...string) {
-	if k == nil {
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.personal = slices.DeleteFunc(slices.Clone(PersonalKinds), func(kind string) bool { return !slices.Contains(kinds, kind) })
-}
-
-// redactPersonal replaces personal data of these kinds.
-func redactPersonal(s string, kinds []string) (string, int) {
-	var found []span
+// Each calls found with every place of s that holds personal data of these kinds.
+func Each(s string, kinds []string, found func(start, end int, kind string)) {
 	for _, kind := range kinds {
-		for _, at := range personal[kind].pattern.FindAllStringIndex(s, -1) {
-			if personal[kind].is(s[at[0]:at[1]]) && placeholderAround(s, at[0], at[1]) < 0 {
-				found = append(found, span{at[0], at[1], kind, false})
+		for _, at := range patterns[kind].pattern.FindAllStringIndex(s, -1) {
+			if patterns[kind].is(s[at[0]:at[1]]) {
+				found(at[0], at[1], kind)
 			}
 		}
 	}
-	if len(found) == 0 {
-		return s, 0
-	}
-	if found = settle(s, found); len(found) == 0 {
-		return s, 0
-	}
-	return replace(s, found), len(found)
 }
 
 func figures(s string) string {
