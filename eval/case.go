@@ -53,10 +53,6 @@ type Source struct {
 	Also []Source `json:"also,omitempty"`
 }
 
-// Same reports whether s and t are the same session, or of the same agent if no session is
-// known.
-func (s Source) Same(t Source) bool { return s.Agent == t.Agent && s.Session == t.Session }
-
 // Origin is the origin of the case's source: "imported" if it names none.
 func (c *Case) Origin() string {
 	if c.Source != nil && c.Source.Origin != "" {

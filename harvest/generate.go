@@ -107,7 +107,7 @@ func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Cas
 	for barren := 0; len(out) < n && stats.Calls < most && barren < 2; {
 		shown := rotate(basis, stats.Calls*shownCases, shownCases)
 		for _, c := range shown {
-			if s := c.Source; s != nil && (s.Session != "" || s.Agent != "") && !slices.ContainsFunc(seen, s.Same) {
+			if s := c.Source; s != nil && (s.Session != "" || s.Agent != "") && !slices.ContainsFunc(seen, same(s)) {
 				seen = append(seen, eval.Source{Agent: s.Agent, Session: s.Session})
 			}
 		}
@@ -145,6 +145,11 @@ func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Cas
 	}
 	stats.Cases = len(out)
 	return out, stats, nil
+}
+
+// same reports whether a session is that of s, or of its agent if s names none.
+func same(s *eval.Source) func(eval.Source) bool {
+	return func(t eval.Source) bool { return s.Agent == t.Agent && s.Session == t.Session }
 }
 
 // basisOf are the real cases that may be shown, ordered by how many of their cluster
@@ -258,7 +263,7 @@ func (g *Generator) build(skill string, d draft, from eval.Case, seen []eval.Sou
 	if from.Source != nil {
 		c.Source.Agent, c.Source.Session, c.Source.Turn = from.Source.Agent, from.Source.Session, from.Source.Turn
 	}
-	c.Source.Also = slices.DeleteFunc(slices.Clone(seen), func(s eval.Source) bool { return s.Same(*c.Source) })
+	c.Source.Also = slices.DeleteFunc(slices.Clone(seen), same(c.Source))
 	sum := sha256.Sum256([]byte(skill + "\x00" + strings.Join(strings.Fields(strings.ToLower(c.Prompt)), " ")))
 	c.ID = "generated-" + hex.EncodeToString(sum[:8])
 	for path, text := range d.Files {

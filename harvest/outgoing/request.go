@@ -163,8 +163,9 @@ func (g *Control) agreed(kind string, to agent.Recipient, describe func() string
 		if g.Redactor != nil {
 			text, _ = g.Redactor().Redact(text)
 		}
+		text = plain.Text(strings.ReplaceAll(text, "\x1b", "␛")) // or it could hide from a terminal
 		at := cmp.Or(to.Address(), "a host that nobody knows")
-		ok, err := g.Ask(fmt.Sprintf("the first %s request to %s (%s), as it is sent:\n\n%s", kind, to.Vendor, at, text),
+		ok, err := g.Ask(fmt.Sprintf("the first %s request to %s (%s), as it is sent:\n\n%s\n", kind, to.Vendor, at, text),
 			fmt.Sprintf("Send this, and from now on all %s requests of allowed projects, to %s?", kind, to.Vendor))
 		if err != nil {
 			return err
