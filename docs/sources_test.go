@@ -32,7 +32,7 @@ func eachSource(t *testing.T, visit func(name, text string, f *ast.File), skip .
 		if err != nil {
 			return err
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
