@@ -11,19 +11,6 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 )
 
-// take returns what was sent since the last call.
-func (b *border) take() (sent []request) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, r := range b.sent {
-		if r.body != "" { // else a list of models
-			sent = append(sent, r)
-		}
-	}
-	b.sent = nil
-	return sent
-}
-
 // TestTerminalFirstRequest: on a terminal the first request of each kind is shown whole and
 // asked for. No sends nothing; yes is remembered; another kind is another question, and
 // without a terminal the command says what to type.
