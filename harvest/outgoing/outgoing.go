@@ -24,7 +24,8 @@ import (
 
 // A Control decides what text leaves this machine. Cases and sessions pass it before
 // anything is sent (Clear), and each request once more on its way (Agent, Model): what
-// was not cleared is refused there. It is safe for concurrent use; nil clears nothing and
+// was not cleared is refused there, and what was denied since, also if it stays on this
+// machine. It is safe for concurrent use; nil clears nothing and
 // refuses every request to a vendor.
 type Control struct {
 	File   string // the owner's decisions, see consent.Read
@@ -41,14 +42,16 @@ type Control struct {
 
 	mu      sync.Mutex
 	cleared map[permit][]origin       // of the text that requests with this permit may hold
-	read    os.FileInfo               // of File, when denied and seen were made
-	denied  map[permit]string         // the folder that the owner has denied since
+	read    os.FileInfo               // of File, when owner, denied and seen were made
+	owner   *consent.Decisions        // as File holds them; nil: to be read
+	fixed   string                    // the policy's decisions then, see consent.Decisions.Print
+	denied  map[permit]string         // the folder that was denied since
 	seen    map[consent.Request]bool  // as far as they were looked up
 	no      map[consent.Request]error // to which the owner has not agreed in this process
 }
 
-// A permit is for the requests of one kind to a vendor: of an agent for one case, of a
-// model for all, case "".
+// A permit is for the requests of one kind to a vendor, "" for this machine: of an agent
+// for one case, of a model for all, case "".
 type permit struct{ kind, vendor, kase string }
 
 // Allowed returns an error if the policy of this machine does not allow a recipient.
@@ -62,13 +65,21 @@ func (g *Control) Allowed(to map[string][]agent.Recipient) error {
 	}
 	for _, kind := range agent.Requests {
 		for _, r := range to[kind] {
-			if !p.Vendor(r.Vendor) {
-				return policy.Refuse("it allows no text to go to %s", r.Vendor)
-			}
-			if p != nil && p.Hosts != nil && !p.Host(r.Host, r.Port) {
-				return policy.Refuse("it does not allow the host %s", cmp.Or(r.Address(), "of "+r.Vendor+", which nobody knows"))
+			if err := allowed(p, r); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// allowed returns an error if a policy does not allow a recipient.
+func allowed(p *policy.Policy, r agent.Recipient) error {
+	if !p.Vendor(r.Vendor) {
+		return policy.Refuse("it allows no text to go to %s", r.Vendor)
+	}
+	if p != nil && p.Hosts != nil && r.Vendor != "" && !p.Host(r.Host, r.Port) {
+		return policy.Refuse("it does not allow the host %s", cmp.Or(r.Address(), "of "+r.Vendor+", which nobody knows"))
 	}
 	return nil
 }
@@ -78,17 +89,20 @@ func (g *Control) decisions() (owner, fixed *consent.Decisions, err error) {
 	if owner, err = consent.Read(g.File); err != nil {
 		return nil, nil, err
 	}
-	fixed = &consent.Decisions{All: true}
-	if g.Policy != nil {
-		p, err := g.Policy()
-		if err != nil {
-			return nil, nil, err
-		}
-		if p != nil {
-			fixed = consent.Fixed(p.Projects.Allow, p.Projects.Deny)
-		}
+	_, fixed, err = g.policy()
+	return owner, fixed, err
+}
+
+// policy is that of the machine, nil if there is none, and what it decides on projects.
+func (g *Control) policy() (*policy.Policy, *consent.Decisions, error) {
+	if g.Policy == nil {
+		return nil, &consent.Decisions{All: true}, nil
 	}
-	return owner, fixed, nil
+	p, err := g.Policy()
+	if p == nil || err != nil {
+		return nil, &consent.Decisions{All: err == nil}, err
+	}
+	return p, consent.Fixed(p.Projects.Allow, p.Projects.Deny), nil
 }
 
 // Filter returns the cases whose text every vendor of these kinds of requests may get,
@@ -229,14 +243,18 @@ func (g *Control) clear(back *agent.Backends, kinds []string, cases map[string][
 		g.cleared = map[permit][]origin{}
 	}
 	for _, kind := range kinds {
-		for _, v := range back.Vendors(kind) {
+		vendors := back.Vendors(kind)
+		if len(vendors) == 0 {
+			vendors = []string{""}
+		}
+		for _, v := range vendors {
 			for id, from := range cases {
 				p := permit{kind, v, id}
 				g.cleared[p] = append(g.cleared[p], from...)
 			}
 		}
 	}
-	g.read = nil
+	g.owner = nil
 }
 
 // permit is clear; without a terminal the requests must be of kinds that were seen.

@@ -18,11 +18,12 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/consent"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
 )
 
 // Agent is a, held to what was cleared for requests of the kind replay.
 func (g *Control) Agent(to []agent.Recipient, a eval.Agent) eval.Agent {
-	if len(to) == 0 {
+	if len(to) == 0 && g == nil {
 		return a
 	}
 	return &heldAgent{a, g, to}
@@ -30,7 +31,7 @@ func (g *Control) Agent(to []agent.Recipient, a eval.Agent) eval.Agent {
 
 // Model is m, held to what was cleared for requests of a kind.
 func (g *Control) Model(kind string, to []agent.Recipient, m eval.Model) eval.Model {
-	if len(to) == 0 {
+	if len(to) == 0 && g == nil {
 		return m
 	}
 	return &heldModel{m, g, kind, to}
@@ -94,13 +95,28 @@ func (g *Control) pass(ctx context.Context, kind, kase string, to []agent.Recipi
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.reread(); err != nil {
+	fixed, err := g.reread()
+	if err != nil {
 		return refused(err)
 	}
+	if len(to) == 0 {
+		to = []agent.Recipient{{}} // this machine
+	}
 	for _, r := range to {
+		if err := allowed(fixed, r); err != nil {
+			return refused(err)
+		}
 		p := permit{kind, r.Vendor, kase}
 		if folder, denied := g.denied[p]; denied {
-			return refused(problem.Inputf("start again: what is still allowed is used", "text of %s may not go to %s any more: nothing was sent", Short(cmp.Or(folder, "no known folder")), r.Vendor))
+			use := "be used"
+			if r.Vendor != "" {
+				use = "go to " + r.Vendor
+			}
+			return refused(problem.Inputf("start again: what is still allowed is used", "text of %s may not %s any more: nothing was sent",
+				Short(cmp.Or(folder, "no known folder")), use))
+		}
+		if r.Vendor == "" {
+			continue
 		}
 		if _, ok := g.cleared[p]; !ok {
 			return refused(problem.Refusef("please report this", "a %s request to %s was not cleared: nothing was sent", kind, r.Vendor))
@@ -115,30 +131,39 @@ func (g *Control) pass(ctx context.Context, kind, kase string, to []agent.Recipi
 	return nil
 }
 
-// reread looks which permits the owner has taken back, if the decisions have changed.
-// Callers hold g.mu.
-func (g *Control) reread() error {
+// reread looks which permits were taken back, if the owner's decisions or the policy of
+// the machine have changed, and returns the policy. Callers hold g.mu.
+func (g *Control) reread() (*policy.Policy, error) {
+	p, fixed, err := g.policy()
+	if err != nil {
+		return nil, err
+	}
 	now, err := os.Stat(g.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read which text may be sent: %w", err)
+		return nil, fmt.Errorf("read which text may be sent: %w", err)
 	}
-	if was := g.read; was != nil && now != nil && os.SameFile(was, now) && was.ModTime().Equal(now.ModTime()) && was.Size() == now.Size() {
-		return nil
-	}
-	d, err := consent.Read(g.File)
-	if err != nil {
-		return err
-	}
-	g.read, g.seen, g.denied = now, nil, map[permit]string{}
-	for p, from := range g.cleared {
-		for _, o := range from {
-			if !d.MaySend(o.folders, o.recorder, p.vendor) {
-				g.denied[p] = strings.Join(o.folders, " and ")
-				break
+	was := g.read
+	same := was == nil && now == nil || was != nil && now != nil && os.SameFile(was, now) && was.ModTime().Equal(now.ModTime()) && was.Size() == now.Size()
+	if print := fixed.Print(); g.owner == nil || !same || g.fixed != print {
+		d, err := consent.Read(g.File)
+		if err != nil {
+			return nil, err
+		}
+		g.read, g.owner, g.fixed, g.seen, g.denied = now, d, print, nil, map[permit]string{}
+		for p, from := range g.cleared {
+			var to []string
+			if p.vendor != "" {
+				to = []string{p.vendor}
+			}
+			for _, o := range from {
+				if !fixed.MayRead(o.folders) || !may(d, o, to) {
+					g.denied[p] = strings.Join(o.folders, " and ")
+					break
+				}
 			}
 		}
 	}
-	return nil
+	return p, nil
 }
 
 // agreed returns nil if the owner has seen a request of this kind to a vendor, or now
@@ -151,11 +176,7 @@ func (g *Control) agreed(kind string, to agent.Recipient, describe func() string
 	if err := g.no[this]; err != nil {
 		return err
 	}
-	d, err := consent.Read(g.File)
-	if err != nil {
-		return err
-	}
-	if !seen(d, kind, to.Vendor) {
+	if !seen(g.owner, kind, to.Vendor) {
 		if g.Ask == nil {
 			return unagreed(map[string][]string{to.Vendor: {kind}})
 		}
