@@ -33,7 +33,8 @@ counts, times and labels stay.`,
 		Example: "  evolve harvest --since 30d\n  evolve harvest --exclude-project '/home/you/client-*'\n  evolve harvest --events --skill dataviz > events.jsonl",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return runHarvest(c.Context(), a, f, only, sidecars, events)
+			err := runHarvest(c.Context(), a, f, only, sidecars, events)
+			return expireAnyway(c.Context(), a, f.headless, err)
 		},
 	}
 	fl := c.Flags()

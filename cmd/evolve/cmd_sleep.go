@@ -134,7 +134,10 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	switch {
 	case errors.As(err, &held):
 		return &problem.Error{Kind: problem.Busy, Err: err, Hint: "wait for it: `evolve sleep status` shows its progress"}
-	case err != nil && n == nil:
+	case !f.DryRun:
+		err = expireAnyway(ctx, a, f.harvest.headless, err)
+	}
+	if err != nil && n == nil {
 		return stoppedNight(ctx, a, err)
 	}
 	var stopped error

@@ -89,7 +89,7 @@ func Read(path string) (*Decisions, error) {
 	dec := yaml.NewDecoder(strings.NewReader(string(text)))
 	dec.KnownFields(true)
 	if err := dec.Decode(d); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, problem.Hinted(fmt.Errorf("%s: %w", path, err), "correct it, or delete it, and evolve asks again")
 	}
 	for _, r := range d.Rules {
 		if !filepath.IsAbs(r.Folder) {

@@ -40,11 +40,13 @@ func (c *Config) Retention(l *skill.Layout, p *policy.Policy, now time.Time) (r 
 	}
 	r.Words = fmt.Sprintf("text of sessions that no case uses goes %d days after their end", most)
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		if agents[name] < most {
+		if agents[name] == 0 {
+			r.Words += fmt.Sprintf(", of %s at once", name)
+		} else if agents[name] < most {
 			r.Words += fmt.Sprintf(", of %s after %d", name, agents[name])
 		}
 	}
-	r.Oldest = now.AddDate(0, 0, -least)
+	r.Oldest = now.AddDate(0, 0, -max(1, least)) // requests, logs and notes of what is under way
 	r.Before = func(agent string) time.Time {
 		days, ok := agents[agent]
 		if !ok {
