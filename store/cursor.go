@@ -149,6 +149,16 @@ func (s *Store) Reconsider(ctx context.Context, all bool) error {
 	return sqlite.Named(err, "forget what was refused")
 }
 
+// Projects is the source of the Cursor that holds what a harvest was allowed, and refuses
+// the transcripts that wait for a decision on their projects.
+const Projects = "projects"
+
+// Waiting lists the transcripts that wait for a decision on their projects.
+func (s *Store) Waiting(ctx context.Context) ([]string, error) {
+	list, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT path FROM cursors WHERE source = ? AND "end" < 0`, Projects)
+	return list, sqlite.Named(err, "list what waits for a decision")
+}
+
 // Flush writes the marks made since the last one. After an error, the next Flush tries
 // again.
 func (c *Cursor) Flush(ctx context.Context) error {

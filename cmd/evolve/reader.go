@@ -18,7 +18,9 @@ func (a *global) reader(db *store.Store) (*status.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &status.Reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: in, Undecided: a.projects(harvestFlags{}).Undecided(),
+	desk := a.projects(harvestFlags{})
+	return &status.Reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: in, Undecided: desk.Undecided(),
+		NotRead: func(ctx context.Context) (int, error) { return desk.Waiting(ctx, db) },
 		Timer: func(ctx context.Context) (string, time.Time, error) {
 			t, err := timersOf(a).Installed(ctx)
 			if err != nil || t == nil {

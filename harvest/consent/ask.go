@@ -104,7 +104,14 @@ func choices(named []Project, listed int) string {
 	if listed < len(named) {
 		all = fmt.Sprintf("   return: show all %d", len(named))
 	}
-	return "a: all, later ones too   n: none   1 3: only these" + all + "\nYour answer: "
+	only := "1 3: only these"
+	switch listed {
+	case 1:
+		only = "1: only this one"
+	case 2:
+		only = "1 or 2: only that one"
+	}
+	return "a: all, later ones too   n: none   " + only + all + "\nYour answer: "
 }
 
 // list is a line for each project, with its number.

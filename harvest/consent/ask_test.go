@@ -143,3 +143,18 @@ func TestChosenAlone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The hints name numbers that are on the list.
+func TestHints(t *testing.T) {
+	all := []Project{{Folder: "/a"}, {Folder: "/b"}, {Folder: "/c"}}
+	for n, want := range []string{"a: all projects   n: none\n", "1: only this one\n", "1 or 2: only that one\n", "1 3: only these\n"} {
+		if _, err := Ask(all[:n], "", func(q string) (string, bool, error) {
+			if !strings.Contains(q, want) {
+				t.Errorf("%d projects: no %q in\n%s", n, want, q)
+			}
+			return "n", true, nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+}

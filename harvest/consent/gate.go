@@ -13,10 +13,12 @@ type Gate struct {
 	// has to allow a session.
 	Decisions []*Decisions
 	waiting   map[string]int // sessions of projects on which nothing is decided, by project
+	waits     bool           // the one that was asked about last is of these
 }
 
 // Allowed reports whether a session may be read that worked in these folders.
 func (g *Gate) Allowed(folders []string) bool {
+	g.waits = false
 	if !slices.ContainsFunc(g.Decisions, func(d *Decisions) bool { return !d.MayRead(folders) }) {
 		return true
 	}
@@ -33,8 +35,17 @@ func (g *Gate) Allowed(folders []string) bool {
 			g.waiting = map[string]int{}
 		}
 		g.waiting[project]++
+		g.waits = true
 	}
 	return false
+}
+
+// Waits reports, once, whether the session that was asked about last was held back because
+// nothing is decided on its project.
+func (g *Gate) Waits() bool {
+	was := g.waits
+	g.waits = false
+	return was
 }
 
 // Free reports whether the gate holds nothing back.

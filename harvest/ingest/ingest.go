@@ -85,7 +85,10 @@ func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool,
 		if err != nil {
 			return nil, err
 		}
-		writer, marks := newSessionWriter(g.Store), &cursor{FileCursor: stored}
+		writer, marks := newSessionWriter(g.Store), &cursor{FileCursor: stored, gate: g.Gate}
+		if marks.waiting, err = g.Store.Cursor(ctx, store.Projects); err != nil {
+			return nil, err
+		}
 		problems, err := src.Sessions(ctx, marks, func(s *harvest.Session) error {
 			harvest.Scrub(s, g.Redactor) // texts are redacted by the readers, the rest here
 			live.Merge(s)
@@ -102,8 +105,10 @@ func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool,
 		}
 		marks.settle(problems, writer)
 		// What was read is kept even if the harvest was stopped.
-		if e := stored.Flush(context.WithoutCancel(ctx)); e != nil && err == nil {
-			err = e
+		for _, c := range []*store.Cursor{stored, marks.waiting} {
+			if e := c.Flush(context.WithoutCancel(ctx)); e != nil && err == nil {
+				err = e
+			}
 		}
 		r.add(problems)
 		r.Found = append(r.Found, Found{src.Name(), src.Where, r.Sessions - before.Sessions, r.Invocations - before.Invocations})
@@ -113,6 +118,9 @@ func (g *Ingester) Harvest(ctx context.Context, sources []Source, headless bool,
 	}
 	if g.Gate != nil {
 		r.NotRead, r.NewProjects = g.Gate.Waiting()
+		if err := g.forgetGone(ctx); err != nil {
+			return r, err
+		}
 	}
 	if _, err := g.Store.SkillUses(ctx); err != nil { // a read-only command cannot store the counts
 		return r, err
@@ -159,26 +167,45 @@ func (r *Report) AddStored(sessions []harvest.Session) {
 // a stored one are in its session.
 type cursor struct {
 	harvest.FileCursor
-	later []func()
-	paths []string
+	gate    *consent.Gate
+	waiting *store.Cursor // refuses what waits for a decision, see store.Waiting
+	later   []func()
+	paths   []string
 }
 
 // Mark implements harvest.Cursor.
 func (c *cursor) Mark(path string, size int64, modified time.Time) {
 	c.paths = append(c.paths, path)
-	c.later = append(c.later, func() { c.FileCursor.Mark(path, size, modified) })
+	c.later = append(c.later, func() { c.FileCursor.Mark(path, size, modified); c.decided(path) })
+}
+
+// decided notes that a session waits no longer, if it did.
+func (c *cursor) decided(path string) {
+	if was, _ := c.waiting.File(path); was.Refused {
+		c.waiting.Mark(path, 0, never)
+	}
 }
 
 // MarkFile implements harvest.FileCursor.
 func (c *cursor) MarkFile(path string, f harvest.FileState) {
 	c.paths = append(c.paths, path)
-	c.later = append(c.later, func() { c.FileCursor.MarkFile(path, f) })
+	c.later = append(c.later, func() {
+		if c.FileCursor.MarkFile(path, f); !f.Refused { // else it was not read
+			c.decided(path)
+		}
+	})
 }
 
 // Refuse implements harvest.Refuser.
 func (c *cursor) Refuse(path string) {
 	c.paths = append(c.paths, path)
-	c.later = append(c.later, func() { harvest.Refuse(c.FileCursor, path) })
+	waits := c.gate != nil && c.gate.Waits()
+	c.later = append(c.later, func() {
+		if harvest.Refuse(c.FileCursor, path); waits {
+			c.waiting.Mark(path, 0, never)
+			c.waiting.Refuse(path)
+		}
+	})
 }
 
 // settle marks the files that need not be read again.

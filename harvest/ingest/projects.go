@@ -4,6 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
@@ -18,10 +22,8 @@ func (g *Ingester) reconsider(ctx context.Context) error {
 	if g.Gate == nil {
 		return nil
 	}
-	const decided = "decided"
-	sum := sha256.Sum256([]byte(g.Gate.Print()))
-	now, never := int64(binary.BigEndian.Uint64(sum[:])>>1), time.Unix(0, 0)
-	c, err := g.Store.Cursor(ctx, "projects")
+	now := printOf(g.Gate)
+	c, err := g.Store.Cursor(ctx, store.Projects)
 	if err != nil || c.Seen(decided, now, never) {
 		return err
 	}
@@ -30,6 +32,46 @@ func (g *Ingester) reconsider(ctx context.Context) error {
 		return err
 	}
 	c.Mark(decided, now, never)
+	return c.Flush(ctx)
+}
+
+// decided is the name under which a cursor holds what the last harvest was allowed.
+const decided = "decided"
+
+var never = time.Unix(0, 0)
+
+func printOf(g *consent.Gate) int64 {
+	sum := sha256.Sum256([]byte(g.Print()))
+	return int64(binary.BigEndian.Uint64(sum[:]) >> 1)
+}
+
+// Waiting counts the sessions that harvests left out because nothing is decided on their
+// projects; 0 if something was decided since: the next harvest looks at them again.
+func Waiting(ctx context.Context, db *store.Store, g *consent.Gate) (int, error) {
+	c, err := db.Cursor(ctx, store.Projects)
+	if err != nil || !c.Seen(decided, printOf(g), never) {
+		return 0, err
+	}
+	list, err := db.Waiting(ctx)
+	return len(list), err
+}
+
+// forgetGone forgets the sessions that waited and whose transcripts are gone.
+func (g *Ingester) forgetGone(ctx context.Context) error {
+	list, err := g.Store.Waiting(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	c, err := g.Store.Cursor(ctx, store.Projects)
+	if err != nil {
+		return err
+	}
+	gone := func(path string) bool { _, err := os.Lstat(path); return errors.Is(err, fs.ErrNotExist) }
+	for _, path := range list {
+		if !strings.Contains(path, "#entire/") && gone(path) && gone(path+".zst") {
+			c.Mark(path, 0, never)
+		}
+	}
 	return c.Flush(ctx)
 }
 

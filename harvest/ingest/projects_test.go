@@ -45,7 +45,7 @@ func TestGate(t *testing.T) {
 	transcript(t, home, "c", blog)
 	transcript(t, home, "d", "")
 	owner := new(consent.Decisions)
-	var looked int // sessions that the gate was asked about
+	var looked, waiting int // sessions that the gate was asked about, and that wait for a decision
 	harvested := func(wantLooks int, want ...string) *Report {
 		t.Helper()
 		g.Gate, looked = &consent.Gate{Decisions: []*consent.Decisions{owner}}, 0
@@ -62,6 +62,11 @@ func TestGate(t *testing.T) {
 		for _, s := range all {
 			ids = append(ids, s.ID)
 		}
+		n, err := Waiting(t.Context(), g.Store, g.Gate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting = n
 		if slices.Sort(ids); !slices.Equal(ids, want) || looked != wantLooks {
 			t.Errorf("stored %q, want %q; looked at %d sessions, want %d", ids, want, looked, wantLooks)
 		}
@@ -72,8 +77,8 @@ func TestGate(t *testing.T) {
 	if r := harvested(4, "a"); r.NotRead != 2 || r.NewProjects != 2 || r.Sessions != 1 { // b is denied, not new
 		t.Errorf("%+v", r)
 	}
-	if r := harvested(0, "a"); r.NotRead != 0 {
-		t.Errorf("idle: %+v", r)
+	if r := harvested(0, "a"); r.NotRead != 0 || waiting != 2 {
+		t.Errorf("idle: %+v, %d wait", r, waiting)
 	}
 	owner.Allow(blog)
 	harvested(3, "a", "c")

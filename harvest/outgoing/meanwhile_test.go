@@ -157,3 +157,37 @@ func TestPolicyMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// What evolve privacy shows is what holds, under the policy of the machine, too.
+func TestOverviewUnderPolicy(t *testing.T) {
+	w := newWorld(t, func(w *world, d *consent.Decisions) { d.AllowAll("openai") })
+	for _, c := range []struct {
+		p    *policy.Policy
+		err  error
+		want []string
+		not  []string
+	}{
+		{nil, nil, []string{"all may be read\n", "text may go to anthropic, openai", "of 3 of 4 projects; not agreed yet"}, []string{"policy"}},
+		{&policy.Policy{Vendors: &[]string{"openai"}}, nil, []string{"all may be read\n", "text may go to openai\n", "denied by the machine's policy"}, []string{"go to anthropic"}},
+		{func() *policy.Policy { p := new(policy.Policy); p.Projects.Deny = []string{w.at("shop")}; return p }(), nil,
+			[]string{"all may be read, as far as the machine's policy allows", w.at("shop") + ": 1 session, denied by the machine's policy", "secret: 1 session, text may go to anthropic, openai"}, nil},
+		{nil, errors.New("it is broken"), []string{"as far as the machine's policy allows", "denied by the machine's policy"}, []string{"text may go"}},
+	} {
+		w.Policy = func() (*policy.Policy, error) { return c.p, c.err }
+		v, err := w.Overview(t.Context(), w.db, asks(map[string]string{agent.Judge: "anthropic"}).To, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := v.String()
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %q in:\n%s", want, got)
+			}
+		}
+		for _, not := range c.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%q in:\n%s", not, got)
+			}
+		}
+	}
+}

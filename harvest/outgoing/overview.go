@@ -19,6 +19,7 @@ type Overview struct {
 	Schema   int       `json:"schema"`
 	Asked    bool      `json:"asked"` // the owner has decided which projects are read
 	All      bool      `json:"all"`   // every project is read that no rule denies
+	Fixed    bool      `json:"fixed"` // the policy of the machine does not allow every project
 	Projects []Read    `json:"projects"`
 	Denied   []string  `json:"denied"`
 	Who      string    `json:"who"` // answers, in words
@@ -32,6 +33,7 @@ type Read struct {
 	Folder   string   `json:"folder"` // "" for sessions of no known folder
 	Sessions int      `json:"sessions"`
 	Read     bool     `json:"read"`    // new ones may be read
+	Fixed    bool     `json:"fixed"`   // the policy of the machine does not allow it
 	Vendors  []string `json:"vendors"` // that may get all of its text
 	sent     func(vendor string) bool
 }
@@ -41,21 +43,24 @@ type Allowed struct {
 	Kind string `json:"kind"`
 	agent.Recipient
 	Agreed   bool `json:"agreed"`   // the owner has seen one, and agreed
+	Fixed    bool `json:"fixed"`    // the policy of the machine does not allow them
 	Projects int  `json:"projects"` // whose text may go there
 }
 
-// Overview reads what is stored and decided; to and who are those of the present
+// Overview reads what is stored and decided, by the owner and by the policy of the machine:
+// one that cannot be read allows nothing. to and who are those of the present
 // configuration.
 func (g *Control) Overview(ctx context.Context, db *store.Store, to map[string][]agent.Recipient, who string) (*Overview, error) {
 	d, err := consent.Read(g.File)
 	if err != nil {
 		return nil, err
 	}
+	p, fixed, broken := g.policy()
 	sessions, err := db.Sessions(ctx, store.SessionFilter{Bare: true})
 	if err != nil {
 		return nil, err
 	}
-	v := &Overview{Schema: 1, Asked: d.Asked(), All: d.All, Projects: []Read{}, Denied: []string{}, Requests: []Allowed{}, Who: who}
+	v := &Overview{Schema: 1, Asked: d.Asked(), All: d.All, Fixed: !fixed.All || len(fixed.Rules) > 0, Projects: []Read{}, Denied: []string{}, Requests: []Allowed{}, Who: who}
 	v.Denied = append(v.Denied, d.Denied()...)
 	at := map[string]int{}
 	for i := range sessions {
@@ -77,8 +82,12 @@ func (g *Control) Overview(ctx context.Context, db *store.Store, to map[string][
 		}
 		r := &v.Projects[n]
 		r.Sessions++
-		r.Read = r.Read && d.MayRead(folders)
-		may := func(vendor string) bool { return vendor != "" && d.MaySend(folders, by, vendor) }
+		open := fixed.MayRead(folders)
+		r.Fixed = r.Fixed || !open
+		r.Read = r.Read && open && d.MayRead(folders)
+		may := func(vendor string) bool {
+			return vendor != "" && open && p.Vendor(vendor) && d.MaySend(folders, by, vendor)
+		}
 		if before := r.sent; before != nil {
 			r.sent = func(vendor string) bool { return before(vendor) && may(vendor) }
 		} else {
@@ -95,7 +104,7 @@ func (g *Control) Overview(ctx context.Context, db *store.Store, to map[string][
 	})
 	for _, kind := range agent.Requests {
 		for _, r := range to[kind] {
-			a := Allowed{Kind: kind, Recipient: r, Agreed: seen(d, kind, r.Vendor)}
+			a := Allowed{Kind: kind, Recipient: r, Agreed: seen(d, kind, r.Vendor), Fixed: broken != nil || allowed(p, r) != nil}
 			for i := range v.Projects {
 				if v.Projects[i].sent(r.Vendor) {
 					a.Projects++
@@ -119,13 +128,16 @@ func (v *Overview) String() string {
 	if len(v.Denied) > 0 {
 		denied = " but " + plain.Counted(len(v.Denied), "denied one")
 	}
+	if v.Fixed {
+		denied += ", as far as the machine's policy allows"
+	}
 	switch {
 	case !v.Asked:
 		row("projects", "you have not been asked yet which may be read: `evolve harvest` asks")
 	case v.All:
 		row("projects", "all may be read%s", denied)
 	default:
-		row("projects", "those that you allowed may be read%s", strings.Replace(denied, "but", "and not", 1))
+		row("projects", "those that you allowed may be read%s", strings.Replace(denied, " but", " and not", 1))
 	}
 	for i, p := range v.Projects {
 		if i == shownProjects && len(v.Projects) > shownProjects+1 {
@@ -140,7 +152,10 @@ func (v *Overview) String() string {
 		if len(p.Vendors) > 0 {
 			to = "text may go to " + strings.Join(p.Vendors, ", ")
 		}
-		if !p.Read && v.Asked {
+		switch {
+		case p.Fixed:
+			to = "denied by the machine's policy"
+		case !p.Read && v.Asked:
 			to = "not read any more, " + to
 		}
 		row("", "%s: %s, %s", name, plain.Counted(p.Sessions, "session"), to)
@@ -148,7 +163,10 @@ func (v *Overview) String() string {
 	row("now", "%s", v.Who)
 	for _, r := range v.Requests {
 		agreed := "you have agreed"
-		if !r.Agreed {
+		switch {
+		case r.Fixed:
+			agreed = "denied by the machine's policy"
+		case !r.Agreed:
 			agreed = "not agreed yet: the first is shown and asked for"
 		}
 		s := Send{Recipient: r.Recipient}

@@ -34,6 +34,8 @@ type Report struct {
 	Next      Step     `json:"next"`
 	// Undecided: the owner has not chosen which projects may be read, so no new session is.
 	Undecided bool `json:"undecided,omitempty"`
+	// NotRead counts the sessions of projects that the owner has not decided on.
+	NotRead int `json:"not_read,omitempty"`
 
 	harvested bool // there is a store
 	demo      bool // the folder is the demo's
@@ -209,7 +211,10 @@ type Reader struct {
 	Demo   bool
 	// Undecided: the owner has not chosen yet which projects may be read.
 	Undecided bool
-	Release   *release.Installer
+	// NotRead counts the sessions that were left out because nothing is decided on their
+	// projects; nil: none.
+	NotRead func(context.Context) (int, error)
+	Release *release.Installer
 	// Timer is what starts the next night, and when; "" for nothing.
 	Timer func(ctx context.Context) (kind string, next time.Time, err error)
 }
@@ -230,6 +235,11 @@ func (rd *Reader) Status(ctx context.Context) (*Report, error) {
 	known := &overview{}
 	if rd.Store != nil {
 		r.harvested, r.Undecided = true, rd.Undecided // without a store the first harvest asks
+		if rd.NotRead != nil {
+			if r.NotRead, err = rd.NotRead(ctx); err != nil {
+				return nil, err
+			}
+		}
 		if known, err = overviewOf(ctx, rd.Store, reg); err != nil {
 			return nil, err
 		}

@@ -57,6 +57,8 @@ func (r *Report) Text(w int, all bool) string {
 	}
 	if r.Undecided {
 		b.WriteString(typed("! ", "evolve projects allow --all", "no new session is read before you choose", w))
+	} else if r.NotRead > 0 {
+		b.WriteString(typed("! ", "evolve projects list", plain.Counted(r.NotRead, "session")+" of undecided projects stay unread", w))
 	}
 	b.WriteString(typed("next: ", r.Next.Command, r.Next.Text, w))
 	return strings.TrimPrefix(b.String(), "\n")

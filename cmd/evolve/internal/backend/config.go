@@ -89,6 +89,10 @@ func (c *Config) DemoFolder(data datadir.Dir) string {
 	return filepath.Dir(at)
 }
 
+// DemoProject is the folder that the demo's own sessions worked in: it reads no others,
+// wherever they are.
+const DemoProject = "/home/you/project"
+
 // DemoMark is the file in the demo's folder that evolve demo writes.
 const DemoMark = ".evolve-demo"
 

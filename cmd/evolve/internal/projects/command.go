@@ -71,8 +71,9 @@ type row struct {
 	Folder   string    `json:"folder"` // "" for sessions that name none
 	Stored   int       `json:"stored"` // sessions
 	NotRead  int       `json:"not_read"`
-	Last     time.Time `json:"last,omitzero"` // when the newest of them ended
-	Decision string    `json:"decision"`      // allowed, denied or undecided
+	Last     time.Time `json:"last,omitzero"`   // when the newest of them ended
+	Decision string    `json:"decision"`        // allowed, denied or undecided
+	Fixed    string    `json:"fixed,omitempty"` // why it is denied if its owner did not decide that
 	Send     []string  `json:"send,omitempty"`
 }
 
@@ -93,7 +94,8 @@ func (d *Desk) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := d.rows(all, s.Projects(), found)
+	l, broken := d.limits()
+	rows := d.rows(all, l, s.Projects(), found)
 	data := map[string]any{"schema": 1, "decided": all.Asked() || d.Demo, "all": all.All || d.Demo, "send": append([]string{}, all.Send...), "file": file, "projects": rows}
 	var b strings.Builder
 	t := d.NewTable(&b)
@@ -103,7 +105,7 @@ func (d *Desk) list(ctx context.Context) error {
 		if r.Decision == undecided {
 			waiting += r.NotRead
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", plain.Line(cmp.Or(r.Folder, "(no folder is known)")), r.Stored, r.NotRead, r.Decision, plain.Line(cmp.Or(strings.Join(r.Send, " "), "-")))
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", plain.Line(cmp.Or(r.Folder, "(no folder is known)")), r.Stored, r.NotRead, cmp.Or(r.Fixed, r.Decision), plain.Line(cmp.Or(strings.Join(r.Send, " "), "-")))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -114,8 +116,10 @@ func (d *Desk) list(ctx context.Context) error {
 	}
 	next := "next: `evolve projects allow PATH` or `evolve projects deny PATH` changes a decision"
 	switch {
+	case broken != nil:
+		next = "nothing is read: " + plain.Line(broken.Error())
 	case d.Demo:
-		next = "all are read: they are the demo's own"
+		next = "a demo reads its own sessions alone"
 	case !all.Asked():
 		next = "nothing is read until you choose: `evolve projects allow --all`, or `evolve projects allow PATH`"
 	case waiting > 0:
@@ -127,7 +131,7 @@ func (d *Desk) list(ctx context.Context) error {
 const undecided = "undecided"
 
 // rows are the projects that have sessions, or on which something is decided.
-func (d *Desk) rows(all *consent.Decisions, kept, found []consent.Project) []row {
+func (d *Desk) rows(all *consent.Decisions, l limits, kept, found []consent.Project) []row {
 	rows := []row{}
 	at := map[string]int{}
 	add := func(folder string) *row {
@@ -136,8 +140,10 @@ func (d *Desk) rows(all *consent.Decisions, kept, found []consent.Project) []row
 		}
 		at[folder] = len(rows)
 		rule, decided := all.On(folder)
-		r := row{Folder: folder, Decision: undecided, Send: rule.Send}
+		r := row{Folder: folder, Decision: undecided, Fixed: l.denied(folder), Send: l.vendors(rule.Send)}
 		switch {
+		case r.Fixed != "":
+			r.Decision, r.Send = "denied", nil
 		case rule.Read || d.Demo:
 			r.Decision = "allowed"
 		case decided:
@@ -164,6 +170,11 @@ func (d *Desk) rows(all *consent.Decisions, kept, found []consent.Project) []row
 	for _, rule := range all.Rules {
 		if rule.Of == "" {
 			add(rule.Folder)
+		}
+	}
+	for _, x := range l.fixed {
+		for _, folder := range x.Denied() {
+			add(folder)
 		}
 	}
 	slices.SortStableFunc(rows, func(r, s row) int { return cmp.Or(s.Last.Compare(r.Last), cmp.Compare(r.Folder, s.Folder)) })
@@ -234,6 +245,10 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 			return err
 		}
 	}
+	l, err := d.limits()
+	if err != nil {
+		return err
+	}
 	c := change{Schema: 1, Allowed: true, All: every, Folders: []string{}, Send: to}
 	var b strings.Builder
 	if err := d.update(func(all *consent.Decisions) error {
@@ -242,7 +257,12 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 				all.Send = nil
 			}
 			all.AllowAll(to...)
-			b.WriteString("allowed: all projects, later ones too\n" + goes(all.Send))
+			b.WriteString("allowed: all projects, later ones too\n" + goes(l.vendors(all.Send)))
+			for _, x := range l.fixed {
+				if !x.All || len(x.Rules) > 0 {
+					b.WriteString("         but what is " + x.denied + "\n")
+				}
+			}
 			for _, folder := range all.Denied() {
 				fmt.Fprintf(&b, "denied:  %s stays denied\n", plain.Line(folder))
 			}
@@ -253,11 +273,13 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 			}
 			r, _ := all.On(folder)
 			c.Folders = append(c.Folders, r.Folder)
-			fmt.Fprintf(&b, "allowed: %s and what is below it\n%s", plain.Line(r.Folder), goes(r.Send))
+			fmt.Fprintf(&b, "allowed: %s and what is below it\n%s", plain.Line(r.Folder), goes(l.vendors(r.Send)))
 			if _, err := os.Stat(folder); err != nil {
 				b.WriteString("         no such folder is here now\n")
 			}
-			if !r.Read {
+			if why := l.denied(r.Folder); why != "" {
+				b.WriteString("         it is not read all the same: " + strings.TrimPrefix(why, "denied: ") + "\n")
+			} else if !r.Read {
 				b.WriteString("         it is a worktree of a repository that is denied, and is not read either\n")
 			} else if project := all.Project(folder); !all.MayRead([]string{project}) {
 				fmt.Fprintf(&b, "         the rest of its project is not: `evolve projects allow %s`\n", plain.Line(term.Quote(project)))

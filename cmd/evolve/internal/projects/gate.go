@@ -5,6 +5,7 @@ package projects
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
@@ -50,16 +51,67 @@ func (d *Desk) Decided() (*consent.Gate, error) {
 			return nil, err
 		}
 	}
+	l, err := d.limits()
+	if err != nil {
+		return nil, err
+	}
 	g := &consent.Gate{Decisions: []*consent.Decisions{all}}
+	for _, x := range l.fixed {
+		g.Decisions = append(g.Decisions, x.Decisions)
+	}
+	return g, nil
+}
+
+// limits are what besides the owner decides on projects.
+type limits struct {
+	policy *policy.Policy
+	fixed  []limit
+}
+
+type limit struct {
+	*consent.Decisions
+	denied string // what is denied then, in words
+}
+
+// limits are those of the demo and of the machine's policy. With an error the policy
+// allows nothing.
+func (d *Desk) limits() (l limits, err error) {
+	if d.Demo {
+		l.fixed = append(l.fixed, limit{consent.Fixed(&[]string{backend.DemoProject}, nil), "denied: it is not the demo's"})
+	}
 	if d.Policy == nil {
-		return g, nil
+		return l, nil
 	}
 	p, err := d.Policy()
-	if err != nil || p == nil {
-		return g, err
+	if p == nil && err == nil {
+		return l, nil
 	}
-	g.Decisions = append(g.Decisions, consent.Fixed(p.Projects.Allow, p.Projects.Deny))
-	return g, nil
+	fixed := new(consent.Decisions)
+	if err == nil {
+		fixed = consent.Fixed(p.Projects.Allow, p.Projects.Deny)
+	}
+	l.policy, l.fixed = p, append(l.fixed, limit{fixed, "denied by the machine's policy"})
+	return l, err
+}
+
+// denied is what keeps a folder from being read whatever its owner decides, "" if nothing
+// does; the folder "" is none that is known.
+func (l limits) denied(folder string) string {
+	var folders []string
+	if folder != "" {
+		folders = []string{folder}
+	}
+	for _, x := range l.fixed {
+		if !x.MayRead(folders) {
+			return x.denied
+		}
+	}
+	return ""
+}
+
+// vendors are those that the policy lets have text.
+func (l limits) vendors(send []string) []string {
+	return slices.DeleteFunc(slices.Clone(send), func(v string) bool { return !l.policy.Vendor(v) })
 }
 
 // Gate is Decided for a harvest. If nothing is decided it asks, once; if it cannot ask,
@@ -114,6 +166,16 @@ func (d *Desk) Undecided() bool {
 	}
 	all, _, err := d.decisions()
 	return err == nil && !all.Asked()
+}
+
+// Waiting counts the sessions that the last harvests left out because their owner has not
+// decided on their projects, if nothing was decided since.
+func (d *Desk) Waiting(ctx context.Context, db *store.Store) (int, error) {
+	g, err := d.Decided()
+	if err != nil || db == nil {
+		return 0, nil // the next harvest says what is wrong
+	}
+	return ingest.Waiting(ctx, db, g)
 }
 
 // survey counts the sessions that are not in a store, by their projects. db may be nil.
