@@ -16,6 +16,19 @@ func (s *Store) CountSessions(ctx context.Context) (int, error) {
 	return found, sqlite.Named(err, "count sessions")
 }
 
+// TextSizes are how many bytes of text are kept of each session, by its ID and Path.
+func (s *Store) TextSizes(ctx context.Context) (map[[2]string]int64, error) {
+	out := map[[2]string]int64{}
+	_, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (struct{}, error) {
+		var key [2]string
+		var n int64
+		err := rows.Scan(&key[0], &key[1], &n)
+		out[key] = n
+		return struct{}{}, err
+	}, `SELECT id, path, length(CAST(turns AS BLOB)) FROM sessions WHERE expired IS NULL`)
+	return out, sqlite.Named(err, "measure the text of sessions")
+}
+
 // CaseCounts counts the cases of every skill by their split, without reading them.
 func (s *Store) CaseCounts(ctx context.Context) (map[string]map[eval.Split]int, error) {
 	type count struct {

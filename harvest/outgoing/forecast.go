@@ -22,10 +22,12 @@ type Send struct {
 	Projects []Project `json:"projects"`
 }
 
-// A Project is how many cases come from a folder, "" for those that were imported.
+// A Project is how many cases hold text of a folder: one of several counts for each. Of
+// cases without a folder, some were imported, and of the others' sessions none is known.
 type Project struct {
-	Folder string `json:"folder"`
-	Cases  int    `json:"cases"`
+	Folder   string `json:"folder"`
+	Cases    int    `json:"cases"`
+	Imported bool   `json:"imported,omitempty"`
 }
 
 // Forecast is who may get text of these cases, which are cleared, in requests with so
@@ -65,19 +67,23 @@ func (g *Control) projects(ctx context.Context, db *store.Store, cases []eval.Ca
 	if err != nil {
 		return nil, err
 	}
-	count := map[string]int{}
+	count := map[Project]int{}
 	for i := range cases {
-		all := origin{}
-		for _, o := range from.of(&cases[i]) {
-			for _, dir := range o.folders {
-				all.in(dir)
-			}
+		all, list := origin{}, from.of(&cases[i])
+		for _, o := range list {
+			all.in(o.folders...)
 		}
-		count[strings.Join(all.folders, " and ")]++
+		for _, dir := range all.folders {
+			count[Project{Folder: dir}]++
+		}
+		if len(all.folders) == 0 {
+			count[Project{Imported: len(list) == 0}]++
+		}
 	}
 	out := []Project{}
-	for folder, n := range count {
-		out = append(out, Project{folder, n})
+	for p, n := range count {
+		p.Cases = n
+		out = append(out, p)
 	}
 	slices.SortFunc(out, func(a, b Project) int { return cmp.Or(cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.Folder, b.Folder)) })
 	return out, nil
@@ -102,6 +108,8 @@ func Lines(sends []Send) (out []string) {
 			name := "imported"
 			if p.Folder != "" {
 				name = Short(p.Folder)
+			} else if !p.Imported {
+				name = "no known project"
 			}
 			of = append(of, fmt.Sprintf("%s (%s)", name, plain.Counted(p.Cases, "case")))
 		}

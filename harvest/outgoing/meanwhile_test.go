@@ -167,10 +167,10 @@ func TestOverviewUnderPolicy(t *testing.T) {
 		want []string
 		not  []string
 	}{
-		{nil, nil, []string{"all may be read\n", "text may go to anthropic, openai", "of 3 of 4 projects; not agreed yet"}, []string{"policy"}},
+		{nil, nil, []string{"all may be read\n", "text may go to anthropic, openai", "text of 3 sessions with 12 bytes, in 3 projects; the first request of each kind is shown and asked for"}, []string{"policy"}},
 		{&policy.Policy{Vendors: &[]string{"openai"}}, nil, []string{"all may be read\n", "text may go to openai\n", "denied by the machine's policy"}, []string{"go to anthropic"}},
 		{func() *policy.Policy { p := new(policy.Policy); p.Projects.Deny = []string{w.at("shop")}; return p }(), nil,
-			[]string{"all may be read, as far as the machine's policy allows", w.at("shop") + ": 1 session, denied by the machine's policy", "secret: 1 session, text may go to anthropic, openai"}, nil},
+			[]string{"all may be read, as far as the machine's policy allows", w.at("shop") + ": 1 session with 4 bytes, denied by the machine's policy", "secret: 1 session with 4 bytes, text may go to anthropic, openai"}, nil},
 		{nil, errors.New("it is broken"), []string{"as far as the machine's policy allows", "denied by the machine's policy"}, []string{"text may go"}},
 	} {
 		w.Policy = func() (*policy.Policy, error) { return c.p, c.err }

@@ -49,7 +49,7 @@ func TestWrittenCaseIsOfAllThatWasSeen(t *testing.T) {
 	}
 	filter("at first", "alone both")
 	sends, err := w.Forecast(t.Context(), w.db, asks(map[string]string{agent.Replay: "anthropic"}), cases[:2], map[string]int64{agent.Replay: 1})
-	if lines := strings.Join(Lines(sends), "\n"); err != nil || !strings.Contains(lines, fmt.Sprintf("%s and %s (1 case)", w.at("shop"), w.at("web"))) {
+	if lines := strings.Join(Lines(sends), "\n"); err != nil || !strings.Contains(lines, fmt.Sprintf("of %s (2 cases), %s (1 case)", w.at("shop"), w.at("web"))) {
 		t.Errorf("%s, %v", lines, err)
 	}
 	// Their texts expire, and the mined cases of the denied project are dropped.

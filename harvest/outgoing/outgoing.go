@@ -182,7 +182,7 @@ func (g *Control) Text(ctx context.Context, db *store.Store, back *agent.Backend
 			}
 		}
 	}
-	g.read = nil
+	g.owner = nil
 	return nil, nil
 }
 

@@ -85,7 +85,7 @@ func (p Parts) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	words := "none fixes anything for this machine"
+	words := ""
 	fixed, err := g.Policy()
 	if err != nil {
 		words = err.Error()
@@ -104,7 +104,10 @@ func (p Parts) show(ctx context.Context) error {
 	if len(conf.Personal) > 0 {
 		besides = strings.Join(conf.Personal, ", ")
 	}
-	v.Settings = append(v.Settings, [2]string{"kept", keep.Words}, [2]string{"redacted", "secrets, and " + besides}, [2]string{"policy", words})
+	v.Settings = append(v.Settings, [2]string{"kept", keep.Words}, [2]string{"redacted", "secrets, and " + besides})
+	if words != "" {
+		v.Settings = append(v.Settings, [2]string{"policy", words})
+	}
 	return p.Terminal.Print(v, v.String())
 }
 
