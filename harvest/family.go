@@ -13,10 +13,9 @@ type relation func(file string, first func() []byte) (id, parent string)
 // other one together, at the place of its first. A family is a session with its
 // subagents, theirs included, as far as they have files. If no file is new, no file is
 // opened.
-func families(all []reading, related relation) []reading {
-	fresh := func(r reading) bool { return !r.aside }
-	if related == nil || !slices.ContainsFunc(all, fresh) {
-		return slices.DeleteFunc(all, func(r reading) bool { return r.aside })
+func families(all []reading, related relation) (todo []reading) {
+	if related == nil || !slices.ContainsFunc(all, isNew) {
+		return slices.DeleteFunc(all, func(r reading) bool { return !isNew(r) })
 	}
 	parents, ids := map[string]string{}, make([]string, len(all))
 	for i, r := range all {
@@ -25,28 +24,25 @@ func families(all []reading, related relation) []reading {
 			parents[id] = parent
 		}
 	}
-	members := map[string][]reading{}
-	var order []string
+	at, families := map[string]int{}, [][]reading(nil)
 	for i, id := range ids {
-		for range ids { // unless two are each other's
-			if parents[id] == "" {
-				break
-			}
+		for n := 0; parents[id] != "" && n < len(ids); n++ { // two may be each other's
 			id = parents[id]
 		}
-		if members[id] == nil {
-			order = append(order, id)
+		if _, known := at[id]; !known {
+			at[id], families = len(families), append(families, nil)
 		}
-		members[id] = append(members[id], all[i])
+		families[at[id]] = append(families[at[id]], all[i])
 	}
-	var todo []reading
-	for _, id := range order {
-		if family := members[id]; slices.ContainsFunc(family, fresh) {
-			for i := range family {
-				family[i].last = i == len(family)-1
+	for _, f := range families {
+		if slices.ContainsFunc(f, isNew) {
+			for i := range len(f) - 1 {
+				f[i].last = false
 			}
-			todo = append(todo, family...)
+			todo = append(todo, f...)
 		}
 	}
 	return todo
 }
+
+func isNew(r reading) bool { return r.aside == "" }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,83 +26,62 @@ const maxTranscript = 4 << 30
 // read for the files that pass o and that c does not hold, several at once, and passes
 // the results to yield one at a time, in the order of files. Compressed files are
 // unpacked, and named without .zst. A file is marked in c after yield accepted its
-// session. c may be nil. The error of read can only be ctx's.
+// session. c may be nil. The error of read can only be ctx's. A session and its subagents
+// are passed on together or not at all, each with the folders of all; one that c holds is
+// passed on again if it worked in more folders now.
 func ReadFiles(ctx context.Context, files []string, o Options, c Cursor, read readFunc, yield func(*Session) error) ([]Problem, error) {
-	return readFiles(ctx, files, nil, o, c, read, yield)
-}
-
-// readFiles is ReadFiles, but that a session and its subagents are passed on together or
-// not at all: each has worked in the folders of all.
-func readFiles(ctx context.Context, files []string, related relation, o Options, c Cursor, read readFunc, yield func(*Session) error) ([]Problem, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	var problems []Problem
-	todo := unread(files, related, o, c)
 	var family []*reading // of the file that was read last
-	err := readAhead(ctx, todo, read, func(r *reading) error {
+	err := readAhead(ctx, unread(files, o, c), read, func(r *reading) error {
 		if r.err != nil {
 			return r.err
 		}
-		family = append(family, new(*r)) // r is emptied
-		if !r.last {
+		if family = append(family, new(*r)); !r.last { // r is emptied
 			return nil
 		}
-		worked := new(Session)
+		worked, admitted := new(Session), false
 		for _, r := range family {
 			if r.session != nil {
 				worked.In(r.session.CWD)
 				worked.In(r.session.Folders...)
 			}
 		}
+		slices.SortStableFunc(family, func(a, b *reading) int { return strings.Compare(a.aside, b.aside) })
 		for _, r := range family {
-			found, err := r.pass(worked.Folders, o, c, yield)
-			problems = append(problems, found...)
-			if err != nil {
-				return err
+			s, more := r.session, false
+			if s != nil {
+				n := len(s.Folders)
+				s.In(worked.Folders...)
+				more = len(s.Folders) > n
+			}
+			if r.aside != "" && (r.aside == old || !more || !admitted) {
+				continue // it is stored as it is, or not to be
+			}
+			refused := s != nil && r.aside == "" && !o.Admits(s)
+			if !refused {
+				problems = append(problems, r.problems...)
+			}
+			if s != nil && !refused {
+				admitted = true
+				Scrub(s, redact.Detector{})
+				if err := yield(s); err != nil {
+					return err
+				}
+			}
+			if r.read {
+				mark(c, r.file, r.state)
+			}
+			if r.read && refused {
+				Refuse(c, r.file)
 			}
 		}
 		family = nil
 		return nil
 	})
 	return problems, err
-}
-
-// pass yields the session of r if it may be, and marks the file in c. One that c holds is
-// yielded again if it worked in more folders now.
-func (r *reading) pass(folders []string, o Options, c Cursor, yield func(*Session) error) ([]Problem, error) {
-	s := r.session
-	r.session = nil
-	more := false
-	if s != nil {
-		s.In(s.CWD)
-		n := len(s.Folders)
-		s.In(folders...)
-		more = len(s.Folders) > n
-	}
-	if r.aside && (r.old || !more) {
-		return nil, nil
-	}
-	refused := s != nil && !o.Admits(s)
-	if refused && r.aside {
-		return nil, nil // what was stored stays as it is
-	}
-	problems := r.problems
-	if refused {
-		problems = nil
-	} else if s != nil {
-		Scrub(s, redact.Detector{})
-		if err := yield(s); err != nil {
-			return problems, err
-		}
-	}
-	if r.read {
-		mark(c, r.file, r.state)
-	}
-	if r.read && refused {
-		Refuse(c, r.file)
-	}
-	return problems, nil
 }
 
 // readFile reads r.file. It records the state in which the file was opened, so that

@@ -32,7 +32,8 @@ type Options struct {
 	Exists func(name string) bool
 	// Again opens the transcript that is being read once more; nil: it cannot be. See
 	// Draft.Finish.
-	Again func() (io.ReadCloser, error)
+	Again  func() (io.ReadCloser, error)
+	family relation // see Kind.Family
 }
 
 // A Kind declares the sessions of one agent, which keeps each in a file below its
@@ -88,7 +89,10 @@ func Below(folder string, depth int, match func(name string) bool) func(context.
 }
 
 // Source returns the sessions in a home. A file that grew is read again as a whole.
-func (k Kind) Source(home string, o Options) Source { return &source{k, home, o} }
+func (k Kind) Source(home string, o Options) Source {
+	o.family = k.Family
+	return &source{k, home, o}
+}
 
 // A source is the home of one agent.
 type source struct {
@@ -104,7 +108,7 @@ func (f *source) Sessions(ctx context.Context, c Cursor, yield func(*Session) er
 	if err != nil {
 		return problems, err
 	}
-	more, err := readFiles(ctx, files, f.kind.Family, f.opts, c, func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error) {
+	more, err := ReadFiles(ctx, files, f.opts, c, func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error) {
 		o := f.opts
 		if a, ok := r.(interface{ Again() (io.ReadCloser, error) }); ok {
 			o.Again = a.Again

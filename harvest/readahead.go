@@ -23,10 +23,10 @@ type reading struct {
 	path string // what is opened
 	info fs.FileInfo
 	last bool // of its family, see families
-	// aside: the file is read for its folders alone, because c holds it, or because it is
-	// old, see Options.Since.
-	aside, old bool
-	done       chan struct{} // closed when the fields below are set
+	// aside is why the file is read for its folders alone, "" if it is not: held, by the
+	// cursor, or old, see Options.Since.
+	aside string
+	done  chan struct{} // closed when the fields below are set
 
 	read     bool
 	state    FileState // when it was opened
@@ -35,9 +35,11 @@ type reading struct {
 	err      error
 }
 
+const held, old = "held", "old"
+
 // unread lists the files that have to be read, without those that cannot pass o or that
 // c holds already, unless they belong to the session of another one.
-func unread(files []string, related relation, o Options, c Cursor) []reading {
+func unread(files []string, o Options, c Cursor) []reading {
 	var todo []reading
 	for _, path := range files {
 		file := jsonl.Unpacked(path)
@@ -54,10 +56,15 @@ func unread(files []string, related relation, o Options, c Cursor) []reading {
 		if !info.Mode().IsRegular() {
 			continue
 		}
-		old := info.ModTime().Before(o.Since)
-		todo = append(todo, reading{file: file, path: path, info: info, last: true, old: old, aside: old || seen(c, file, path, info), done: make(chan struct{})})
+		r := reading{file: file, path: path, info: info, last: true, done: make(chan struct{})}
+		if info.ModTime().Before(o.Since) {
+			r.aside = old
+		} else if seen(c, file, path, info) {
+			r.aside = held
+		}
+		todo = append(todo, r)
 	}
-	return families(todo, related)
+	return families(todo, o.family)
 }
 
 // readAhead reads the files of todo, as many at once as there are processors, and calls
