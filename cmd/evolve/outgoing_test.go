@@ -36,6 +36,7 @@ type border struct {
 
 	mu   sync.Mutex
 	sent []request
+	then func(n int) // called with the number of each request before it is answered
 }
 
 type request struct{ host, body string }
@@ -55,6 +56,9 @@ func newBorder(t *testing.T) *border {
 		}
 		b.mu.Lock()
 		b.sent = append(b.sent, request{r.Host, string(body)})
+		if b.then != nil {
+			b.then(len(b.sent))
+		}
 		b.mu.Unlock()
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		b.world.ServeHTTP(w, r)
@@ -320,5 +324,40 @@ func TestResumedRunIsHeld(t *testing.T) {
 	b.forbid("resumed", b.sent)
 	if said := strings.Join(strings.Fields(string(text)), " "); c.ProcessState.ExitCode() != exitUsage || !strings.Contains(said, "the run cannot continue: 48 cases of "+outgoing.Short(b.client)+" stay out") {
 		t.Errorf("%v: %s", err, said)
+	}
+}
+
+// A run on this machine alone is held, too: a project that is denied while it goes on is in
+// no further request.
+func TestRunOnThisMachineIsHeld(t *testing.T) {
+	b := newBorder(t)
+	b.decide()
+	const before = 20
+	b.then = func(n int) {
+		if n == before {
+			if err := consent.Update(datadir.Dir(b.home).Projects(), func(d *consent.Decisions) error { d.Deny(b.client); return nil }); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	c := exec.Command(os.Args[0], "--skill", b.cases[0].Skill, "--skills-dir", b.skills, "--agent", "openai", "--base-url", b.proxy+"/v1", "--model", "sim-task",
+		"--reflect-model", "sim-reflect", "--max-rollouts", "260", "--concurrency", "1", "--no-harvest", "--yes", "--seed", "7")
+	c.Env = []string{"EVOLVE_TEST_AS_MAIN=1", "EVOLVE_HOME=" + b.home, "HOME=" + b.home, "PATH=" + os.Getenv("PATH")}
+	text, err := c.CombinedOutput()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if said := strings.Join(strings.Fields(string(text)), " "); err == nil || !strings.Contains(said, "text of "+outgoing.Short(b.client)) || !strings.Contains(said, "may not be used any more") || len(b.sent) < before {
+		t.Fatalf("%v after %d requests: %s", err, len(b.sent), said)
+	}
+	of := func(sent []request) (n int) {
+		for _, r := range sent {
+			if strings.Contains(r.body, ofClient) {
+				n++
+			}
+		}
+		return n
+	}
+	if of(b.sent[:before]) == 0 || of(b.sent[before:]) > 0 {
+		t.Errorf("%d requests held the client's text before it was denied, %d later", of(b.sent[:before]), of(b.sent[before:]))
 	}
 }

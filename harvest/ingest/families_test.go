@@ -51,13 +51,16 @@ func TestGateOfFamilies(t *testing.T) {
 	}
 	owner := new(consent.Decisions)
 	owner.Allow(shop)
+	notRead := 0
 	harvested := func(want ...string) []harvest.Session {
 		t.Helper()
 		g.Gate = &consent.Gate{Decisions: []*consent.Decisions{owner}}
 		o := harvest.Options{Allowed: g.Gate.Allowed}
-		if _, err := g.Harvest(t.Context(), []Source{{claude.Kind.Source(home, o), home}, {codex.Kind.Source(home, o), home}}, false, func() {}); err != nil {
+		r, err := g.Harvest(t.Context(), []Source{{claude.Kind.Source(home, o), home}, {codex.Kind.Source(home, o), home}}, false, func() {})
+		if err != nil {
 			t.Fatal(err)
 		}
+		notRead = r.NotRead
 		all, err := g.Store.Sessions(t.Context(), store.SessionFilter{})
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +90,9 @@ func TestGateOfFamilies(t *testing.T) {
 	harvested("d", "d/4", "e", "f")
 	spawned("g", "f", client) // later
 	put("projects/p/d/subagents/agent-5.jsonl", said("d", "5", client, "hello"))
-	harvested("d", "d/4", "e", "f")
+	if harvested("d", "d/4", "e", "f"); notRead != 2 {
+		t.Errorf("%d sessions are new and were not read, want those two", notRead)
+	}
 	put("projects/p/d.jsonl", said("d", "", shop, "hello")+said("d", "", shop, "what the subagent said"))
 	for _, s := range harvested("d", "d/4", "e", "f") {
 		if s.ID == "d" && len(s.Turns) != 1 {
