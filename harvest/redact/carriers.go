@@ -36,14 +36,15 @@ type carrier struct {
 //go:embed carriers.tsv
 var carrierTable string
 
-var carriers = sync.OnceValue(func() (rows []carrier) {
+// carriersOf reads such a table.
+func carriersOf(table string) (rows []carrier) {
 	plain := strings.NewReplacer("␊", "\n", "␉", "\t")
-	for line := range strings.Lines(carrierTable) {
+	for line := range strings.Lines(table) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		rows = append(rows, carrier{f[0], plain.Replace(f[1]), f[2], plain.Replace(f[3])})
 	}
 	return rows
-})
+}
 
 // The names of variables and fields that hold secrets.
 const nameOfSecret = `[\w.:-]*(?:passw(?:or)?d|_pass|pass_|pwd|secret|token|api_?key|access_?key|private_?key|auth_?key|credential|_key|passphrase|pass)\w*`
@@ -52,6 +53,9 @@ var shorthands = strings.NewReplacer(
 	"<q>", `\\*["'\x60]?([^\s"'\x60\\<>]{4,512})`,
 	"<v>", `([^\s"'\x60\\<>,;|)]{4,512})`,
 	"<w>", `\\*["'\x60]?([^\s"'\x60\\<>$({%/-][^\s"'\x60\\<>]{4,200})`,
+	"<p>", `["'\x60\x{201c}\x{201e}\x{ab}(*]{0,2}([^\s"'\x60\\<>,;|()\x{201c}\x{201d}\x{3040}-\x{30ff}]{5,64})`,
+	"<h>", `["'\x60\x{201c}\x{201e}\x{ab}(*]{0,2}([^\s"'\x60\\<>,;|()\x{201c}\x{201d}\x{3040}-\x{30ff}]{6,64})`,
+	"<d>", `(\d{4,8})(?:[^\w.:/-]|[.,:](?:\s|$)|$)`,
 	"<b>", `([A-Za-z0-9+/_-]{20,}={0,2})`,
 	"<n>", nameOfSecret,
 	"<u>", `([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})`)
@@ -59,18 +63,20 @@ var shorthands = strings.NewReplacer(
 // exactWords reports whether letter case says something in the words of a carrier.
 func exactWords(words string) bool { return strings.ToLower(words) != words }
 
-func carrierRules() []rule {
+func carrierRules(table string) []rule {
 	var rules []rule
-	for _, c := range carriers() {
+	for _, c := range carriersOf(table) {
 		pattern := shorthands.Replace(c.pattern)
 		if !exactWords(c.words) {
 			pattern = "(?i)" + pattern
 		}
-		re, madeUp := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.HasSuffix(c.pattern, "$")
+		re, madeUp := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.Contains(c.pattern, "<p>") || strings.Contains(c.pattern, "<h>") || strings.HasSuffix(c.pattern, "$") && c.kind != "pin"
 		before, ids := strings.HasSuffix(c.pattern, "$"), strings.Contains(c.pattern, "<u>")
+		handmadeOnly, hard, said := strings.Contains(c.pattern, "<p>"), strings.Contains(c.pattern, "<h>"), table == phraseTable
 		match := func(s string, at int) (int, int, bool) {
 			start, end, ok := carried(re(), s, at, before, madeUp)
-			return start, end, ok && (ids || !uuid(s[start:end]))
+			v := s[start:end]
+			return start, end, ok && (ids || !uuid(v)) && (!handmadeOnly || handmade(v)) && (!said || phrased(s, at, c.kind, v)) && (!hard || hardly(v))
 		}
 		for w := range strings.FieldsFuncSeq(c.words, func(r rune) bool { return r == ' ' }) {
 			rules = append(rules, rule{kind: c.kind, word: strings.ReplaceAll(w, "~", " "), exact: exactWords(c.words), vague: true, match: match})

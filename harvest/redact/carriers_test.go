@@ -36,7 +36,7 @@ func fill(example string) (text string, values []string) {
 // Every carrier finds the secret of its example, and none in an example whose value is
 // a reference.
 func TestCarriers(t *testing.T) {
-	for _, c := range carriers() {
+	for _, c := range carriersOf(carrierTable) {
 		text, values := fill(c.example)
 		clean, n := Detector{}.Redact(text)
 		for _, v := range values {
@@ -47,6 +47,19 @@ func TestCarriers(t *testing.T) {
 		text = filled.ReplaceAllString(c.example, "$${VALUE}")
 		if clean, n := (Detector{}).Redact(text); n != 0 {
 			t.Errorf("%s: a reference in %q becomes %q", c.kind, text, clean)
+		}
+	}
+}
+
+// Every phrase gives away the secret of its example, in what a person typed.
+func TestPhrases(t *testing.T) {
+	for _, c := range carriersOf(phraseTable) {
+		text, values := fill(c.example)
+		clean, n := Typed(nil, text)
+		for _, v := range values {
+			if strings.Contains(clean, v) || n == 0 {
+				t.Errorf("%s: %q becomes %q", c.kind, text, clean)
+			}
 		}
 	}
 }

@@ -48,7 +48,7 @@ func newIndex(rules []rule) *index {
 }
 
 var detectors = sync.OnceValue(func() *index {
-	return newIndex(slices.Concat(tokenRules(), contextRules(), spokenRules(), carrierRules()))
+	return newIndex(slices.Concat(tokenRules(), contextRules(), spokenRules(), carrierRules(carrierTable)))
 })
 
 // scan returns what the rules find in s, in no order that matters.

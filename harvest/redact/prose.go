@@ -40,9 +40,6 @@ var nouns = sync.OnceValue(func() *index {
 			rules = append(rules, rule{kind: map[bool]string{true: "password", false: "secret"}[n.strong], word: word, match: n.match})
 		}
 	}
-	for w := range strings.FieldsSeq("pin puk otp 2fa mfa code totp") {
-		rules = append(rules, rule{kind: "pin", word: w, match: noun{word: w}.match})
-	}
 	return newIndex(rules)
 })
 
@@ -58,8 +55,6 @@ func (n noun) match(s string, at int) (start, end int, ok bool) {
 }
 
 var (
-	// pin, and what a safe opens with.
-	pin = lazyregexp.New(`(?i)^(?:pin|puk|otp|2fa|mfa|passcode|code|totp)\b(?: (?:of|for|code|is|with|the|my|our|to|from|are|was|number|now|ist|est|es|\x{e9}|\x{e8}|[a-z]+ (?:is|ist|est|es|\x{e9}|\x{e8})|vom|von|der|du|de|del|la|el))*\W{0,3}\s*(\d{4,8})\b`)
 	// words as a password: hyphenated, quoted, or what a colon stands before.
 	phraseAfter  = lazyregexp.New(`(?i)(?:passphrase|password|passwort|kennwort)\b(?: (?:of|for|to|the|my|our|a|[a-z0-9_.@-]+)){0,6}? ?(?:\b(?:is|was|type|enter|lautet|ist)\b:?|:|=)? ["\x60']?([a-z]+(?:-[a-z0-9]+){2,})`)
 	phraseBefore = lazyregexp.New(`(?i)["\x60']?\b([a-z]+(?:-[a-z0-9]+){2,})["\x60']? (?:as|for|is) (?:[a-z]+ ){0,4}(?:passphrase|password)`)
@@ -125,7 +120,7 @@ func prose(s string, look lookFor) (found []span) {
 			}
 		}
 	}
-	found = append(append(found, spoken(s, look, words)...), users(s, look)...)
+	found = append(append(append(found, spoken(s, look, words)...), users(s, look)...), phrases().find(s)...)
 	if look == inTyped {
 		found = own(s, append(found, fourByFour(s)...))
 	}
@@ -159,12 +154,6 @@ func spoken(s string, look lookFor, words []span) (found []span) {
 	for _, n := range nouns().find(s) {
 		strong := n.kind == "password"
 		from, to := around(s, n)
-		if n.kind == "pin" {
-			if m := pin.FindStringSubmatchIndex(s[n.start:to]); (look == inTyped || n.end-n.start == 3) && m != nil && (m[3]-m[2] != 4 || s[n.start+m[2]:n.start+m[2]+2] != "20") {
-				add(n.start+m[2], n.start+m[3], "pin")
-			}
-			continue
-		}
 		first, _ := slices.BinarySearchFunc(words, from, func(w span, from int) int { return cmp.Compare(w.start, from) })
 		for _, w := range words[first:] {
 			if w.end > to {

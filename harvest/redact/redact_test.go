@@ -333,7 +333,7 @@ func TestEqualSecrets(t *testing.T) {
 
 // counted are the detectors, their calls counted.
 func counted(calls *int) *index {
-	rules := slices.Concat(tokenRules(), contextRules(), spokenRules(), carrierRules())
+	rules := slices.Concat(tokenRules(), contextRules(), spokenRules(), carrierRules(carrierTable))
 	for i, r := range rules {
 		rules[i].match = func(s string, at int) (int, int, bool) {
 			*calls++
