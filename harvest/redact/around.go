@@ -98,8 +98,12 @@ func (n secretName) column(s string, at int) (start, end int, ok bool) {
 	}
 	cells := strings.Count(line, sign)
 	if sign == "|" {
+		first := next
 		if line, next = lineAt(s, next, widest); !ruled(line) {
-			return 0, 0, false
+			if s[from] != '|' || cells < 4 || strings.Count(line, sign) != cells {
+				return 0, 0, false
+			}
+			next = first // typed without a rule
 		}
 	} else if run(line, 0, csvHead) < len(line) || next >= len(s) || cells == 0 {
 		return 0, 0, false

@@ -171,6 +171,8 @@ func secretValue(v string, weak, quoted, env bool) bool {
 	case weak:
 		n, size := wordlike.Unexplained(v)
 		return digit && mixed(v) && len(v) >= 12 && entropy(v) >= 3 && (4*n >= size || wordlike.Signs(v) > 0 || uuid(v) || digest(v) && len(v) >= 16) // not PASS: TestE2E_Rewind
+	case env && !quoted && algorithm(v) && len(v) < 14:
+		return false
 	case quoted || env:
 		return digit || strings.ContainsAny(v, "!@#%^&*+?~-_.") || len(v) >= 8 && entropy(v) >= 2.5
 	default:

@@ -12,10 +12,10 @@ import (
 
 // copulas are words that bind a value to the noun before them, in the languages of the
 // nouns: the password IS x, changed TO x, log in WITH x.
-const copulas = " is was are now = : -> => - — – → to be as with use try again ist war lautet sind auf zu mit est sont était c'est avec es era son con è é ser com jest to było är var er on je jsou byl olarak ile это был теперь с είναι este este: la şu: new neue nueva nouveau "
+const copulas = " is was are now = : -> => - — – → to be as with use try again ist war lautet sind auf zu mit est sont était c'est avec es era son con è é ser com jest to było är var er on je jsou byl olarak ile это был теперь с είναι este este: la şu: new neue nueva nouveau maintenant ahora adesso agora jetzt nu nyt teraz nyní most acum şimdi сейчас it ponle gib nimm use enter type tippe usa utilise inserisci digita tapez escribe pon foi será sera wird bleibt called namely i.e. nämlich ie "
 
 // asPassword are the words between a value and the noun behind it: use X as the password.
-var asPassword = lazyregexp.New(`(?i)^["'\x60]?\s(?:as|is|als|ist|como|comme|come|es|est|jako|som|for|pour|para|für|<-|←|=)(?:\s[^\s.,;!?]{1,12}){0,4}\s$`)
+var asPassword = lazyregexp.New(`(?i)^["'\x60]?\s(?:as|is|als|ist|(?:maar )?als|como|comme|come|es|est|jako|som|for|pour|para|für|<-|←|=)(?:\s[^\s.,;!?]{1,12}){0,4}\s$`)
 
 // binds reports whether the text between a noun and a word says that the word is what the
 // noun means.
@@ -32,20 +32,23 @@ func binds(gap string) bool {
 	switch {
 	case len(fields) == 0:
 		return true
-	case len(fields) > 8 || strings.ContainsAny(trimmed, ".;!?\n"):
+	case len(fields) > 8 || endsSentence.MatchString(trimmed):
 		return false
 	}
 	last := strings.ToLower(fields[len(fields)-1])
 	if strings.Contains(copulas, " "+last+" ") || strings.HasSuffix(last, ":") || strings.HasSuffix(last, "=") {
 		return true
 	}
-	for _, r := range trimmed { // scripts that are written without blanks
-		if r < 0x2e80 && r != ' ' {
+	for _, r := range trimmed { // another script than the value's: of whatever is between them, the value is the value
+		if r < 0x370 && r != ' ' {
 			return false
 		}
 	}
 	return true
 }
+
+// endsSentence matches what is no part of one clause.
+var endsSentence = lazyregexp.New(`[;!?\n]|\.(?:\s|$)`)
 
 // bound reports whether v, in a place where a noun says what it is, may be a secret
 // though it looks like a word with a number or like a number.
@@ -65,10 +68,10 @@ func bound(v string, strong bool) bool {
 	if n, _ := wordlike.Unexplained(v); strong && len(v) >= 6 && n > 0 && (mixed(v) || n == len(v) && strings.ToLower(v) == v && digits == 0) {
 		return true
 	}
-	if strong && strings.Count(v, "-") >= 3 && strings.ToLower(v) == v {
+	if strong && (strings.Count(v, "-") >= 3 && strings.ToLower(v) == v || diceware(v)) {
 		return true
 	}
-	return strong && mixed(v) && digits >= 2 && !strings.ContainsAny(v, ".-") || strong && digits > 0 && wordlike.Signs(v) > 0
+	return strong && mixed(v) && digits >= 2 && (!strings.ContainsAny(v, ".-") || digits >= 3 && !extension.MatchString(v)) || strong && digits > 0 && wordlike.Signs(v) > 0
 }
 
 // habitual reports whether v is what people choose as passwords and nothing else: a word

@@ -230,6 +230,9 @@ var cuedToken = bytesOf("A-Za-z0-9_+/=.~!#%^*@-")
 // itsOwn reports whether no other name is between the name of a secret and a token.
 func itsOwn(gap string) bool {
 	i := strings.LastIndexAny(gap, ":=")
+	if strings.Contains(gap, "ENC[") { // encrypted
+		return false
+	}
 	if i < 0 {
 		return !strings.ContainsAny(gap, "{}[];<")
 	}

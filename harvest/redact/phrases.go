@@ -68,3 +68,31 @@ func hardly(v string) bool {
 	}
 	return handmade(v) && (figures >= 3 && strings.ToLower(v) != v && !strings.Contains(v, "-") || wordlike.Signs(v) > 0)
 }
+
+// scrambled reports whether v has small letters, capitals and figures without any order.
+func scrambled(v string) bool {
+	return len(v) >= 10 && strings.ToLower(v) != v && strings.ToUpper(v) != v && strings.ContainsAny(v, digitBytes) && odd(v)
+}
+
+// generatedSign reports whether v is scrambled and has signs within it, as generated
+// passwords do and nothing that an agent names.
+func generatedSign(v string) bool {
+	return scrambled(v) && wordlike.Signs(v[1:]) > 0 && !wordlike.Sign(v[0]) && !strings.ContainsAny(v, "/=@") && chosen(v, inProse)
+}
+
+// siblings finds the words that are a found password with other figures: Rain22!, rain-2023.
+func siblings(s string, found, words []span) (more []span) {
+	for _, p := range found {
+		stem := run(s[:p.end], p.start, letter)
+		if p.kind == "pin" || stem-p.start < 4 || stem == p.end {
+			continue
+		}
+		for _, w := range words {
+			v := s[w.start:w.end]
+			if w.start != p.start && len(v) > stem-p.start && strings.EqualFold(v[:stem-p.start], s[p.start:stem]) && !letter[v[stem-p.start]] && handmade(v) {
+				more = append(more, span{w.start, w.end, p.kind, true})
+			}
+		}
+	}
+	return more
+}

@@ -18,7 +18,7 @@ import (
 // letters of ASCII in lower case; an asterisk stands for the rest of a word. The strong
 // ones are called so only of what is meant to be kept.
 const (
-	strongNouns = "pasword* passwr* passowr* passwod* psw~ psw: pswd* mdp~ mdp: magic~word contra~ contra: ww~ ww: haslo* has\u0142* adgangskode* passord* l\u00f6sen~ jelsz\u00f3* lozink* zugang~ sandi~ m\u1eadt~kh\u1ea9u* \ube44\ubc88* \uc554\ud638* \u03ba\u03c9\u03b4\u03b9\u03ba* \u05e1\u05d9\u05e1\u05de* \u0643\u0644\u0645\u0629* \u092a\u093e\u0938\u0935\u0930\u094d\u0921* password* passwd* passphrase* passcode* passwort* passw\u00f6rter kennwort* zugangsdaten zugangsschl\u00fcssel pass~ pass: pwd~ pwd: pw~ pw: pw, credential* creds~ creds: login* " +
+	strongNouns = "palavra-passe* palavra~passe* passw~ phrase~secr* phrase~de~passe la~phrase~est kodew* frase~seg* frase~sec* \u0444\u0440\u0430\u0437* \u043a\u043e\u0434\u043e\u0432* wachtzin* toegangscode* zugangscode* sicherheitswort* \u5408\u8a00\u8449* \u5bc6\u78bc* parola~d'ordine* l\u00f6senfras* hemmeligt~ord* clave~secreta* pasword* passwr* passowr* passwod* psw~ psw: pswd* mdp~ mdp: magic~word contra~ contra: ww~ ww: haslo* has\u0142* adgangskode* passord* l\u00f6sen~ jelsz\u00f3* lozink* zugang~ sandi~ m\u1eadt~kh\u1ea9u* \ube44\ubc88* \uc554\ud638* \u03ba\u03c9\u03b4\u03b9\u03ba* \u05e1\u05d9\u05e1\u05de* \u0643\u0644\u0645\u0629* \u092a\u093e\u0938\u0935\u0930\u094d\u0921* password* passwd* passphrase* passcode* passwort* passw\u00f6rter kennwort* zugangsdaten zugangsschl\u00fcssel pass~ pass: pwd~ pwd: pw~ pw: pw, credential* creds~ creds: login* " +
 		"log~in~ log~on~ sign~in~ ssh~in~ connect~as~ mot~de~passe mots~de~passe contrase\u00f1a* clave~ clave: senha* parola* parole~ wachtwoord* has\u0142o has\u0142a l\u00f6senord* salasana* heslo* \u015fifre* " +
 		"\u043f\u0430\u0440\u043e\u043b* \u041f\u0430\u0440\u043e\u043b* \u5bc6\u7801* \u53e3\u4ee4* \u30d1\u30b9\u30ef\u30fc\u30c9* \u6697\u8a3c\u756a\u53f7* \ube44\ubc00\ubc88\ud638*"
 	weakNouns = "secret secrets token tokens auth api-key apikey key keys schl\u00fcssel* cl\u00e9 cl\u00e9s chave chaves chiave chiavi llave llaves sleutel klucz* nyckel* \u043a\u043b\u044e\u0447* \u041a\u043b\u044e\u0447* " +
@@ -51,6 +51,9 @@ func (n noun) match(s string, at int) (start, end int, ok bool) {
 	if !n.longer && letter[n.word[len(n.word)-1]] && end < len(s) && alnum[s[end]] {
 		return 0, 0, false
 	}
+	if end < len(s) && s[end] == '_' && notSecret(strings.ToLower(s[end:run(s, end, word)])) {
+		return 0, 0, false
+	}
 	return at, end, true
 }
 
@@ -65,8 +68,11 @@ var (
 	// asks is a question that only a secret answers.
 	asks = lazyregexp.New(`(?i)(?:need|give|enter|send|provide|paste|tell)[^\n]{0,60}(?:password|passphrase|credential|login|api[ -]?key|token|\bpin\b)[^\n]{0,80}$`)
 	// hashed are words before a hash or an id.
-	hashed = lazyregexp.New(`(?i)(?:commit|sha-?\d*|hash|digest|checksum|revert|pick|rebase|bisect|merge|rev|revision|tag|branch|md5|etag|trace|request|session|run|job|build|image|container|uuid|guid|ids?|tx|transaction|block|fingerprint|checkpoint|deployment|since|at|from|to|and|version|integrity)\W{0,3}$`)
+	hashed = lazyregexp.New(`(?i)(?:commit|sha-?\d*|hash|digest|checksum|revert|pick|rebase|bisect|merge|rev|revision|tag|branch|md5|etag|tree|object|parent|blob|trace|request|session|run|job|build|image|container|uuid|guid|ids?|tx|transaction|block|fingerprint|checkpoint|deployment|since|at|from|to|and|version|integrity|\x{30b3}\x{30df}\x{30c3}\x{30c8}|\x{30cf}\x{30c3}\x{30b7}\x{30e5}|\x{cee4}\x{bc0b}|\x{63d0}\x{4ea4}|\x{54c8}\x{5e0c}|\x{43a}\x{43e}\x{43c}\x{43c}\x{438}\x{442}\S*|\x{445}[\x{435}\x{44d}]\x{448}\S*)\W{0,3}$`)
 )
+
+// isCommit is what may follow a hash.
+var isCommit = lazyregexp.New(`(?i)^["'\x60)]*\s(?:is|was)\s[^.\n]{0,20}\b(?:commit|hash|revision|checksum)`)
 
 // sums are words that a hash is near to.
 var sums = lazyregexp.New(`(?i)\b(?:commits?|sha-?\d+|hash(?:es)?|digest|checksum|md5|fingerprint|etag|integrity)\b[^\n]*$`)
@@ -115,12 +121,13 @@ func prose(s string, look lookFor) (found []span) {
 	for w := range tokensOf(s) {
 		if v := s[w.start:w.end]; len(v) >= 6 {
 			words = append(words, w)
-			if suspicious(v) && habitual(v) {
+			if suspicious(v) && (habitual(v) || look == inProse && generatedSign(v)) {
 				found = append(found, span{w.start, w.end, "password", true})
 			}
 		}
 	}
 	found = append(append(append(found, spoken(s, look, words)...), users(s, look)...), phrases().find(s)...)
+	found = append(found, siblings(s, found, words)...)
 	if look == inTyped {
 		found = own(s, append(found, fourByFour(s)...))
 	}
@@ -216,7 +223,7 @@ func users(s string, look lookFor) (found []span) {
 			at--
 		}
 		user := strings.ToLower(s[at:name])
-		if len(user) < 2 || !letter[user[0]] || at > 0 && strings.IndexByte("/=:?&", s[at-1]) >= 0 || !spaced && !mailbox.MatchString(user) && !strings.Contains(userNames, " "+user+" ") {
+		if len(user) < 2 || !letter[user[0]] || at > 0 && strings.IndexByte("/=:?&", s[at-1]) >= 0 {
 			continue
 		}
 		end := from
@@ -224,7 +231,12 @@ func users(s string, look lookFor) (found []span) {
 			end++
 		}
 		v := strings.TrimRight(s[from:end], ".:?)*")
-		if len(v) >= 6 && !strings.ContainsAny(v, "/\\({[") && !strings.Contains(v, open) && chosen(v, look) && !harmless(v) {
+		whole := strings.HasSuffix(s[:at], "`") && strings.HasPrefix(s[from+len(v):], "`")
+		known := spaced || mailbox.MatchString(user) || strings.Contains(userNames, " "+user+" ")
+		if !known && !(whole && scrambled(v)) {
+			continue
+		}
+		if len(v) >= 6 && !strings.ContainsAny(v, "/\\({[") && !strings.Contains(v, open) && (chosen(v, look) || look == inTyped && hardly(v)) && !harmless(v) {
 			found = append(found, span{from, from + len(v), "password", true})
 		}
 	}
@@ -429,6 +441,9 @@ func hashWord(s string, v span) bool {
 	}
 	before := strings.TrimRight(s[max(0, v.start-32):v.start], " \t`'\"(:=@#")
 	m := hashed.FindStringIndex(before)
+	if behind := s[v.end:min(len(s), v.end+40)]; isCommit.MatchString(behind) {
+		return true
+	}
 	if m == nil {
 		return false
 	}

@@ -23,6 +23,9 @@ func plainToken(v string) bool {
 	if at := strings.LastIndexByte(v, '@'); at > 0 && strings.Contains(v[at:], ".") { // an address of mail
 		return false
 	}
+	if strings.Contains(v, "@@") { // a mangled name
+		return false
+	}
 	return !strings.Contains(v, "/") || !path(v)
 }
 
@@ -44,11 +47,14 @@ var (
 	ulid       = lazyregexp.New(`^0[0-9A-Z]{25}$|^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 	advisory   = lazyregexp.New(`^(?:GHSA|CVE|RUSTSEC|PYSEC|OSV|SNYK)-|^[A-Z]{14}-[A-Z]{10}-[A-Z]$|^[a-z]{1,12}-(?:[0-9a-f]{8}|[0-9a-f]{17})$`)
 	stamp      = lazyregexp.New(`^\d{4}-\d\d-\d\d(?:[T_-]|$)|^\d{8}[T_-]\d{4}`)
+	colour     = lazyregexp.New(`^#(?:[0-9a-fA-F]{3,4}){1,2}$`)
+	wallet     = lazyregexp.New(`^0x[0-9a-fA-F]{40}$`)
+	vehicle    = lazyregexp.New(`^[A-HJ-NPR-Z0-9]{11}\d{6}$|^[23456789CFGHJMPQRVWX]{4,8}\+[23456789CFGHJMPQRVWX]{2,4}$`)
 )
 
 // knownForm is true of versions, addresses, public keys, names of pods and ids.
 func knownForm(v string) bool {
-	for _, re := range [...]*lazyregexp.Regexp{version, pod, address, publicKey, machineID, ulid, stamp, advisory} {
+	for _, re := range [...]*lazyregexp.Regexp{version, pod, address, publicKey, machineID, ulid, stamp, advisory, colour, wallet, vehicle} {
 		if re.MatchString(v) {
 			return true
 		}
@@ -68,7 +74,10 @@ func Doubts(s string) (out []string) {
 		}
 		for _, p := range valuesIn(s, w) {
 			v := s[p.start:p.end]
-			if (doubtful(v) || few && len(v) >= minLen && chosen(v, inTyped)) && !(digest(v) && hashWord(s, p)) {
+			if digest := digest(v); digest && hashWord(s, p) || !digest && named.MatchString(s[max(0, p.start-40):p.start]) {
+				continue
+			}
+			if doubtful(v) || few && len(v) >= minLen && chosen(v, inTyped) {
 				found = append(found, p)
 			}
 		}
@@ -78,6 +87,9 @@ func Doubts(s string) (out []string) {
 	}
 	return out
 }
+
+// named are words before what has no meaning, and is no secret.
+var named = lazyregexp.New(`(?i)(?:^|[\s(])(?:ids?|uid|etag|uuid|guid|slug|vin|symbol|constraint|index|mangled|nonce|ref|sku|isbn|hash|channel|video|playlist|sheet|commit|branch|tag|container|pod|image|cid|address|tx|contract|public key|pubkey|fingerprint|trace|request|tracking|vehicle|plus code)["'\x60:=]{0,2}\s(?:is |was |= )?(?:["'\x60]|W/"?)?$|W/"?$`)
 
 // alone is how many words a message has that hands something over: "here: X".
 const alone = 3

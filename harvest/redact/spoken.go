@@ -22,6 +22,7 @@ func spokenRules() []rule {
 	add("password", said, "password", "passwd", "passphrase", "passcode", "passwort", "nnwort", "seña")
 	add("password", said, "pw is ", "pw was ")
 	add("password", secretName{word: "pw"}.assigned, "pw:", "pw=", "pw =", "pw\"", "pw'")
+	add("password", secretName{word: "pw", kind: "password"}.column, "pw |", "pw|", "pw\t")
 	add("password", selected, "select ")
 	add("password", inserted, "insert into ")
 	add("secret", aligned, "token  ", "token\n", "password  ", "password\n", "passwd  ", "secret  ", "secret\n", "api key  ")
