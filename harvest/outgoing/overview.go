@@ -169,20 +169,20 @@ func (v *Overview) String() string {
 	t := plain.NewTable(&b)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	hosts := v.hosts()
-	denied := ""
-	if len(v.Denied) > 0 {
-		denied = " but " + plain.Counted(len(v.Denied), "denied one")
-	}
+	but := ""
 	if v.Fixed {
-		denied += ", as far as the machine's policy allows"
+		but = ", as far as the machine's policy allows"
+	}
+	if n := len(v.Denied); n > 0 {
+		but += fmt.Sprintf("; you denied %d", n)
 	}
 	switch {
 	case !v.Asked:
 		row("projects", "you have not been asked yet which may be read: `evolve harvest` asks")
 	case v.All:
-		row("projects", "all may be read%s%s", denied, v.none())
+		row("projects", "all may be read%s%s", but, v.none())
 	default:
-		row("projects", "those that you allowed may be read%s%s", strings.Replace(denied, " but", " and not", 1), v.none())
+		row("projects", "only those that you allowed may be read%s%s", but, v.none())
 	}
 	room := max(2, shownLines-3-len(hosts)-len(v.Settings))
 	for i, p := range v.Projects {
@@ -259,7 +259,7 @@ func (r *Read) to(asked bool) string {
 	case len(who) > 0:
 		return "text may go to " + strings.Join(who, ", ") + unknown
 	case !r.Read && asked:
-		return "not read any more, text stays on this machine"
+		return "not read and not used any more"
 	}
 	return "text stays on this machine" + unknown
 }
