@@ -33,7 +33,7 @@ func (b *bedroom) session(n int, said string, ms, tokens int) {
 	b.t.Helper()
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 	call := fmt.Sprintf("toolu_%016d", n)
-	b.hook("PreToolUse", fmt.Sprintf(`{"session_id":%q,"prompt_id":"p%d","hook_event_name":"PreToolUse","tool_name":"Skill","tool_input":{"skill":%q},"tool_use_id":%q}`,
+	b.hook("PreToolUse", fmt.Sprintf(`{"session_id":%q,"prompt_id":"p%d","cwd":"/home/you/project","hook_event_name":"PreToolUse","tool_name":"Skill","tool_input":{"skill":%q},"tool_use_id":%q}`,
 		id, n, demoSkill, call))
 	at := b.now.Add(time.Duration(n%60) * time.Minute)
 	common := func(kind, more string, seconds int) string {
