@@ -33,7 +33,7 @@ type Options struct {
 	// Again opens the transcript that is being read once more; nil: it cannot be. See
 	// Draft.Finish.
 	Again  func() (io.ReadCloser, error)
-	family relation // see Kind.Family
+	family func(file string, first func() []byte) (id, parent string) // see Kind.Family
 }
 
 // A Kind declares the sessions of one agent, which keeps each in a file below its

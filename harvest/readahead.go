@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/family"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
@@ -22,7 +24,7 @@ type reading struct {
 	file string // unpacked, as sessions, problems and cursors name it
 	path string // what is opened
 	info fs.FileInfo
-	last bool // of its family, see families
+	last bool // of its family: a session and its subagents
 	// aside is why the file is read for its folders alone, "" if it is not: held, by the
 	// cursor, or old, see Options.Since.
 	aside string
@@ -64,7 +66,19 @@ func unread(files []string, o Options, c Cursor) []reading {
 		}
 		todo = append(todo, r)
 	}
-	return families(todo, o.family)
+	isNew := func(r reading) bool { return r.aside == "" }
+	if o.family == nil || !slices.ContainsFunc(todo, isNew) { // no file is opened
+		return slices.DeleteFunc(todo, func(r reading) bool { return !isNew(r) })
+	}
+	all := family.Group(todo, func(r *reading) (string, string) {
+		return o.family(r.file, func() []byte { return jsonl.First(r.path) })
+	})
+	for _, f := range all {
+		for i := range f {
+			f[i].last = i == len(f)-1
+		}
+	}
+	return slices.Concat(slices.DeleteFunc(all, func(f []reading) bool { return !slices.ContainsFunc(f, isNew) })...)
 }
 
 // readAhead reads the files of todo, as many at once as there are processors, and calls
