@@ -259,7 +259,7 @@ func (r *Read) to(asked bool) string {
 	case len(who) > 0:
 		return "text may go to " + strings.Join(who, ", ") + unknown
 	case !r.Read && asked:
-		return "not read and not used any more"
+		return "not read and not used"
 	}
 	return "text stays on this machine" + unknown
 }

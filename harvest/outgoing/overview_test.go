@@ -33,7 +33,7 @@ func TestOverview(t *testing.T) {
 			d.Allow(w.at("web"))
 			d.Deny(w.at("secret"))
 			d.Seen = []consent.Request{{Kind: agent.Replay, Vendor: "anthropic"}}
-		}, both, nil, []string{"those that you allowed may be read and not 1 denied one", "DIR/shop: 1 session with 4 bytes, text may go to anthropic, openai\n", "DIR/secret: 1 session with 4 bytes, not read any more, text stays on this machine",
+		}, both, nil, []string{"only those that you allowed may be read; you denied 1", "DIR/shop: 1 session with 4 bytes, text may go to anthropic, openai\n", "DIR/secret: 1 session with 4 bytes, not read and not used",
 			"replay to anthropic.example (anthropic): at most text of 1 session with 4 bytes, in 1 project\n", "judge to openai.example (openai): at most text of 2 sessions with 8 bytes, in 2 projects; the first request", "a run     uses text of 1 session with 4 bytes: all of these may get it"}, 1},
 		{"policy", func(_ *world, d *consent.Decisions) { d.All = true }, both, &policy.Policy{Vendors: &[]string{"openai"}}, []string{"replay to anthropic.example (anthropic): denied by the machine's policy\n", "DIR/shop: 1 session with 4 bytes, text stays on this machine", "a run     uses no session"}, 0},
 		{"twelve", func(w *world, d *consent.Decisions) {
