@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -89,7 +88,7 @@ func ReadFiles(ctx context.Context, files []string, o Options, c Cursor, read re
 func (r *reading) readFile(ctx context.Context, read readFunc) {
 	f, err := bounded.Open(r.path)
 	if err != nil {
-		r.problems = []Problem{{Path: r.file, Reason: Reason(err)}}
+		r.problems = []Problem{{Path: r.file, Reason: jsonl.Reason(err)}}
 		return
 	}
 	defer f.Close()
@@ -102,7 +101,7 @@ func (r *reading) readFile(ctx context.Context, read readFunc) {
 		err = r.state.sign(f)
 	}
 	if err != nil {
-		r.problems = []Problem{{Path: r.file, Reason: Reason(err)}}
+		r.problems = []Problem{{Path: r.file, Reason: jsonl.Reason(err)}}
 		return
 	}
 	in := io.Reader(opened{f, r.path})
@@ -137,14 +136,6 @@ type packed struct {
 }
 
 func (p packed) Close() error { return errors.Join(p.ReadCloser.Close(), p.file.Close()) }
-
-// Reason is err for a Problem: without the path, which the Problem has already.
-func Reason(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Op + ": " + e.Err.Error()
-	}
-	return err.Error()
-}
 
 // Clean makes a text of a transcript fit to be kept: valid, redacted, and at most 64
 // KiB long. It is redacted before it is cut, because half a secret would not be

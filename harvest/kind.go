@@ -83,7 +83,7 @@ func Scan(ctx context.Context, r io.Reader, file string, want func(line []byte) 
 // Below is a Kind's Files for transcripts in one folder of the home, see Find.
 func Below(folder string, depth int, match func(name string) bool) func(context.Context, string) ([]string, []Problem, error) {
 	return func(_ context.Context, home string) ([]string, []Problem, error) {
-		files, problems := Find(filepath.Join(home, folder), depth, match)
+		files, problems := jsonl.Find(filepath.Join(home, folder), depth, match)
 		return files, problems, nil
 	}
 }

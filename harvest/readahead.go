@@ -50,7 +50,7 @@ func unread(files []string, o Options, c Cursor) []reading {
 			continue
 		}
 		if err != nil {
-			r := reading{file: file, problems: []Problem{{Path: file, Reason: Reason(err)}}, last: true, done: make(chan struct{})}
+			r := reading{file: file, problems: []Problem{{Path: file, Reason: jsonl.Reason(err)}}, last: true, done: make(chan struct{})}
 			close(r.done)
 			todo = append(todo, r)
 			continue

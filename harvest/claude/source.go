@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 // Agent is the name of Claude Code in sessions and skill events.
@@ -37,7 +38,7 @@ func files(_ context.Context, home string) ([]string, []harvest.Problem, error) 
 	list := func(dir string) []fs.DirEntry {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			problems = append(problems, harvest.Problem{Path: dir, Reason: harvest.Reason(err)})
+			problems = append(problems, harvest.Problem{Path: dir, Reason: jsonl.Reason(err)})
 		}
 		return entries
 	}

@@ -48,8 +48,8 @@ func family(file string, first func() []byte) (id, parent string) {
 const depth = 3
 
 func files(ctx context.Context, home string) ([]string, []harvest.Problem, error) {
-	live, problems := harvest.Find(filepath.Join(home, "sessions"), depth, rollout)
-	archived, more := harvest.Find(filepath.Join(home, "archived_sessions"), depth, rollout)
+	live, problems := jsonl.Find(filepath.Join(home, "sessions"), depth, rollout)
+	archived, more := jsonl.Find(filepath.Join(home, "archived_sessions"), depth, rollout)
 	files, err := once(ctx, append(archived, live...))
 	return files, append(problems, more...), err
 }

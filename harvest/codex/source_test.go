@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/codex"
 	"github.com/skill-evolve/evolve/harvest/harvesttest"
+	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -103,7 +104,7 @@ func TestArchivedAndResumed(t *testing.T) {
 	if err := os.CopyFS(home, os.DirFS("testdata/skill")); err != nil {
 		t.Fatal(err)
 	}
-	live, _ := harvest.Find(filepath.Join("testdata", "dollar"), 4, func(string) bool { return true })
+	live, _ := jsonl.Find(filepath.Join("testdata", "dollar"), 4, func(string) bool { return true })
 	data, err := os.ReadFile(live[0])
 	if err != nil {
 		t.Fatal(err)
