@@ -298,7 +298,7 @@ func (v *Overview) hosts() (out [][2]string) {
 		case len(open) == len(kinds):
 			words += "; the first request of each kind is shown and asked for"
 		case len(open) > 0:
-			words += fmt.Sprintf("; the first %s request is shown and asked for", strings.Join(open, " and "))
+			words += fmt.Sprintf("; of %s the first request is shown and asked for", strings.Join(open, ", "))
 		}
 		out = append(out, [2]string{name, words})
 	}
