@@ -52,6 +52,18 @@ func TestWrittenCaseIsOfAllThatWasSeen(t *testing.T) {
 	if lines := strings.Join(Lines(sends), "\n"); err != nil || !strings.Contains(lines, fmt.Sprintf("of %s (2 cases), %s (1 case)", w.at("shop"), w.at("web"))) {
 		t.Errorf("%s, %v", lines, err)
 	}
+	for id, want := range map[string]string{"alone": "with text of " + w.at("shop"), "both": "with text that may be of " + w.at("shop") + ", " + w.at("web")} {
+		shown := ""
+		w.Control = &Control{File: w.File, Recorder: w.Recorder, Ask: func(request, _ string) (bool, error) { shown = request; return false, nil }}
+		back := asks(map[string]string{agent.Replay: "anthropic"})
+		if _, _, err := w.Clear(t.Context(), w.db, back, []string{agent.Replay}, cases); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.Agent(back.To[agent.Replay], new(echo)).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id}})
+		if err == nil || !strings.Contains(shown, want+", as it is sent") {
+			t.Errorf("%s: asked with %q, %v", id, shown, err)
+		}
+	}
 	// Their texts expire, and the mined cases of the denied project are dropped.
 	if err := w.db.DropCase(t.Context(), "plot", "secret"); err != nil {
 		t.Fatal(err)

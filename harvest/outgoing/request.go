@@ -121,7 +121,7 @@ func (g *Control) pass(ctx context.Context, kind, kase string, to []agent.Recipi
 		if _, ok := g.cleared[p]; !ok {
 			return refused(problem.Refusef("please report this", "a %s request to %s was not cleared: nothing was sent", kind, r.Vendor))
 		}
-		if err := g.agreed(kind, r, describe); err != nil {
+		if err := g.agreed(kind, r, g.cleared[p], describe); err != nil {
 			return refused(err)
 		}
 	}
@@ -168,7 +168,7 @@ func (g *Control) reread() (*policy.Policy, error) {
 
 // agreed returns nil if the owner has seen a request of this kind to a vendor, or now
 // agrees to this one. Callers hold g.mu.
-func (g *Control) agreed(kind string, to agent.Recipient, describe func() string) error {
+func (g *Control) agreed(kind string, to agent.Recipient, from []origin, describe func() string) error {
 	this := consent.Request{Kind: kind, Vendor: to.Vendor}
 	if g.seen[this] {
 		return nil
@@ -186,7 +186,7 @@ func (g *Control) agreed(kind string, to agent.Recipient, describe func() string
 		}
 		text = plain.Text(strings.ReplaceAll(text, "\x1b", "␛")) // or it could hide from a terminal
 		at := cmp.Or(to.Address(), "a host that nobody knows")
-		ok, err := g.Ask(fmt.Sprintf("the first %s request to %s (%s), as it is sent:\n\n%s\n", kind, to.Vendor, at, text),
+		ok, err := g.Ask(fmt.Sprintf("the first %s request to %s (%s), %s, as it is sent:\n\n%s\n", kind, to.Vendor, at, whose(from), text),
 			fmt.Sprintf("Send this, and from now on all %s requests of allowed projects, to %s?", kind, to.Vendor))
 		if err != nil {
 			return err
@@ -207,6 +207,30 @@ func (g *Control) agreed(kind string, to agent.Recipient, describe func() string
 	}
 	g.seen[this] = true
 	return nil
+}
+
+// whose says in words which projects a request holds text of, or may hold it of.
+func whose(from []origin) string {
+	var names []string
+	for _, o := range from {
+		for _, dir := range o.folders {
+			names = append(names, Short(dir))
+		}
+		if len(o.folders) == 0 {
+			names = append(names, "no known project")
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	switch n := len(names); {
+	case n == 0:
+		return "with no text of sessions"
+	case n == 1:
+		return "with text of " + names[0]
+	case n > projectsShown+1:
+		names = append(names[:projectsShown], fmt.Sprintf("%d more projects", n-projectsShown))
+	}
+	return "with text that may be of " + strings.Join(names, ", ")
 }
 
 // Agree keeps in a file of decisions that the owner agrees to kinds of requests to a
