@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -109,7 +110,8 @@ func (g *Control) policy() (*policy.Policy, *consent.Decisions, error) {
 // and a line for each project whose cases stay out. A project that may not be read stays
 // out even if nothing leaves this machine, as soon as the owner has decided. A case that
 // was imported without a session is its owner's choice, and stays; unless it names the
-// agent of a vendor: then it is a session's of no known folder.
+// agent of a vendor: then it is a session's of no known folder. The repository whose tree
+// an agent gets with a case may not be denied either.
 func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, cases []eval.Case) (kept []eval.Case, left Left, err error) {
 	vendors := back.Vendors(kinds...)
 	if len(cases) == 0 || g == nil && len(vendors) == 0 {
@@ -128,6 +130,16 @@ func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backe
 	}
 	for i := range cases {
 		list := from.of(&cases[i])
+		if w := cases[i].Workspace; w != nil {
+			repo, err := filepath.Abs(w.Repo)
+			if err != nil {
+				return nil, nil, err
+			}
+			if r, decided := d.On(repo); decided && !r.Read || !fixed.MayRead([]string{repo}) {
+				left.add(d, fixed, origin{folders: []string{repo}}, vendors)
+				continue
+			}
+		}
 		out := slices.IndexFunc(list, func(o origin) bool { return !fixed.MayRead(o.folders) || !may(d, o, vendors) })
 		if out < 0 {
 			kept = append(kept, cases[i])

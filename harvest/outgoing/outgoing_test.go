@@ -159,6 +159,27 @@ func TestImportedOfAnAgent(t *testing.T) {
 	}
 }
 
+// A case brings no tree of a repository that is denied, whoever wrote the case.
+func TestRepositoryIsDenied(t *testing.T) {
+	w := newWorld(t, func(w *world, d *consent.Decisions) { d.Allow(w.at("shop")); d.Deny(w.at("secret")) })
+	var cases []eval.Case
+	for _, dir := range []string{"shop", "web", "secret", "secret/below"} {
+		cases = append(cases, eval.Case{ID: dir, Skill: "plot", Workspace: &eval.Workspace{Repo: w.at(dir)}})
+	}
+	for _, to := range []map[string]string{nil, {agent.Replay: "anthropic"}} {
+		kept, left, err := w.Filter(t.Context(), w.db, asks(to), agent.Requests, cases)
+		if err != nil || ids(kept) != "shop web" || len(left) != 2 || !strings.Contains(left.Lines()[0], "1 case of "+w.at("secret")+" stays out: it is not allowed to be read") {
+			t.Errorf("kept %s, %q, %v", ids(kept), left.Lines(), err)
+		}
+	}
+	p := new(policy.Policy)
+	p.Projects.Allow = &[]string{w.at("web")}
+	w.Policy = func() (*policy.Policy, error) { return p, nil }
+	if kept, _, err := w.Filter(t.Context(), w.db, asks(nil), agent.Requests, cases); err != nil || ids(kept) != "web" {
+		t.Errorf("under a policy: kept %s, %v", ids(kept), err)
+	}
+}
+
 // What was not cleared is not sent, whoever asks; nor what nobody has agreed to.
 func TestRequestsAreHeld(t *testing.T) {
 	w := newWorld(t, func(w *world, d *consent.Decisions) {
