@@ -101,12 +101,12 @@ func (n secretName) ofKey(s string, at int) (int, int, bool) {
 		return n.value(s, at)
 	}
 	// Of a key that nothing else is known about, the value has to look like one.
-	if at > 0 && s[at-1] != '_' && alnum[s[at-1]] || otherKey.MatchString(s[max(0, at-24):at]) {
+	if at > 0 && s[at-1] != '_' && alnum[s[at-1]] {
 		return 0, 0, false
 	}
 	start, end, ok := n.assigned(s, at)
 	v := s[start:end]
-	return start, end, ok && len(v) >= 20 && odd(v) && !digest(v) && strings.ToLower(v) != v && strings.ToUpper(v) != v && !knownForm(v) && run(v, 0, base64ish) == len(v)
+	return start, end, ok && !otherKey.MatchString(s[max(0, at-24):at]) && len(v) >= 20 && odd(v) && !digest(v) && strings.ToLower(v) != v && strings.ToUpper(v) != v && !knownForm(v) && run(v, 0, base64ish) == len(v)
 }
 
 // otherKey ends in what makes a key no secret.
@@ -135,7 +135,7 @@ func printed(s string) (found []span) {
 			continue
 		}
 		asked := strings.IndexByte("$>#%", line[0]) >= 0 && line[1] == ' ' && asksFor.MatchString(line)
-		if last := strings.TrimRight(line, " \r*_"); !asked && (last == "" || last[len(last)-1] != ':' || !announces.MatchString(last)) {
+		if last := strings.TrimRight(line, " \r*_"); !asked && (last == "" || last[len(last)-1] != ':' || len(nouns().find(last)) == 0 || !announces.MatchString(last)) {
 			continue
 		}
 		for n := 0; n < few && next < len(s); n++ {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // A row of phrases.tsv is a carrier of sentences: what a person says of a password
@@ -96,3 +97,25 @@ func siblings(s string, found, words []span) (more []span) {
 	}
 	return more
 }
+
+// listed finds the passwords of a list of users below a line that speaks of them.
+func listed(s string, n span, look lookFor) (found []span) {
+	const rows, longest = 30, 200
+	_, next := lineAt(s, n.start, longest)
+	for row := 0; row < rows && next >= 0 && next < len(s); row++ {
+		from := next
+		var line string
+		line, next = lineAt(s, from, longest)
+		m := listItem.FindStringSubmatchIndex(line)
+		if m == nil {
+			break
+		}
+		if v := line[m[2]:m[3]]; hardly(v) || chosen(v, look) {
+			found = append(found, span{from + m[2], from + m[3], "password", true})
+		}
+	}
+	return found
+}
+
+// listItem is a name and a value.
+var listItem = lazyregexp.New("^\\s*(?:[-*\u2022]|\\d{1,2}[.)])?\\s*[`*\"']{0,3}[\\w.@+-]{2,60}[`*\"']{0,3}(?:\\s*[:/=,|]\\s*|\\s+[-\u2013\u2014>]{1,2}\\s+|\\t|\\s+)[`*\"']{0,3}([^\\s`*\"',|]{6,64})[`*\"']{0,3}\\s*$")

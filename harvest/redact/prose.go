@@ -184,6 +184,7 @@ func spoken(s string, look lookFor, words []span) (found []span) {
 			}
 		}
 		if strong {
+			found = append(found, listed(s, n, look)...)
 			near := s[from:to]
 			hyphens := strings.Count(near, "-") > 1
 			for _, p := range [...]struct {
