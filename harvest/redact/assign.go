@@ -215,6 +215,10 @@ func algorithm(v string) bool {
 			return true
 		}
 	}
+	switch strings.TrimRight(low, digitBytes) { // types, and what signs a token
+	case "float", "int", "uint", "varchar", "char", "complex", "rs", "es", "hs", "ps":
+		return len(low) < 9
+	}
 	return false
 }
 

@@ -112,7 +112,7 @@ func mnemonics(s string) (found []span) {
 			i = end + 1
 			continue
 		}
-		if words >= least && !sentence(s[from:end]) {
+		if words >= least && words <= 24 && words%3 == 0 && !sentence(s[from:end]) {
 			found = append(found, span{from, end, "mnemonic", false})
 		}
 		words, i = 0, end+1
