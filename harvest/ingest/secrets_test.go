@@ -1,15 +1,12 @@
 package ingest
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"hash/fnv"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/corpustest"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/harvest/redact/planted"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -29,135 +27,19 @@ const corpusFolder = "EVOLVE_SECRETS_CORPUS"
 // half, the other says how general they are.
 const corpusHalf = "EVOLVE_SECRETS_HALF"
 
-// A planted text holds secrets, or look-alikes that have to stay. Secrets are made when
-// the test runs: a specification is "prefix|alphabet:count|suffix".
-type planted struct {
-	ID       string    `json:"id"`
-	Row      string    `json:"row"`
-	Kind     string    `json:"kind"`
-	Class    string    `json:"class"` // typed, tool or answer
-	Text     string    `json:"text"`
-	Messages []message `json:"messages"` // in the place of Class and Text
-	Secrets  []string  `json:"secrets"`
-	Keep     []string  `json:"keep"`
-
-	values, bodies []string // the secrets, and what of each is made up
-}
-
-type message struct {
-	Class string `json:"class"`
-	Text  string `json:"text"`
-}
-
-var (
-	specification = regexp.MustCompile(`^([^|]*)\|([a-z0-9]+):([1-9]\d*)\|([^|]*)$`)
-	slot          = regexp.MustCompile(`\{\{(\d+)\}\}`)
-)
-
-// make makes the secrets of a text.
-func (p *planted) make(t *testing.T) {
-	seed := fnv.New64a()
-	seed.Write([]byte(p.ID))
-	r := rand.New(rand.NewPCG(seed.Sum64(), 17))
-	for _, s := range p.Secrets {
-		m := specification.FindStringSubmatch(s)
-		if m == nil {
-			t.Fatalf("%s: specification %q", p.ID, s)
-		}
-		n, _ := strconv.Atoi(m[3])
-		body := madeUp(r, m[2], n)
-		p.bodies = append(p.bodies, body)
-		p.values = append(p.values, m[1]+body+m[4])
-	}
-	if len(p.Messages) == 0 {
-		p.Messages = []message{{p.Class, p.Text}}
-	}
-	for i := range p.Messages {
-		p.Messages[i].Text = slot.ReplaceAllStringFunc(p.Messages[i].Text, func(m string) string {
-			n, _ := strconv.Atoi(strings.Trim(m, "{}"))
-			return p.values[n-1]
-		})
-	}
-}
-
-const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-var alphabets = map[string]string{"hex": "0123456789abcdef", "digits": "0123456789", "pin": "0123456789", "lower": letters[:26], "upper": letters[26:],
-	"alnum": letters + "0123456789", "base64": letters + "0123456789+/", "base64url": letters + "0123456789-_", "base32": letters[26:] + "234567"}
-
-func madeUp(r *rand.Rand, alphabet string, n int) string {
-	const digits = "0123456789"
-	for {
-		var b strings.Builder
-		switch alphabet {
-		case "words":
-			words := strings.Fields("amber anchor basket beetle candle canyon copper cradle dragon ember falcon feather galaxy garden hammer harbor island jacket kettle lantern lizard magnet meadow needle nutmeg orchid oyster paddle pepper quartz rabbit ribbon saddle shadow silver tunnel turtle velvet violet walnut whistle window winter yellow zipper")
-			for i := range n {
-				if i > 0 {
-					b.WriteByte('-')
-				}
-				b.WriteString(words[r.IntN(len(words))])
-			}
-			return b.String()
-		case "password":
-			ends, all := letters+digits, letters+digits+letters+digits+strings.Repeat("!#%*_", 4)
-			b.WriteByte(ends[r.IntN(len(ends))])
-			for range n - 2 {
-				b.WriteByte(all[r.IntN(len(all))])
-			}
-			b.WriteByte(ends[r.IntN(len(ends))])
-			if v := b.String(); strings.ContainsAny(v, digits) && strings.ContainsAny(v, letters) && strings.ContainsAny(v, "!#%*_") {
-				return v
-			}
-		default:
-			abc := alphabets[alphabet]
-			for range n {
-				b.WriteByte(abc[r.IntN(len(abc))])
-			}
-			if v := b.String(); n < 4 || alphabet != "alnum" && alphabet != "hex" && alphabet != "base32" || strings.ContainsAny(v, digits) && strings.ContainsAny(v, letters) {
-				return v
-			}
-		}
-	}
-}
-
-// leaks are the secrets that a text holds, whole or what is made up of them.
-func (p *planted) leaks(text string) (out []string) {
-	for i, v := range p.values {
-		if strings.Contains(text, v) || len(p.bodies[i]) >= 8 && strings.Contains(text, p.bodies[i]) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-func readPlanted(t *testing.T, dir, name string) (out []*planted) {
-	f, err := os.Open(filepath.Join(dir, name))
-	if os.IsNotExist(err) {
-		return nil
-	}
+// readPlanted reads texts; a half of a corpus if that was asked for.
+func readPlanted(t *testing.T, dir, name string) []*planted.Text {
+	const seed = 17
+	all, err := planted.Read(dir, name, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		p := new(planted)
-		if err := json.Unmarshal(lines.Bytes(), p); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if half := os.Getenv(corpusHalf); half != "" {
-			h := fnv.New32a()
-			h.Write([]byte(p.ID))
-			if strconv.Itoa(int(h.Sum32()%2)) != half {
-				continue
-			}
-		}
-		p.make(t)
-		out = append(out, p)
-	}
-	return out
+	half := os.Getenv(corpusHalf)
+	return slices.DeleteFunc(all, func(p *planted.Text) bool {
+		h := fnv.New32a()
+		h.Write([]byte(p.ID))
+		return half != "" && strconv.Itoa(int(h.Sum32()%2)) != half
+	})
 }
 
 // A tally counts what was found of what was planted.
@@ -234,8 +116,8 @@ func scored(t *testing.T, dir string) (recall, decoys tallies) {
 			counts[m.Class] = true
 		}
 		for _, s := range scribbles {
-			leaked := p.leaks(kept[s.kind.Agent+" "+p.ID].all)
-			for _, v := range p.values {
+			leaked := p.Leaks(kept[s.kind.Agent+" "+p.ID].all)
+			for _, v := range p.Values {
 				for class := range counts {
 					if len(p.Messages) > 1 {
 						recall.add("session", !slices.Contains(leaked, v), s.agent+" "+p.ID)
@@ -247,8 +129,8 @@ func scored(t *testing.T, dir string) (recall, decoys tallies) {
 				}
 			}
 		}
-		if leaked := p.leaks(direct(p.Messages)); counts["tool"] {
-			for _, v := range p.values {
+		if leaked := p.Leaks(direct(p.Messages)); counts["tool"] {
+			for _, v := range p.Values {
 				class := "tool"
 				if len(p.Messages) > 1 {
 					class = "tool in a session"
@@ -274,7 +156,7 @@ func scored(t *testing.T, dir string) (recall, decoys tallies) {
 }
 
 // direct is what a session's texts become without a reader.
-func direct(messages []message) string {
+func direct(messages []planted.Message) string {
 	s := redact.NewSession(nil)
 	var texts []string
 	for _, m := range messages {
@@ -325,12 +207,12 @@ func keptOf(t *testing.T, g *Ingester) map[string]harvested {
 
 // nowhere looks for the secrets that sessions do not hold in every byte that was
 // written.
-func nowhere(t *testing.T, g *Ingester, all []*planted, recall tallies) {
+func nowhere(t *testing.T, g *Ingester, all []*planted.Text, recall tallies) {
 	m := new(corpustest.Manifest)
 	for _, p := range all {
-		for i, v := range p.values {
+		for i, v := range p.Values {
 			s := corpustest.Secret{Session: p.ID, Kind: v}
-			for _, part := range []string{v, p.bodies[i]} {
+			for _, part := range []string{v, p.Bodies[i]} {
 				if len(part) >= 8 {
 					s.Parts = append(s.Parts, part)
 				}

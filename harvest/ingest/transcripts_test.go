@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/codex"
 	"github.com/skill-evolve/evolve/harvest/copilot"
 	"github.com/skill-evolve/evolve/harvest/pi"
+	"github.com/skill-evolve/evolve/harvest/redact/planted"
 )
 
 // A scribble writes a session as an agent does: its messages in order, behind the use
@@ -19,7 +20,7 @@ import (
 type scribble struct {
 	agent string
 	kind  harvest.Kind
-	write func(id string, messages []message) (name string, lines []any)
+	write func(id string, messages []planted.Message) (name string, lines []any)
 }
 
 func at(n int) string {
@@ -29,7 +30,7 @@ func at(n int) string {
 type obj = map[string]any
 
 var scribbles = []scribble{
-	{"claude", claude.Kind, func(id string, messages []message) (string, []any) {
+	{"claude", claude.Kind, func(id string, messages []planted.Message) (string, []any) {
 		var out []any
 		add := func(kind string, fields obj) {
 			rec := obj{"type": kind, "uuid": fmt.Sprintf("%s-%d", id, len(out)), "timestamp": at(len(out)), "sessionId": id, "cwd": "/home/dev/project", "userType": "external", "version": "2.1.329", "entrypoint": "cli"}
@@ -69,7 +70,7 @@ var scribbles = []scribble{
 		}
 		return "projects/-home-dev-project/" + id + ".jsonl", out
 	}},
-	{"codex", codex.Kind, func(id string, messages []message) (string, []any) {
+	{"codex", codex.Kind, func(id string, messages []planted.Message) (string, []any) {
 		var out []any
 		add := func(kind string, payload obj) {
 			out = append(out, obj{"timestamp": at(len(out)), "type": kind, "payload": payload})
@@ -109,7 +110,7 @@ var scribbles = []scribble{
 		}
 		return "sessions/2026/10/01/rollout-2026-10-01T08-00-00-" + id + ".jsonl", out
 	}},
-	{"pi", pi.Kind, func(id string, messages []message) (string, []any) {
+	{"pi", pi.Kind, func(id string, messages []planted.Message) (string, []any) {
 		out := []any{obj{"type": "session", "version": 3, "id": id, "timestamp": at(0), "cwd": "/home/dev/project"}}
 		parent := any(nil)
 		add := func(m obj) {
@@ -145,7 +146,7 @@ var scribbles = []scribble{
 		}
 		return "sessions/--home-dev-project--/2026-10-01T08-00-00-000Z_" + id + ".jsonl", out
 	}},
-	{"copilot", copilot.Kind, func(id string, messages []message) (string, []any) {
+	{"copilot", copilot.Kind, func(id string, messages []planted.Message) (string, []any) {
 		var out []any
 		add := func(kind string, data obj) {
 			out = append(out, obj{"type": kind, "data": data, "id": fmt.Sprintf("%s-%d", id, len(out)), "timestamp": at(len(out))})

@@ -114,7 +114,7 @@ func Asks(text string) bool {
 // prose finds the secrets that a sentence gives away: what a person did not paste, or
 // what an agent said.
 func prose(s string, look lookFor) (found []span) {
-	if look == inAnything {
+	if look != inTyped && look != inProse {
 		return nil
 	}
 	var words []span // which may be secrets by their looks, or are short

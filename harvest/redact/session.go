@@ -45,10 +45,11 @@ const (
 	inAnything lookFor = iota
 	inProse            // of an agent
 	inTyped            // by a person
+	inOutput           // of a tool
 )
 
 // Redact implements Redactor, for the output of tools and all that is no prose.
-func (s *Session) Redact(text string) (string, int) { return s.redact(text, inAnything) }
+func (s *Session) Redact(text string) (string, int) { return s.redact(text, inOutput) }
 
 // Said redacts what an agent said.
 func (s *Session) Said(text string) (string, int) { return s.redact(text, inProse) }

@@ -82,7 +82,11 @@ func Doubts(s string) (out []string) {
 			}
 		}
 	}
-	for _, p := range own(s, found) {
+	if found = own(s, found); len(found) > 0 {
+		_, none := guess(s, inTyped)
+		found = without(found, none)
+	}
+	for _, p := range found {
 		out = append(out, s[p.start:p.end])
 	}
 	return out

@@ -1,0 +1,204 @@
+package redact
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/skill-evolve/evolve/harvest/redact/likely"
+	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
+)
+
+// A bar is how much has to speak for a secret, as logarithms of odds: a token above least
+// is one, and one below none is none, whatever a rule that goes by words says.
+type bar struct {
+	kind        likely.Kind
+	least, none float64
+}
+
+var bars = map[lookFor]bar{
+	inTyped:  {likely.Typed, 1, -2},
+	inProse:  {likely.Said, 0.75, -2},
+	inOutput: {likely.Output, 1, -2},
+}
+
+// guess finds what a person would take for a secret by its looks and the words around
+// it, whatever rules know, and what nobody would.
+func guess(s string, look lookFor) (secret, none []span) {
+	b, ok := bars[look]
+	if !ok {
+		return nil, nil
+	}
+	var t *likely.Text
+	for w := range pieces(s) {
+		if t == nil {
+			t = likely.NewText(s, b.kind)
+		}
+		switch score, v := t.Score(w), s[w.Start:w.End]; {
+		case score > b.least && !harmless(v) && !published(v):
+			secret = append(secret, span{w.Start, w.End, "secret", true})
+		case score < b.none:
+			none = append(none, span{start: w.Start, end: w.End})
+		}
+	}
+	return secret, none
+}
+
+// without are the spans that touch none of the others.
+func without(spans, others []span) []span {
+	return slices.DeleteFunc(spans, func(p span) bool {
+		return slices.ContainsFunc(others, func(o span) bool { return p.start < o.end && p.end > o.start })
+	})
+}
+
+// pieces are the tokens of a text that may be secrets by their looks: no words, paths,
+// expressions or things of a known form.
+func pieces(s string) iter.Seq[likely.Token] {
+	return func(yield func(likely.Token) bool) {
+		for w := range tokensOf(s) {
+			v := s[w.start:w.end]
+			if i := strings.IndexAny(v, "=:"); i > 0 && i < 40 && len(v)-i > 4 && !strings.HasPrefix(v[i:], "://") {
+				w.start += i + 1
+				v = v[i+1:]
+			}
+			if len(v) < 4 || len(v) > 400 || !unusual(v) {
+				continue
+			}
+			looks := looksLike(v)
+			if looks == "" {
+				continue
+			}
+			n, size := wordlike.Unexplained(v)
+			noun := ""
+			for _, c := range nouns().find(s[max(0, w.start-behind):min(len(s), w.end+before)]) {
+				if noun == "" || c.kind == "password" {
+					noun = c.kind
+				}
+			}
+			many := length(len(v))
+			more := []string{many, pattern(v), strconv.Itoa(4 * n / max(1, size)), strconv.Itoa(int(2*entropy(v))) + "/" + many, noun}
+			if !yield(likely.Token{Start: w.start, End: w.end, Looks: looks, More: more}) {
+				return
+			}
+		}
+	}
+}
+
+// unusual reports whether v has what no word has.
+func unusual(v string) bool {
+	digits, upper, lower, other := 0, 0, 0, 0
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'A' && c <= 'Z':
+			upper++
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c >= 0x80:
+			return false // no script but ASCII has secrets
+		default:
+			other++
+		}
+	}
+	if digits > 0 || other > 0 || upper > 1 && lower > 0 || len(v) >= 16 {
+		return true
+	}
+	if upper+lower < 6 {
+		return false
+	}
+	n, _ := wordlike.Unexplained(v)
+	return n >= 4
+}
+
+// looksLike is what v looks like by itself; "" if it is no secret whatever is around it.
+func looksLike(v string) string {
+	digits, upper, lower := 0, false, false
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'A' && c <= 'Z':
+			upper = true
+		case c >= 'a' && c <= 'z':
+			lower = true
+		}
+	}
+	if digits == len(v) {
+		return "number " + length(len(v))
+	}
+	if strings.Contains(v, "://") || strings.Contains(v, open) || strings.ContainsAny(v, "(){}[]\\<>") || knownForm(v) || algorithm(v) ||
+		extension.MatchString(v) || identifier.MatchString(v) || strings.Contains(v, "/") && path(v) {
+		return ""
+	}
+	n, size := wordlike.Unexplained(v)
+	signs := wordlike.Signs(v)
+	switch {
+	case uuid(v):
+		return "uuid"
+	case digest(v):
+		return "hex"
+	case strings.Contains(v, "@"):
+		return "at"
+	case n >= 8 && 2*n >= size:
+		return "random"
+	case n >= 4 && 2*n >= size:
+		return "odd"
+	case signs > 0 && digits > 0:
+		return "signs and digits"
+	case signs > 0:
+		return "signs"
+	case strings.Count(v, "-") >= 2 && n == 0 && digits == 0:
+		return "words"
+	case strings.ContainsAny(v, "-_.") && digits > 0:
+		return "parts and digits"
+	case strings.ContainsAny(v, "-_."):
+		return "parts"
+	case digits > 0 && ragged(v):
+		return "ragged"
+	case digits > 0 && n == 0:
+		return "word and digits"
+	case digits > 0:
+		return "mixed"
+	case !upper:
+		return "lower"
+	case !lower:
+		return "upper"
+	}
+	return "camel"
+}
+
+// length is a length, in steps.
+func length(n int) string {
+	for _, most := range [...]int{4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 33, 40, 41, 64, 65, 100} {
+		if n <= most {
+			return strconv.Itoa(most)
+		}
+	}
+	return "long"
+}
+
+// pattern is the classes of the characters of v, each once for a run of them.
+func pattern(v string) string {
+	const most = 8
+	b := make([]byte, 0, most+1)
+	for i := range len(v) {
+		k := v[i]
+		switch {
+		case k >= '0' && k <= '9':
+			k = '9'
+		case k >= 'A' && k <= 'Z':
+			k = 'A'
+		case k >= 'a' && k <= 'z':
+			k = 'a'
+		}
+		if len(b) > 0 && b[len(b)-1] == k {
+			continue
+		}
+		if b = append(b, k); len(b) > most {
+			break
+		}
+	}
+	return string(b)
+}
