@@ -10,46 +10,52 @@ import (
 	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 )
 
-// A bar is how much has to speak for a secret, as logarithms of odds: a token above least
-// is one, and one below none is none, whatever a rule that goes by words says.
+// A bar is how much has to speak for a secret in a kind of text: the logarithm of its odds.
 type bar struct {
-	kind        likely.Kind
-	least, none float64
+	kind  likely.Kind
+	least float64
 }
 
-var bars = map[lookFor]bar{
-	inTyped:  {likely.Typed, 1, -2},
-	inProse:  {likely.Said, 0.75, -2},
-	inOutput: {likely.Output, 1, -2},
-}
+var bars = map[lookFor]bar{inTyped: {likely.Typed, 1}, inProse: {likely.Said, 0.75}, inOutput: {likely.Output, 1}}
 
 // guess finds what a person would take for a secret by its looks and the words around
-// it, whatever rules know, and what nobody would.
-func guess(s string, look lookFor) (secret, none []span) {
+// it, though no rule knows it.
+func guess(s string, look lookFor) (found []span) {
 	b, ok := bars[look]
 	if !ok {
-		return nil, nil
+		return nil
 	}
+	judge(s, b.kind, func(p span, score float64) {
+		if v := s[p.start:p.end]; score > b.least && !harmless(v) && !published(v) {
+			found = append(found, span{p.start, p.end, "secret", true})
+		}
+	})
+	return found
+}
+
+// doubtless are those spans of what a person typed that the words around them do not
+// make most unlikely.
+func doubtless(s string, found []span) []span {
+	const least = -2
+	if len(found) == 0 {
+		return nil
+	}
+	judge(s, likely.Typed, func(p span, score float64) {
+		if score < least {
+			found = slices.DeleteFunc(found, func(o span) bool { return p.start < o.end && p.end > o.start })
+		}
+	})
+	return found
+}
+
+func judge(s string, kind likely.Kind, f func(p span, score float64)) {
 	var t *likely.Text
 	for w := range pieces(s) {
 		if t == nil {
-			t = likely.NewText(s, b.kind)
+			t = likely.NewText(s, kind)
 		}
-		switch score, v := t.Score(w), s[w.Start:w.End]; {
-		case score > b.least && !harmless(v) && !published(v):
-			secret = append(secret, span{w.Start, w.End, "secret", true})
-		case score < b.none:
-			none = append(none, span{start: w.Start, end: w.End})
-		}
+		f(span{start: w.Start, end: w.End}, t.Score(w))
 	}
-	return secret, none
-}
-
-// without are the spans that touch none of the others.
-func without(spans, others []span) []span {
-	return slices.DeleteFunc(spans, func(p span) bool {
-		return slices.ContainsFunc(others, func(o span) bool { return p.start < o.end && p.end > o.start })
-	})
 }
 
 // pieces are the tokens of a text that may be secrets by their looks: no words, paths,

@@ -82,11 +82,7 @@ func Doubts(s string) (out []string) {
 			}
 		}
 	}
-	if found = own(s, found); len(found) > 0 {
-		_, none := guess(s, inTyped)
-		found = without(found, none)
-	}
-	for _, p := range found {
+	for _, p := range doubtless(s, own(s, found)) {
 		out = append(out, s[p.start:p.end])
 	}
 	return out
