@@ -91,27 +91,26 @@ func pieces(s string) iter.Seq[likely.Token] {
 	}
 }
 
-// unusual reports whether v has what no word has.
+// unusual reports whether v has what few words have: figures, signs, hyphens, or letters
+// as no word has them.
 func unusual(v string) bool {
-	digits, upper, lower, other := 0, 0, 0, 0
+	hyphens, plain := 0, true
 	for i := range len(v) {
 		switch c := v[i]; {
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'A' && c <= 'Z':
-			upper++
-		case c >= 'a' && c <= 'z':
-			lower++
-		case c >= 0x80:
-			return false // no script but ASCII has secrets
-		default:
-			other++
+		case c >= '0' && c <= '9', wordlike.Sign(c):
+			return true
+		case c == '-':
+			hyphens++
+		case c >= 0x80, c == '/', c == '\\':
+			return false
+		case !letter[c]:
+			plain = false
 		}
 	}
-	if digits > 0 || other > 0 || upper > 1 && lower > 0 || len(v) >= 16 {
+	if hyphens > 1 {
 		return true
 	}
-	if upper+lower < 6 {
+	if n := len(v); !plain || n < 6 {
 		return false
 	}
 	n, _ := wordlike.Unexplained(v)

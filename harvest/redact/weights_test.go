@@ -173,7 +173,7 @@ func TestWeights(t *testing.T) {
 			}
 		}
 		t.Logf("%-12s %4.1f %% of %4.0f secrets found, %4.1f %% of %4.0f other tokens taken for one", author, 100*found/secrets, secrets, 100*wrong/harmless, harmless)
-		if found < 0.6*secrets || wrong > 0.06*harmless {
+		if found < 0.6*secrets || wrong > 0.12*harmless {
 			t.Errorf("%s: what others wrote says too little", author)
 		}
 	}
