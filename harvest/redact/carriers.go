@@ -53,9 +53,6 @@ var shorthands = strings.NewReplacer(
 	"<q>", `\\*["'\x60]?([^\s"'\x60\\<>]{4,512})`,
 	"<v>", `([^\s"'\x60\\<>,;|)]{4,512})`,
 	"<w>", `\\*["'\x60]?([^\s"'\x60\\<>$({%/-][^\s"'\x60\\<>]{4,200})`,
-	"<p>", `["'\x60\x{201c}\x{201e}\x{ab}(*]{0,2}([^\s"'\x60\\<>,;|()\x{201c}\x{201d}\x{3040}-\x{30ff}]{5,64})`,
-	"<h>", `["'\x60\x{201c}\x{201e}\x{ab}(*]{0,2}([^\s"'\x60\\<>,;|()\x{201c}\x{201d}\x{3040}-\x{30ff}]{6,64})`,
-	"<d>", `(\d{4,8})(?:[^\w.:/-]|[.,:](?:\s|$)|$)`,
 	"<b>", `([A-Za-z0-9+/_-]{20,}={0,2})`,
 	"<n>", nameOfSecret,
 	"<u>", `([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})`)
@@ -70,13 +67,12 @@ func carrierRules(table string) []rule {
 		if !exactWords(c.words) {
 			pattern = "(?i)" + pattern
 		}
-		re, madeUp := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.Contains(c.pattern, "<p>") || strings.Contains(c.pattern, "<h>") || strings.HasSuffix(c.pattern, "$") && c.kind != "pin"
+		re, madeUp := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.HasSuffix(c.pattern, "$") && c.kind != "pin"
 		before, ids := strings.HasSuffix(c.pattern, "$"), strings.Contains(c.pattern, "<u>")
-		handmadeOnly, hard, said := strings.Contains(c.pattern, "<p>"), strings.Contains(c.pattern, "<h>"), table == phraseTable
 		match := func(s string, at int) (int, int, bool) {
 			start, end, ok := carried(re(), s, at, before, madeUp)
 			v := s[start:end]
-			return start, end, ok && (ids || !uuid(v)) && (!handmadeOnly || handmade(v)) && (!said || phrased(s, at, c.kind, v)) && (!hard || hardly(v))
+			return start, end, ok && (ids || !uuid(v))
 		}
 		for w := range strings.FieldsFuncSeq(c.words, func(r rune) bool { return r == ' ' }) {
 			rules = append(rules, rule{kind: c.kind, word: strings.ReplaceAll(w, "~", " "), exact: exactWords(c.words), vague: true, match: match})

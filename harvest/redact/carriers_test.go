@@ -50,16 +50,3 @@ func TestCarriers(t *testing.T) {
 		}
 	}
 }
-
-// Every phrase gives away the secret of its example, in what a person typed.
-func TestPhrases(t *testing.T) {
-	for _, c := range carriersOf(phraseTable) {
-		text, values := fill(c.example)
-		clean, n := Typed(nil, text)
-		for _, v := range values {
-			if strings.Contains(clean, v) || n == 0 {
-				t.Errorf("%s: %q becomes %q", c.kind, text, clean)
-			}
-		}
-	}
-}

@@ -126,7 +126,7 @@ func prose(s string, look lookFor) (found []span) {
 			}
 		}
 	}
-	found = append(append(append(found, spoken(s, look, words)...), users(s, look)...), phrases().find(s)...)
+	found = append(append(found, spoken(s, look, words)...), users(s, look)...)
 	found = append(found, siblings(s, found, words)...)
 	if look == inTyped {
 		found = own(s, append(found, fourByFour(s)...))

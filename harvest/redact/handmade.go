@@ -1,25 +1,11 @@
 package redact
 
 import (
-	_ "embed"
 	"strings"
-	"sync"
 
 	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
-
-// A row of phrases.tsv is a carrier of sentences: what a person says of a password
-// without a word for one, and what a PIN is near to. Its patterns have besides
-//
-//	<p>  a value that a person may have made up: letters with figures, signs or dashes,
-//	<h>  one that hardly is anything else: with a capital, three figures or a sign,
-//	<d>  four to eight figures.
-//
-//go:embed phrases.tsv
-var phraseTable string
-
-var phrases = sync.OnceValue(func() *index { return newIndex(carrierRules(phraseTable)) })
 
 // handmade reports whether v may be a password that a person made up: words with figures,
 // signs or dashes.
@@ -37,26 +23,6 @@ func handmade(v string) bool {
 		return false
 	}
 	return digits >= 2 || digits > 0 && wordlike.Signs(v) > 0 || odd(v)
-}
-
-// notCodes are words before a code that is none of a lock.
-const notCodes = " error exit status return response postal zip post postcode country area http city product bar qr article item color colour language source reason state char key op byte event fehler errore erreur retour estado salida sortie statut vendor airport currency dial dialing sic hs ean promo voucher discount coupon close signal result fault trouble diagnostic ascii unicode hex machine assembly dead legacy this that our same new old unit test sample example pseudo native "
-
-// phrased reports whether a phrase that begins at s[at] means a secret, and not what its
-// words often mean.
-func phrased(s string, at int, kind, v string) bool {
-	if letter[s[at]] && at > 0 && alnum[s[at-1]] {
-		return false
-	}
-	if kind != "pin" {
-		return true
-	}
-	if len(v) == 4 && (strings.HasPrefix(v, "20") || strings.HasPrefix(v, "19")) {
-		return false
-	}
-	before := strings.TrimRight(s[max(0, at-24):at], " -")
-	before = strings.ToLower(before[strings.LastIndexAny(before, " \n\t(\"'")+1:])
-	return !strings.Contains(notCodes, " "+before+" ")
 }
 
 // hardly reports whether v, which is handmade, is hardly the name of anything.
