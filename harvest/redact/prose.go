@@ -1,9 +1,7 @@
 package redact
 
 import (
-	"cmp"
 	"iter"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -59,11 +57,8 @@ func (n noun) match(s string, at int) (start, end int, ok bool) {
 
 var (
 	// words as a password: hyphenated, quoted, or what a colon stands before.
-	phraseAfter  = lazyregexp.New(`(?i)(?:passphrase|password|passwort|kennwort)\b(?: (?:of|for|to|the|my|our|a|[a-z0-9_.@-]+)){0,6}? ?(?:\b(?:is|was|type|enter|lautet|ist)\b:?|:|=)? ["\x60']?([a-z]+(?:-[a-z0-9]+){2,})`)
-	phraseBefore = lazyregexp.New(`(?i)["\x60']?\b([a-z]+(?:-[a-z0-9]+){2,})["\x60']? (?:as|for|is) (?:[a-z]+ ){0,4}(?:passphrase|password)`)
 	phraseQuoted = lazyregexp.New(`(?i)(?:passphrase|password)(?: \w+){0,4}? ?(?:is|was|:)? ?["\x{201c}\x60]([a-z0-9-]+(?: [a-z0-9-]+){2,})["\x{201d}\x60]`)
 	phraseLine   = lazyregexp.New(`(?im)passphrase(?: (?:of|for|to) [^:\n]{1,30})?: ?([a-z0-9]+(?:[ -][a-z0-9]+){2,})(?: \(|[.,;]|$)`)
-	mailbox      = lazyregexp.New(`^[\w.+-]+@[\w-]+\.[\w.-]+$`)
 	fours        = lazyregexp.New(`\b[a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4}\b`)
 	// asks is a question that only a secret answers.
 	asks = lazyregexp.New(`(?i)(?:need|give|enter|send|provide|paste|tell)[^\n]{0,60}(?:password|passphrase|credential|login|api[ -]?key|token|\bpin\b)[^\n]{0,80}$`)
@@ -77,27 +72,6 @@ var isCommit = lazyregexp.New(`(?i)^["'\x60)]*\s(?:is|was)\s[^.\n]{0,20}\b(?:com
 // sums are words that a hash is near to.
 var sums = lazyregexp.New(`(?i)\b(?:commits?|sha-?\d+|hash(?:es)?|digest|checksum|md5|fingerprint|etag|integrity)\b[^\n]*$`)
 
-// notKeys are words before a key, or a token, that is none.
-var notKeys = sync.OnceValue(func() map[string]bool {
-	all := map[string]bool{}
-	for w := range strings.FieldsSeq("primary foreign cache public sort partition unique composite idempotency object map dict json host hot arrow enter shift ctrl translation i18n message max min input output next page") {
-		all[w] = true
-	}
-	return all
-})
-
-// notKey reports whether the word before s[at] says that the noun there means no secret.
-func notKey(s string, at int) bool {
-	if at == 0 || s[at-1] != ' ' && s[at-1] != '-' {
-		return false
-	}
-	from := at - 1
-	for from > 0 && alnum[s[from-1]] && at-from < 16 {
-		from--
-	}
-	return notKeys()[strings.ToLower(s[from:at-1])]
-}
-
 // Asks reports whether a text of the agent's ends in a question that a secret answers.
 func Asks(text string) bool {
 	const tail = 300
@@ -109,29 +83,6 @@ func Asks(text string) bool {
 	}
 	question := strings.HasSuffix(text, "?") || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "\uff1f") || strings.HasSuffix(text, "\uff1a")
 	return question || asks.MatchString(text)
-}
-
-// prose finds the secrets that a sentence gives away: what a person did not paste, or
-// what an agent said.
-func prose(s string, look lookFor) (found []span) {
-	if look != inTyped && look != inProse {
-		return nil
-	}
-	var words []span // which may be secrets by their looks, or are short
-	for w := range tokensOf(s) {
-		if v := s[w.start:w.end]; len(v) >= 6 {
-			words = append(words, w)
-			if suspicious(v) && (habitual(v) || look == inProse && generatedSign(v)) {
-				found = append(found, span{w.start, w.end, "password", true})
-			}
-		}
-	}
-	found = append(append(found, spoken(s, look, words)...), users(s, look)...)
-	found = append(found, siblings(s, found, words)...)
-	if look == inTyped {
-		found = own(s, append(found, fourByFour(s)...))
-	}
-	return found
 }
 
 // own are those spans of a text that are not in what a person pasted.
@@ -151,100 +102,26 @@ func own(s string, spans []span) (out []span) {
 	return out
 }
 
-// spoken finds the values near the nouns of a text among its words.
-func spoken(s string, look lookFor, words []span) (found []span) {
-	add := func(start, end int, kind string) {
-		if v := s[start:end]; end > start && !strings.Contains(v, open) && !harmless(v) && !published(v) {
-			found = append(found, span{start, end, kind, true})
-		}
+// passphrases finds secrets of several words.
+func passphrases(s string, look lookFor) (found []span) {
+	if look != inTyped && look != inProse {
+		return nil
 	}
 	for _, n := range nouns().find(s) {
-		strong := n.kind == "password"
-		from, to := around(s, n)
-		first, _ := slices.BinarySearchFunc(words, from, func(w span, from int) int { return cmp.Compare(w.start, from) })
-		for _, w := range words[first:] {
-			if w.end > to {
-				break
-			}
-			if !suspicious(s[w.start:w.end]) && (!strong || wordlike.Word(s[w.start:w.end])) || !near(s, n, w) {
-				continue
-			}
-			for _, v := range valuesIn(s, w) {
-				if text := s[v.start:v.end]; !bound(text, strong) && !chosen(text, look) && !digest(text) {
-					continue
-				}
-				tied := v.start >= n.end && binds(s[n.end:v.start]) || v.end <= n.start && asPassword.MatchString(s[v.end:n.start])
-				if tied && bound(s[v.start:v.end], strong) {
-					add(v.start, v.end, n.kind)
-					continue
-				}
-				if (chosen(s[v.start:v.end], look) || (look == inTyped || tied) && keyDigest(s, v, n)) && (strong || !notKey(s, n.start)) {
-					add(v.start, v.end, n.kind)
-				}
-			}
+		if !hasWord(s[n.start:], "pass", false) {
+			continue
 		}
-		if strong {
-			found = append(found, listed(s, n, look)...)
-			near := s[from:to]
-			hyphens := strings.Count(near, "-") > 1
-			for _, p := range [...]struct {
-				re  *lazyregexp.Regexp
-				may bool
-			}{{phraseAfter, hyphens}, {phraseBefore, hyphens}, {phraseQuoted, hasWord(s[n.start:], "pass", false) && strings.ContainsAny(near, "\"`\u201c")}, {phraseLine, strings.Contains(near, ":") && hasWord(s[n.start:], "passphrase", false)}} {
-				if !p.may {
-					continue
-				}
-				for _, m := range p.re.FindAllStringSubmatchIndex(near, 4) {
-					add(from+m[2], from+m[3], "password")
-				}
+		for _, re := range [...]*lazyregexp.Regexp{phraseQuoted, phraseLine} {
+			if m := re.FindStringSubmatchIndex(s[n.start:min(len(s), n.end+behind)]); m != nil && !harmless(s[n.start+m[2]:n.start+m[3]]) {
+				found = append(found, span{n.start + m[2], n.start + m[3], "password", true})
 			}
 		}
 	}
-	return found
-}
-
-// users finds a user and a password as people write both down: admin / X, root:X.
-func users(s string, look lookFor) (found []span) {
-	const aside = "*`'\""
-	for i := 0; i < len(s); i++ {
-		if s[i] != '/' && s[i] != ':' || i == 0 {
-			continue
-		}
-		spaced := s[i] == '/' && s[i-1] == ' ' && i+1 < len(s) && s[i+1] == ' '
-		name, from := i, i+1
-		if spaced {
-			name, from = i-1, i+2
-		}
-		for name > 0 && strings.IndexByte(aside, s[name-1]) >= 0 {
-			name--
-		}
-		from = skip(s, from, aside, 3)
-		at := name
-		for at > 0 && name-at < 64 && bytesOfLogin[s[at-1]] {
-			at--
-		}
-		user := strings.ToLower(s[at:name])
-		if len(user) < 2 || !letter[user[0]] || at > 0 && strings.IndexByte("/=:?&", s[at-1]) >= 0 {
-			continue
-		}
-		end := from
-		for end < len(s) && end-from < 100 && s[end] > ' ' && strings.IndexByte("\"'`<>|,;", s[end]) < 0 {
-			end++
-		}
-		v := strings.TrimRight(s[from:end], ".:?)*")
-		whole := strings.HasSuffix(s[:at], "`") && strings.HasPrefix(s[from+len(v):], "`")
-		known := spaced || mailbox.MatchString(user) || strings.Contains(userNames, " "+user+" ")
-		if !known && !(whole && scrambled(v)) {
-			continue
-		}
-		if len(v) >= 6 && !strings.ContainsAny(v, "/\\({[") && !strings.Contains(v, open) && (chosen(v, look) || look == inTyped && hardly(v)) && !harmless(v) {
-			found = append(found, span{from, from + len(v), "password", true})
-		}
+	if look == inTyped {
+		found = own(s, append(found, fourByFour(s)...))
 	}
 	return found
 }
-
-const userNames = " admin administrator root user test guest pi sa postgres ubuntu deploy demo login ec2-user oracle mysql "
 
 // fourByFour finds four times four letters, as Google makes passwords for programs.
 func fourByFour(s string) (found []span) {
@@ -268,19 +145,6 @@ func fourByFour(s string) (found []span) {
 // How far a noun is from the value that it speaks of, in bytes.
 const behind, before = 110, 70
 
-// around is the text around a noun, words whole.
-func around(s string, n span) (from, to int) {
-	const longest = 256
-	from, to = max(0, n.start-before), min(len(s), n.end+behind)
-	for least := max(0, from-longest); from > least && s[from-1] > ' '; {
-		from--
-	}
-	for most := min(len(s), to+longest); to < most && s[to] > ' '; {
-		to++
-	}
-	return from, to
-}
-
 // suspicious is a quick look at a word: it has a figure, a sign or capitals, or is long.
 func suspicious(v string) bool {
 	if len(v) < 6 {
@@ -292,39 +156,6 @@ func suspicious(v string) bool {
 		}
 	}
 	return len(v) >= 12
-}
-
-// near reports whether a word may be what a noun speaks of: it is in the same sentence,
-// at most eight words behind it or four before.
-func near(s string, noun, w span) bool {
-	var between string
-	switch {
-	case w.start >= noun.end:
-		if w.start-noun.end > behind {
-			return false
-		}
-		between = s[noun.end:w.start]
-	case w.end <= noun.start:
-		if noun.start-w.end > before {
-			return false
-		}
-		if between = s[w.end:noun.start]; strings.Contains(between, "\n") {
-			return false
-		}
-	default:
-		return true // "password=…" is one word
-	}
-	if i := strings.Index(between, ". "); i >= 0 {
-		next := strings.ToLower(strings.TrimLeft(between[i+2:], " "))
-		goesOn := false
-		for _, it := range [...]string{"it is", "it's", "its ", "this one", "try ", "the new", "new one", "use "} {
-			goesOn = goesOn || strings.HasPrefix(next, it)
-		}
-		if !goesOn {
-			return false
-		}
-	}
-	return strings.Count(between, "\n") <= 1 && len(strings.Fields(between)) <= 14
 }
 
 // tokensOf are the words of a text, as blanks, quotes and other scripts end them.
@@ -426,13 +257,6 @@ func chosen(v string, look lookFor) bool {
 		made = mixed(v) && (ragged(v) || signs > 0 && len(v) >= minLen && !strings.Contains(v, "/"))
 	}
 	return (made && !digest(v) || hexWithDashes(v)) && plainToken(v) && known(v) && !algorithm(v) && !knownForm(v)
-}
-
-// keyDigest reports whether hexadecimal digits are a key: a noun speaks of one, and
-// nothing before them of a hash.
-func keyDigest(s string, v, noun span) bool {
-	text := s[v.start:v.end]
-	return digest(text) && len(text) >= 16 && !strings.Contains(text, ":") && v.start >= noun.end-len(text)-80 && !hashWord(s, v)
 }
 
 // hashWord reports whether the word before v says that it is a hash or an id.

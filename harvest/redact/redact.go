@@ -79,7 +79,7 @@ func (Detector) redact(s string, look lookFor, learn func(value, kind string)) (
 // find returns the secrets of s, in order, without overlap.
 func find(s string, look lookFor) []span {
 	spans := append(scan(s), runs(s)...)
-	spans = append(append(spans, prose(s, look)...), guess(s, look)...)
+	spans = append(append(spans, passphrases(s, look)...), guess(s, look)...)
 	if v := decode(s, false); v != nil {
 		spans = append(spans, v.back(scan(string(v.text)))...)
 	}

@@ -74,12 +74,13 @@ func Doubts(s string) (out []string) {
 		}
 		for _, p := range valuesIn(s, w) {
 			v := s[p.start:p.end]
+			if !doubtful(v) && (!few || len(v) < minLen || !chosen(v, inTyped)) {
+				continue
+			}
 			if digest := digest(v); digest && hashWord(s, p) || !digest && named.MatchString(s[max(0, p.start-40):p.start]) {
 				continue
 			}
-			if doubtful(v) || few && len(v) >= minLen && chosen(v, inTyped) {
-				found = append(found, p)
-			}
+			found = append(found, p)
 		}
 	}
 	for _, p := range doubtless(s, own(s, found)) {

@@ -143,8 +143,6 @@ func userFlag(s string, at int) (int, int, bool) {
 	return end - len(password), end, true
 }
 
-var bytesOfLogin = bytesOf("A-Za-z0-9._@+-")
-
 // cookies finds the values in a header of cookies that look random: sessions,
 // not settings. What lies between the first and the last goes with them, so
 // that a long header costs one round.
