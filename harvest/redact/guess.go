@@ -64,18 +64,18 @@ func pieces(s string) iter.Seq[likely.Token] {
 	return func(yield func(likely.Token) bool) {
 		for w := range tokensOf(s) {
 			v := s[w.start:w.end]
-			if i := strings.IndexAny(v, "=:"); i > 0 && i < 40 && len(v)-i > 4 && !strings.HasPrefix(v[i:], "://") {
-				w.start += i + 1
-				v = v[i+1:]
+			if i := assignment(v); i > 0 {
+				w.start += i
+				v = v[i:]
 			}
 			if len(v) < 4 || len(v) > 400 || !unusual(v) {
 				continue
 			}
-			looks := looksLike(v)
+			n, size := wordlike.Unexplained(v)
+			looks := looksLike(v, n, size)
 			if looks == "" {
 				continue
 			}
-			n, size := wordlike.Unexplained(v)
 			noun := ""
 			for _, c := range nouns().find(s[max(0, w.start-behind):min(len(s), w.end+before)]) {
 				if noun == "" || c.kind == "password" {
@@ -84,11 +84,24 @@ func pieces(s string) iter.Seq[likely.Token] {
 			}
 			many := length(len(v))
 			more := []string{many, pattern(v), strconv.Itoa(4 * n / max(1, size)), strconv.Itoa(int(2*entropy(v))) + "/" + many, noun}
-			if !yield(likely.Token{Start: w.start, End: w.end, Looks: looks, More: more}) {
+			if !yield(likely.Token{Start: w.start, End: w.end, Looks: looks, Group: group(looks), More: more}) {
 				return
 			}
 		}
 	}
+}
+
+// assignment is the length of a name and the sign behind it, before a value.
+func assignment(v string) int {
+	for i := range min(len(v)-4, 40) {
+		if v[i] == '=' || v[i] == ':' {
+			if strings.HasPrefix(v[i:], "://") {
+				return 0
+			}
+			return min(i, 1) * (i + 1)
+		}
+	}
+	return 0
 }
 
 // unusual reports whether v has what few words have: figures, signs, hyphens, or letters
@@ -117,8 +130,8 @@ func unusual(v string) bool {
 	return n >= 4
 }
 
-// looksLike is what v looks like by itself; "" if it is no secret whatever is around it.
-func looksLike(v string) string {
+// looksLike is what v, of whose size bytes words do not explain n, looks like by itself; "" if it is no secret whatever is around it.
+func looksLike(v string, n, size int) string {
 	digits, upper, lower := 0, false, false
 	for i := range len(v) {
 		switch c := v[i]; {
@@ -137,7 +150,6 @@ func looksLike(v string) string {
 		extension.MatchString(v) || identifier.MatchString(v) || strings.Contains(v, "/") && path(v) {
 		return ""
 	}
-	n, size := wordlike.Unexplained(v)
 	signs := wordlike.Signs(v)
 	switch {
 	case uuid(v):
@@ -172,6 +184,20 @@ func looksLike(v string) string {
 		return "upper"
 	}
 	return "camel"
+}
+
+// group is what looks have in common.
+func group(looks string) string {
+	switch looks {
+	case "uuid", "hex":
+		return "id"
+	case "random", "odd", "ragged":
+		return "generated"
+	}
+	if strings.HasPrefix(looks, "number") {
+		return "number"
+	}
+	return "made up"
 }
 
 // length is a length, in steps.

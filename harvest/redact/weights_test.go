@@ -2,6 +2,7 @@ package redact
 
 import (
 	"flag"
+	"fmt"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -21,7 +22,8 @@ var update = flag.Bool("update", false, "learn likely/weights.bin anew")
 type sample struct {
 	features []uint32
 	secret   bool
-	author   string  // of its text; "" is this repository
+	author   string // of its text; "" is this repository
+	class    string
 	weight   float64 // how much it counts
 }
 
@@ -43,7 +45,7 @@ func samplesOf(text string, look lookFor, author string, weight float64, secrets
 	t := likely.NewText(text, bars[look].kind)
 	for w := range pieces(text) {
 		touches := func(p span) bool { return w.Start < p.end && w.End > p.start }
-		out = append(out, sample{t.Features(w), slices.ContainsFunc(at, touches), author, weight})
+		out = append(out, sample{t.Features(w), slices.ContainsFunc(at, touches), author, fmt.Sprint(look), weight})
 	}
 	return out
 }
@@ -106,7 +108,7 @@ func corporaIn(t *testing.T, root string) (dirs []string) {
 // learn is logistic regression by stochastic gradients with a step for each weight
 // (Duchi et al., 2011).
 func learn(all []sample) []float64 {
-	const epochs, step, decay = 8, 0.15, 1e-4
+	const epochs, step, decay = 20, 0.05, 1e-4
 	w, sums := make([]float64, likely.Slots), make([]float64, likely.Slots)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range epochs {

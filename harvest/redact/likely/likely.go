@@ -47,6 +47,7 @@ const (
 type Token struct {
 	Start, End int
 	Looks      string
+	Group      string // of looks, that words mean the same for
 	More       []string
 }
 
@@ -141,7 +142,7 @@ func (t *Text) features(k Token, f func(slot uint32)) {
 		h = (h ^ hash(b) ^ h>>15) * 0x85EBCA6B
 		f(uint32(h^h>>13) % Slots)
 	}
-	looks, kind := hashOf(k.Looks), uint32(t.kind)
+	looks, group, kind := hashOf(k.Looks), hashOf(k.Group), uint32(t.kind)
 	add('0', 0, 0)
 	add('k', kind, 0)
 	add('l', looks, 0)
@@ -177,7 +178,7 @@ func (t *Text) features(k Token, f func(slot uint32)) {
 			add('p'+byte(n), w, 0)
 			add('P'+byte(n), w, looks)
 		}
-		add('b', w, looks)
+		add('b', w, group)
 		add('B', w, 0)
 		if n > 0 && n < 7 {
 			add('2', w, last)
@@ -199,7 +200,7 @@ func (t *Text) features(k Token, f func(slot uint32)) {
 			add('n'+byte(n), w, 0)
 			add('N'+byte(n), w, looks)
 		}
-		add('e', w, looks)
+		add('e', w, group)
 		add('B', w, 0)
 	}
 	for i < len(t.words) && t.words[i].start < to {
