@@ -109,7 +109,7 @@ func (n secretName) assigned(s string, at int) (int, int, bool) {
 	if n.word == "pwd" && sign == ':' && strong(v) {
 		return k, end, tail == "" && (at == 0 || !word[s[at-1]])
 	}
-	if n.word == "pw" && at > 0 && (alnum[s[at-1]] || s[at-1] == '-') { // the end of another word
+	if n.word == "pw" && at > 0 && (alnum[s[at-1]] && (s[at] != 'P' || s[at+1] != 'w') || s[at-1] == '-') { // the end of another word
 		return 0, 0, false
 	}
 	// Server=db;Pwd=… is a field of a connection string.
@@ -164,7 +164,7 @@ func notSecret(tail string) bool {
 // is taken at its word, prose ("the password: it must be long") hardly at all.
 func secretValue(v string, weak, quoted, env bool) bool {
 	digit := strings.ContainsAny(v, "0123456789")
-	if weak && !digit || codeLike(v, quoted) || quoted && wordyPath(v) {
+	if weak && !digit || codeLike(v, quoted) || quoted && wordyPath(v) || !digit && identifier.MatchString(v) {
 		return false
 	}
 	switch {

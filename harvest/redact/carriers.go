@@ -70,6 +70,9 @@ func carrierRules(table string) []rule {
 		re, madeUp := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.HasSuffix(c.pattern, "$") && c.kind != "pin"
 		before, ids := strings.HasSuffix(c.pattern, "$"), strings.Contains(c.pattern, "<u>")
 		match := func(s string, at int) (int, int, bool) {
+			if c.kind == "pin" && !before && !strings.ContainsAny(s[at:min(len(s), at+160)], digitBytes) {
+				return 0, 0, false
+			}
 			start, end, ok := carried(re(), s, at, before, madeUp)
 			v := s[start:end]
 			return start, end, ok && (ids || !uuid(v))

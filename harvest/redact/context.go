@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/redact/spelled"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
@@ -127,7 +128,7 @@ func numberedMargin(s string, at int) int {
 
 var lineNumber = lazyregexp.New(`^\s*(?:[\w./-]+:)?\d{1,6}(?:\t|: ?|\||\x{2192}|\x{2502})`)
 
-const margin = " \t\r\n\\\"'`+,;>#|*"
+const margin = spelled.Margin
 
 var armourHeader = bytesOf("A-Za-z0-9+/=,:; .-")
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/harvest/redact/spelled"
 )
 
 // knownMark stands for a secret that was known by its value.
@@ -17,81 +19,23 @@ const knownMark = open + "known-secret]"
 func Known(values ...string) Redactor { return newByValue(values...) }
 
 func newByValue(values ...string) *byValue {
-	var k byValue
+	var forms []spelled.Spelling
 	for _, v := range values {
 		v = strings.TrimSpace(v)
 		if len(v) < minLen || strings.Contains(knownMark, v) {
 			continue
 		}
-		for _, f := range spellings(v) {
-			if !slices.Contains(k.forms, f) {
-				k.forms = append(k.forms, f)
+		for _, f := range spelled.Of(v) {
+			if !slices.Contains(forms, f) {
+				forms = append(forms, f)
 			}
 		}
 	}
-	k.index()
-	return &k
+	return &byValue{spelled.NewIndex(forms)}
 }
 
-// A byValue finds any of its forms in one pass (Wu and Manber, 1994): windows of
-// each form are looked for, and where the last three bytes of none of them stand,
-// as many bytes are skipped as could not end one. Windows, and not the whole
-// forms, so that a line break within a value spares one of them.
-type byValue struct {
-	forms   []spelling
-	width   int // of a window, in bytes
-	shift   []uint8
-	buckets [][]window // windows by the slot of their last three bytes
-	slots   []uint16   // 0, or 1 + the bucket
-}
-
-// A window is the part of a form that begins at form[at].
-type window struct {
-	form *spelling
-	at   int
-}
-
-const widest = 8 // window; a value of twice that has one left when it is broken once
-
-func (k *byValue) index() {
-	if len(k.forms) == 0 {
-		return
-	}
-	k.width = widest
-	for _, f := range k.forms {
-		k.width = min(k.width, len(f.text)/2)
-	}
-	k.shift = slices.Repeat([]uint8{uint8(k.width - 2)}, 1<<14)
-	k.slots = make([]uint16, 1<<14)
-	for i := range k.forms {
-		f := &k.forms[i]
-		last := len(f.text) - k.width
-		for at := 0; at < last; at += k.width {
-			k.add(f, at)
-		}
-		k.add(f, last)
-	}
-}
-
-func (k *byValue) add(f *spelling, at int) {
-	w := f.text[at : at+k.width]
-	for end := 3; end <= k.width; end++ {
-		h := slotOf(w[end-3:])
-		k.shift[h] = min(k.shift[h], uint8(k.width-end))
-	}
-	h := slotOf(w[k.width-3:])
-	if k.slots[h] == 0 {
-		k.buckets = append(k.buckets, nil)
-		k.slots[h] = uint16(len(k.buckets))
-	}
-	bucket := &k.buckets[k.slots[h]-1]
-	*bucket = append(*bucket, window{f, at})
-}
-
-// slotOf is where three bytes stand in the table, letter case as it is.
-func slotOf(s string) uint32 {
-	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16) * 0x9E3779B1 >> 18 & (1<<14 - 1)
-}
+// A byValue is a Redactor of values that it knows.
+type byValue struct{ index *spelled.Index }
 
 // Redact implements Redactor.
 func (k *byValue) Redact(s string) (string, int) { return k.redact(s, inAnything, nil) }
@@ -105,7 +49,14 @@ func (k *byValue) redact(s string, look lookFor, learn func(value, kind string))
 
 // replace replaces the values alone.
 func (k *byValue) replace(s string) (string, int) {
-	found := k.find(s)
+	var found []span
+	k.index.Each(s, func(start, end int, kind string) bool {
+		ok := placeholderAround(s, start, end) < 0
+		if ok {
+			found = append(found, span{start, end, cmp.Or(kind, knownKind), false})
+		}
+		return ok
+	})
 	if len(found) == 0 {
 		return s, 0
 	}
@@ -113,33 +64,6 @@ func (k *byValue) replace(s string) (string, int) {
 		return s, 0
 	}
 	return replace(s, found), len(found)
-}
-
-func (k *byValue) find(s string) (found []span) {
-	if len(k.forms) == 0 {
-		return nil
-	}
-	shift := (*[1 << 14]uint8)(k.shift)
-	for i := k.width; i <= len(s); {
-		h := slotOf(s[i-3 : i])
-		if step := shift[h]; step > 0 {
-			i += int(step)
-			continue
-		}
-		next := i + 1
-		for _, w := range k.buckets[k.slots[h]-1] {
-			start, end, ok := w.form.around(s, i-k.width, w.at, k.width)
-			if w.form.whole && (start > 0 && alnum[s[start-1]] || end < len(s) && alnum[s[end]]) {
-				continue
-			}
-			if ok && placeholderAround(s, start, end) < 0 {
-				found = append(found, span{start, end, cmp.Or(w.form.kind, knownKind), false})
-				next = max(next, end)
-			}
-		}
-		i = next
-	}
-	return found
 }
 
 const knownKind = "known-secret"

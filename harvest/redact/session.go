@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/harvest/redact/spelled"
 	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
 )
 
@@ -91,17 +92,17 @@ func (s *Session) Again(text, cut string) (string, int) {
 		return text, 0
 	}
 	if s.forms != len(s.values) {
-		s.known = &byValue{}
+		var forms []spelled.Spelling
 		for _, value := range slices.Sorted(maps.Keys(s.values)) {
 			var texts []string
-			for _, text := range [...]string{value, url.QueryEscape(value), url.PathEscape(value), jsonText(value, true), jsonText(value, false)} {
+			for _, text := range [...]string{value, url.QueryEscape(value), url.PathEscape(value), spelled.JSON(value, true), spelled.JSON(value, false)} {
 				if !slices.Contains(texts, text) {
 					texts = append(texts, text)
-					s.known.forms = append(s.known.forms, spelling{text: text, kind: s.values[value], whole: len(value) < 12})
+					forms = append(forms, spelled.Spelling{Text: text, Kind: s.values[value], Whole: len(value) < 12})
 				}
 			}
 		}
-		s.known.index()
+		s.known = &byValue{spelled.NewIndex(forms)}
 		s.forms = len(s.values)
 	}
 	text, n := s.known.replace(text)

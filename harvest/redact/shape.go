@@ -23,7 +23,7 @@ func plainToken(v string) bool {
 	if at := strings.LastIndexByte(v, '@'); at > 0 && strings.Contains(v[at:], ".") { // an address of mail
 		return false
 	}
-	if strings.Contains(v, "@@") { // a mangled name
+	if strings.Contains(v, "@@") || strings.Contains(v, "$$") || strings.Contains(v, "?v=") { // a mangled name
 		return false
 	}
 	return !strings.Contains(v, "/") || !path(v)
@@ -33,12 +33,13 @@ func plainToken(v string) bool {
 func path(v string) bool {
 	n, size := wordlike.Unexplained(v)
 	first, _, _ := strings.Cut(strings.TrimPrefix(v, "/"), "/")
-	return strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && len(first) > 1 && wordy(first) || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || extension.MatchString(v) || 5*n < 3*size || n < 16
+	return strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && len(first) > 1 && wordy(first) || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || extension.MatchString(v) || website.MatchString(v) || 10*strings.Count(v, "/") > len(v) || 5*n < 3*size || n < 16
 }
 
 var (
 	extension  = lazyregexp.New(`^[\w./@+~-]*\.[a-zA-Z]{1,6}\d?(?::\d+)*$`)
-	identifier = lazyregexp.New(`^[a-z]+(?:[A-Z][a-z]{2,})+\d{0,2}$|^_Z[A-Z]|^[.#][a-zA-Z-]`)
+	website    = lazyregexp.New(`^(?:[a-z0-9-]+\.)+[a-z]{2,10}/|\.[a-z]+\d?\?[\w.-]+=`)
+	identifier = lazyregexp.New(`^[a-z]+(?:[A-Z][a-z]{2,})+\d{0,4}$|^_Z[A-Z]|^[.#][a-zA-Z-]`)
 	version    = lazyregexp.New(`^(?:[a-z]+[-@])?v?\d+(?:\.\d+)+(?:[-+.][\w.+-]*)?$`)
 	pod        = lazyregexp.New(`^[a-z0-9-]+-[a-f0-9]{7,10}-[a-z0-9]{5}$`)
 	address    = lazyregexp.New(`^[0-9a-fA-F]{0,4}(?:[:.-][0-9a-fA-F]{0,4}){3,}$`)
@@ -48,7 +49,7 @@ var (
 	advisory   = lazyregexp.New(`^(?:GHSA|CVE|RUSTSEC|PYSEC|OSV|SNYK)-|^[A-Z]{14}-[A-Z]{10}-[A-Z]$|^[a-z]{1,12}-(?:[0-9a-f]{8}|[0-9a-f]{17})$`)
 	stamp      = lazyregexp.New(`^\d{4}-\d\d-\d\d(?:[T_-]|$)|^\d{8}[T_-]\d{4}`)
 	colour     = lazyregexp.New(`^#(?:[0-9a-fA-F]{3,4}){1,2}$`)
-	wallet     = lazyregexp.New(`^0x[0-9a-fA-F]{40}$`)
+	wallet     = lazyregexp.New(`^0x[0-9a-fA-F]{40}$|^[13][1-9A-HJ-NP-Za-km-z]{25,33}$|^bc1[0-9a-z]{39,59}$`)
 	vehicle    = lazyregexp.New(`^[A-HJ-NPR-Z0-9]{11}\d{6}$|^[23456789CFGHJMPQRVWX]{4,8}\+[23456789CFGHJMPQRVWX]{2,4}$`)
 )
 
@@ -90,7 +91,7 @@ func Doubts(s string) (out []string) {
 }
 
 // named are words before what has no meaning, and is no secret.
-var named = lazyregexp.New(`(?i)(?:^|[\s(])(?:ids?|uid|etag|uuid|guid|slug|vin|symbol|constraint|index|mangled|nonce|ref|sku|isbn|hash|channel|video|playlist|sheet|commit|branch|tag|container|pod|image|cid|address|tx|contract|public key|pubkey|fingerprint|trace|request|tracking|vehicle|plus code)["'\x60:=]{0,2}\s(?:is |was |= )?(?:["'\x60]|W/"?)?$|W/"?$`)
+var named = lazyregexp.New(`(?i)(?:^|[\s(])(?:ids?|uid|etag|uuid|guid|slug|vin|symbol|constraint|index|mangled|nonce|ref|sku|isbn|hash|channel|video|playlist|sheet|commit|branch|tag|container|pod|image|cid|address|tx|contract|public key|pubkey|fingerprint|trace|request|tracking|vehicle|plus code|part|part number|number|model|serial|sequence|geohash|position|fen|class|module|chip|file|font|segment|plate|sensor|imei|pnr|booking|order|invoice|parcel|barcode|gene|compound|smiles|package|function|method|variable|exception|header|document|folder|resistor|device|product|item|case|build|event|resource|instance|volume|ray id|flight|fiscale)["'\x60:=]{0,2}\s(?:is |was |= )?(?:["'\x60]|W/"?)?$|W/"?$`)
 
 // alone is how many words a message has that hands something over: "here: X".
 const alone = 3
@@ -107,6 +108,9 @@ func doubtful(v string) bool {
 	n, size := wordlike.Unexplained(v)
 	signs := wordlike.Signs(v)
 	made := n+2*signs >= 8 && (mixed(v) || n >= 9 || signs > 1) && 2*(n+2*signs) >= size && n >= 4 && !extension.MatchString(v)
+	if strings.ToUpper(v) == v && (len(v) < 16 || !mixed(v)) { // a part's number, a sequence
+		return false
+	}
 	switch {
 	case digest(v):
 		made = len(v) >= 32 && !uuid(v) && !strings.Contains(v, ":") && !strings.HasPrefix(v, "0x")

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
@@ -24,12 +25,15 @@ func secretColumns(list string) (nth []int, all int) {
 // selected finds a value in the rows that a query printed below itself.
 func selected(s string, at int) (start, end int, ok bool) {
 	const longest, rows = 400, 50
-	list, _, found := strings.Cut(strings.ToLower(s[at+len("select "):min(len(s), at+longest)]), " from ")
-	nth, all := secretColumns(list)
-	if !found || len(nth) == 0 {
+	line, next := lineAt(s, at, longest)
+	list, _, found := strings.Cut(strings.ToLower(line[len("select "):]), " from ")
+	if !found || next < 0 || !hasAny(list, "pass", "pw", "secret", "token", "key") {
 		return 0, 0, false
 	}
-	_, next := lineAt(s, at, longest)
+	nth, all := secretColumns(list)
+	if len(nth) == 0 {
+		return 0, 0, false
+	}
 	for row := 0; row < rows && next >= 0 && next < len(s); row++ {
 		from := next
 		var line string
@@ -51,6 +55,10 @@ func selected(s string, at int) (start, end int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+func hasAny(s string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
 }
 
 // inserted finds a value among those that a statement inserts.

@@ -1,4 +1,4 @@
-package redact
+package spelled
 
 import (
 	"bytes"
@@ -12,50 +12,53 @@ import (
 	"sync"
 )
 
-// A spelling is one way to write a value down.
-type spelling struct {
-	text string
+// A Spelling is one way to write a value down.
+type Spelling struct {
+	Text string
 	// Of base64 only those digits are known that the value alone decides; before
 	// and after it may stand one that it shares with its neighbours.
 	before, after bool
-	whole         bool   // it is none within a longer word
-	kind          string // of the placeholder; "" is knownKind
+	Whole         bool   // it is none within a longer word
+	Kind          string // what the caller calls it
 }
+
+// least is how long a spelling is: shorter ones are found by chance.
+const least = 8
 
 // escaped matches what percent-encoding makes of a byte.
 var escaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[0-9A-F]{2}`) })
 
-// spellings are the ways in which programs repeat a value.
-func spellings(v string) []spelling {
+// Of are the ways in which programs repeat a value.
+func Of(v string) []Spelling {
 	texts := []string{v, url.QueryEscape(v), url.PathEscape(v), strings.ReplaceAll(url.QueryEscape(v), "+", "%20"),
-		html.EscapeString(v), jsonText(v, true), jsonText(v, false)}
-	texts = append(texts, strings.ReplaceAll(jsonText(v, true), "/", `\/`), strings.ReplaceAll(jsonText(v, false), "/", `\/`))
+		html.EscapeString(v), JSON(v, true), JSON(v, false)}
+	texts = append(texts, strings.ReplaceAll(JSON(v, true), "/", `\/`), strings.ReplaceAll(JSON(v, false), "/", `\/`))
 	for _, t := range slices.Clone(texts) {
 		texts = append(texts, escaped().ReplaceAllStringFunc(t, strings.ToLower))
 	}
 	texts = append(texts, url.QueryEscape(url.QueryEscape(v)))
-	var out []spelling
-	add := func(f spelling) {
-		if len(f.text) >= minLen && !slices.Contains(out, f) {
+	var out []Spelling
+	add := func(f Spelling) {
+		if len(f.Text) >= least && !slices.Contains(out, f) {
 			out = append(out, f)
 		}
 	}
 	for _, t := range texts {
-		add(spelling{text: t})
+		add(Spelling{Text: t})
 	}
 	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for beside := range 3 { // bytes of the same group that stand before the value
 			digits := alphabet.EncodeToString(append(make([]byte, beside), v...))
 			from, to := (8*beside+5)/6, 8*(beside+len(v))/6
-			add(spelling{text: digits[from:to], before: beside > 0, after: 8*(beside+len(v))%6 > 0})
+			add(Spelling{Text: digits[from:to], before: beside > 0, after: 8*(beside+len(v))%6 > 0})
 		}
 	}
 	return out
 }
 
-// jsonText is v as it stands within the quotes of JSON, with & < > escaped, as Go
+// JSON is v as it stands within the quotes of JSON, with & < > escaped, as Go
 // does it, or as they are.
-func jsonText(v string, forHTML bool) string {
+func JSON(v string, forHTML bool) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(forHTML)
@@ -67,30 +70,34 @@ func jsonText(v string, forHTML bool) string {
 
 // around reports whether the whole form stands around its window form[at:at+width],
 // of which s[i:i+width] has the last three bytes, and where.
-func (f *spelling) around(s string, i, at, width int) (start, end int, ok bool) {
-	if s[i:i+width] != f.text[at:at+width] {
+func (f *Spelling) around(s string, i, at, width int) (start, end int, ok bool) {
+	if s[i:i+width] != f.Text[at:at+width] {
 		return 0, 0, false
 	}
 	tries := 256
-	start, ok = stretch(s, i-1, f.text[:at], -1, &tries)
+	start, ok = stretch(s, i-1, f.Text[:at], -1, &tries)
 	if !ok {
 		return 0, 0, false
 	}
-	end, ok = stretch(s, i+width, f.text[at+width:], +1, &tries)
+	end, ok = stretch(s, i+width, f.Text[at+width:], +1, &tries)
 	if !ok {
 		return 0, 0, false
 	}
 	start++ // the last byte that was seen
-	if f.before && start > 0 && base64Digit[s[start-1]] {
+	if f.before && start > 0 && base64Digit(s[start-1]) {
 		start--
 	}
-	if f.after && end < len(s) && base64Digit[s[end]] {
+	if f.after && end < len(s) && base64Digit(s[end]) {
 		end++
 	}
 	return start, end, true
 }
 
-var base64Digit = bytesOf("A-Za-z0-9+/_-")
+func base64Digit(c byte) bool { return alnum(c) || strings.IndexByte("+/_-", c) >= 0 }
+
+// Margin is what stands beside a line break within a value: quotes and signs of
+// concatenation too.
+const Margin = " \t\r\n\\\"'`+,;>#|*"
 
 // stretch matches want at s[at], to the right (by +1) or, from its last byte on,
 // to the left (by -1), over line breaks and what they bring with them. It returns
@@ -133,7 +140,7 @@ func over(s string, at int, want string, next byte, by int, tries *int) (behind 
 		case by < 0 && (c == 'n' || c == 'r') && at > 0 && s[at-1] == '\\':
 			broken, slashes = true, false
 			at--
-		case strings.IndexByte(margin, c) < 0:
+		case strings.IndexByte(Margin, c) < 0:
 			return 0, false
 		case c != '\\':
 			slashes = false
