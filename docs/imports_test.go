@@ -19,7 +19,7 @@ const module = "github.com/skill-evolve/evolve/"
 // know anywhere.
 var mayImport = map[string][]string{
 	"mutate/skill":                  {"eval/problem"},
-	"harvest/redact":                {"harvest/ownwords", "harvest/redact/personal", "harvest/redact/spelled", "harvest/redact/wordlike"},
+	"harvest/redact":                {"harvest/ownwords", "harvest/redact/likely", "harvest/redact/personal", "harvest/redact/spelled", "harvest/redact/wordlike"},
 	"harvest/ownwords":              {},
 	"pareto":                        {},
 	"mutate/skill/bounded":          {},
@@ -89,6 +89,8 @@ var mayImport = map[string][]string{
 	"harvest/redact/personal":       {},
 	"harvest/family":                {},
 	"harvest/redact/spelled":        {},
+	"harvest/redact/likely":         {},
+	"harvest/redact/planted":        {},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                 {},
