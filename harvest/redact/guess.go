@@ -16,7 +16,7 @@ type bar struct {
 	least float64
 }
 
-var bars = map[lookFor]bar{inTyped: {likely.Typed, 1}, inProse: {likely.Said, 0.75}, inOutput: {likely.Output, 1}}
+var bars = map[lookFor]bar{inTyped: {likely.Typed, 0.75}, inProse: {likely.Said, 0.75}, inOutput: {likely.Output, 1.25}}
 
 // guess finds what a person would take for a secret by its looks and the words around
 // it, though no rule knows it.
@@ -64,6 +64,9 @@ func pieces(s string) iter.Seq[likely.Token] {
 	return func(yield func(likely.Token) bool) {
 		for w := range tokensOf(s) {
 			v := s[w.start:w.end]
+			if knownForm(v) || strings.HasPrefix(v, "sha") && digest(v) {
+				continue
+			}
 			if i := assignment(v); i > 0 {
 				w.start += i
 				v = v[i:]
@@ -73,7 +76,7 @@ func pieces(s string) iter.Seq[likely.Token] {
 			}
 			n, size := wordlike.Unexplained(v)
 			looks := looksLike(v, n, size)
-			if looks == "" {
+			if looks == "" || looks == "hex" && (hashWord(s, w) || strings.HasPrefix(s[w.end:], "  ")) || inPublic(s, w.start) {
 				continue
 			}
 			noun := ""
@@ -89,6 +92,14 @@ func pieces(s string) iter.Seq[likely.Token] {
 			}
 		}
 	}
+}
+
+// inPublic reports whether s[at] is in a certificate or a public key.
+func inPublic(s string, at int) bool {
+	const mark, far = "-----BEGIN ", 1 << 14
+	before := s[max(0, at-far):at]
+	i := strings.LastIndex(before, mark)
+	return i >= 0 && !strings.Contains(before[i:], "-----END ") && !strings.Contains(before[i:min(len(before), i+64)], "PRIVATE")
 }
 
 // assignment is the length of a name and the sign behind it, before a value.
