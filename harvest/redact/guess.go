@@ -16,7 +16,7 @@ type bar struct {
 	least float64
 }
 
-var bars = map[lookFor]bar{inTyped: {likely.Typed, 0.75}, inProse: {likely.Said, 0.75}, inOutput: {likely.Output, 1.25}}
+var bars = map[lookFor]bar{inTyped: {likely.Typed, 0}, inProse: {likely.Said, -0.25}, inOutput: {likely.Output, 0.5}}
 
 // guess finds what a person would take for a secret by its looks and the words around
 // it, though no rule knows it.
