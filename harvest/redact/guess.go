@@ -36,7 +36,7 @@ func guess(s string, look lookFor) (found []span) {
 // doubtless are those spans of what a person typed that the words around them do not
 // make most unlikely.
 func doubtless(s string, found []span) []span {
-	const least = -2
+	const least = -1
 	if len(found) == 0 {
 		return nil
 	}
