@@ -80,7 +80,7 @@ func pieces(s string) iter.Seq[likely.Token] {
 				continue
 			}
 			noun := ""
-			for _, c := range nouns().find(s[max(0, w.start-behind):min(len(s), w.end+before)]) {
+			for _, c := range nouns().find(s[sameParagraph(s, w.start):min(len(s), w.end+before)]) {
 				if noun == "" || c.kind == "password" {
 					noun = c.kind
 				}
@@ -92,6 +92,16 @@ func pieces(s string) iter.Seq[likely.Token] {
 			}
 		}
 	}
+}
+
+// sameParagraph is how far back a noun may be that speaks of s[at]: in a paragraph, or
+// above what is alone on its line.
+func sameParagraph(s string, at int) int {
+	from := max(0, at-behind)
+	if i := strings.LastIndex(s[from:at], "\n\n"); i >= 0 && from+i+2 < at {
+		from += i + 2
+	}
+	return from
 }
 
 // inPublic reports whether s[at] is in a certificate or a public key.
@@ -178,6 +188,9 @@ func looksLike(v string, n, size int) string {
 	case signs > 0:
 		return "signs"
 	case strings.Count(v, "-") >= 2 && n == 0 && digits == 0:
+		if sentence(strings.ReplaceAll(v, "-", " ")) {
+			return ""
+		}
 		return "words"
 	case strings.ContainsAny(v, "-_.") && digits > 0:
 		return "parts and digits"

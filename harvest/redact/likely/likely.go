@@ -167,8 +167,17 @@ func (t *Text) features(k Token, f func(slot uint32)) {
 	if i := strings.IndexByte(t.s[k.End:], '\n'); i >= 0 {
 		to = k.End + i
 	}
+	// What is alone on its line is spoken of above or below; else a paragraph is enough.
+	top, bottom := from-above, to+below
 	if from == k.Start && to == k.End {
 		add('a', looks, 0)
+	} else {
+		if i := strings.LastIndex(t.s[:from], "\n\n"); i >= 0 {
+			top = max(top, i)
+		}
+		if i := strings.Index(t.s[to:], "\n\n"); i >= 0 {
+			bottom = min(bottom, to+i)
+		}
 	}
 	first := sort.Search(len(t.words), func(i int) bool { return t.words[i].end > k.Start })
 	i, n := first-1, 0
@@ -188,7 +197,7 @@ func (t *Text) features(k Token, f func(slot uint32)) {
 	for i >= 0 && t.words[i].start >= from {
 		i--
 	}
-	for n = 0; i >= 0 && n < manyAbove && t.words[i].start >= from-above; i, n = i-1, n+1 {
+	for n = 0; i >= 0 && n < manyAbove && t.words[i].start >= top; i, n = i-1, n+1 {
 		add('f', t.words[i].stem, kind)
 	}
 	for i = first; i < len(t.words) && t.words[i].start < k.End; {
@@ -206,7 +215,7 @@ func (t *Text) features(k Token, f func(slot uint32)) {
 	for i < len(t.words) && t.words[i].start < to {
 		i++
 	}
-	for n = 0; i < len(t.words) && n < manyBelow && t.words[i].start < to+below; i, n = i+1, n+1 {
+	for n = 0; i < len(t.words) && n < manyBelow && t.words[i].start < bottom; i, n = i+1, n+1 {
 		add('g', t.words[i].stem, kind)
 	}
 }
