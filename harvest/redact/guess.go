@@ -18,6 +18,9 @@ type bar struct {
 
 var bars = map[lookFor]bar{inTyped: {likely.Typed, 0}, inProse: {likely.Said, -0.25}, inOutput: {likely.Output, 0.5}}
 
+// guessed is the kind of what no rule knows.
+const guessed = "likely-secret"
+
 // guess finds what a person would take for a secret by its looks and the words around
 // it, though no rule knows it.
 func guess(s string, look lookFor) (found []span) {
@@ -27,7 +30,7 @@ func guess(s string, look lookFor) (found []span) {
 	}
 	judge(s, b.kind, func(p span, score float64) {
 		if v := s[p.start:p.end]; score > b.least && !harmless(v) && !published(v) {
-			found = append(found, span{p.start, p.end, "secret", true})
+			found = append(found, span{p.start, p.end, guessed, true})
 		}
 	})
 	return found

@@ -64,7 +64,9 @@ func (Detector) redact(s string, look lookFor, learn func(value, kind string)) (
 		}
 		if learn != nil {
 			for _, p := range spans {
-				learn(s[p.start:p.end], p.kind)
+				if look != inOutput || p.kind != guessed { // programs print much that only looks like a secret
+					learn(s[p.start:p.end], p.kind)
+				}
 			}
 		}
 		// What is left may be a secret only now that its neighbour is gone, so

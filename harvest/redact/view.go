@@ -206,13 +206,17 @@ func ofCode(rest string, digits int, base, before int) (c byte, n int) {
 func capitalHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
 
 // sequence is the length of the sequence for a terminal that s begins with, its escape
-// byte aside: [1;32m, [0K, a title up to its bell. 0 if it is none.
+// byte aside: [1;32m, [0K, what begins a title. 0 if it is none.
 func sequence(s string) int {
 	if len(s) < 2 {
 		return 0
 	}
-	if s[0] == ']' {
-		if i := strings.IndexAny(s, "\a\x1b"); i > 0 {
+	if s[0] == ']' { // a title: its text is seen
+		i := 1
+		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+			i++
+		}
+		if i > 1 && i < len(s) && s[i] == ';' {
 			return i + 1
 		}
 		return 0

@@ -158,14 +158,7 @@ func TestWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	authors := map[string]bool{}
-	for _, s := range all {
-		authors[s.author] = true
-	}
-	for author := range authors {
-		if author == "" {
-			continue
-		}
+	for _, author := range []string{"home", "operations", "answers"} {
 		var others []sample
 		for _, s := range all {
 			if s.author != author {
@@ -190,7 +183,7 @@ func TestWeights(t *testing.T) {
 			}
 		}
 		t.Logf("%-12s %4.1f %% of %4.0f secrets found, %4.1f %% of %4.0f other tokens taken for one", author, 100*found/secrets, secrets, 100*wrong/harmless, harmless)
-		if found < 0.6*secrets || wrong > 0.12*harmless {
+		if found < 0.6*secrets || wrong > 0.06*harmless {
 			t.Errorf("%s: what others wrote says too little", author)
 		}
 	}
