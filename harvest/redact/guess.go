@@ -65,6 +65,7 @@ func judge(s string, kind likely.Kind, f func(p span, score float64)) {
 // expressions or things of a known form.
 func pieces(s string) iter.Seq[likely.Token] {
 	return func(yield func(likely.Token) bool) {
+		var public publicBlock
 		for w := range tokensOf(s) {
 			v := s[w.start:w.end]
 			if knownForm(v) || strings.HasPrefix(v, "sha") && digest(v) {
@@ -79,7 +80,7 @@ func pieces(s string) iter.Seq[likely.Token] {
 			}
 			n, size := wordlike.Unexplained(v)
 			looks := looksLike(v, n, size)
-			if looks == "" || looks == "hex" && (hashWord(s, w) || strings.HasPrefix(s[w.end:], "  ")) || inPublic(s, w.start) {
+			if looks == "" || looks == "hex" && (hashWord(s, w) || strings.HasPrefix(s[w.end:], "  ")) || len(v) >= 24 && public.has(s, w.start) {
 				continue
 			}
 			noun := ""
@@ -107,12 +108,36 @@ func sameParagraph(s string, at int) int {
 	return from
 }
 
-// inPublic reports whether s[at] is in a certificate or a public key.
-func inPublic(s string, at int) bool {
-	const mark, far = "-----BEGIN ", 1 << 14
-	before := s[max(0, at-far):at]
-	i := strings.LastIndex(before, mark)
-	return i >= 0 && !strings.Contains(before[i:], "-----END ") && !strings.Contains(before[i:min(len(before), i+64)], "PRIVATE")
+// A publicBlock tells whether places of a text, in order, are in a certificate or a public
+// key.
+type publicBlock struct {
+	from, to int
+	endless  bool // no end follows
+}
+
+func (b *publicBlock) has(s string, at int) bool {
+	const mark = "-----BEGIN "
+	for b.to <= at && b.from < len(s) {
+		i := strings.Index(s[b.to:], mark)
+		if i < 0 {
+			b.from, b.to = len(s), len(s)
+			break
+		}
+		b.from = b.to + i
+		b.to = b.from + len(mark)
+		if label, _, ok := strings.Cut(s[b.to:min(len(s), b.to+64)], "-----"); !ok || strings.Contains(label, "PRIVATE") {
+			continue
+		}
+		if b.endless {
+			continue
+		}
+		if i := strings.Index(s[b.to:], "-----END "); i >= 0 {
+			b.to += i
+		} else {
+			b.endless = true
+		}
+	}
+	return b.from <= at && at < b.to
 }
 
 // assignment is the length of a name and the sign behind it, before a value.

@@ -447,3 +447,19 @@ func FuzzRedact(f *testing.F) {
 	f.Add("[redacted:[redacted:token]]password=[redacted:a]b1234567")
 	f.Fuzz(func(t *testing.T, s string) { checkIdempotent(t, s) })
 }
+
+// Whatever a text is, it ends, and what it has become is left as it is by the rules.
+func FuzzSession(f *testing.F) {
+	f.Add("the pin is 4821, Harbor2931 opens the zip\n\nWord: x9K-22-lm\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, do := range []func(*Session, string) (string, int){(*Session).Redact, (*Session).Said, (*Session).Typed, (*Session).Answered} {
+			text, n := do(NewSession(nil), s)
+			if n == 0 && text != s {
+				t.Errorf("%q becomes %q without a secret", s, text)
+			}
+			checkIdempotent(t, text)
+		}
+		Doubts(s)
+		Suspects(s)
+	})
+}

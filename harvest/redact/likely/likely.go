@@ -162,9 +162,11 @@ func (t *Text) features(k Token, f func(slot uint32)) {
 	add('>', next, 0)
 	add('x', prev<<8|next, looks)
 
-	from := strings.LastIndexByte(t.s[:k.Start], '\n') + 1
-	to := len(t.s)
-	if i := strings.IndexByte(t.s[k.End:], '\n'); i >= 0 {
+	from, to := max(0, k.Start-above), min(len(t.s), k.End+below) // of its line, as far as it matters
+	if i := strings.LastIndexByte(t.s[from:k.Start], '\n'); i >= 0 {
+		from += i + 1
+	}
+	if i := strings.IndexByte(t.s[k.End:to], '\n'); i >= 0 {
 		to = k.End + i
 	}
 	// What is alone on its line is spoken of above or below; else a paragraph is enough.
@@ -172,11 +174,11 @@ func (t *Text) features(k Token, f func(slot uint32)) {
 	if from == k.Start && to == k.End {
 		add('a', looks, 0)
 	} else {
-		if i := strings.LastIndex(t.s[:from], "\n\n"); i >= 0 {
-			top = max(top, i)
+		if i := strings.LastIndex(t.s[max(0, top):from], "\n\n"); i >= 0 {
+			top = max(0, top) + i
 		}
-		if i := strings.Index(t.s[to:], "\n\n"); i >= 0 {
-			bottom = min(bottom, to+i)
+		if i := strings.Index(t.s[to:min(len(t.s), bottom)], "\n\n"); i >= 0 {
+			bottom = to + i
 		}
 	}
 	first := sort.Search(len(t.words), func(i int) bool { return t.words[i].end > k.Start })
