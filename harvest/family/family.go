@@ -5,20 +5,31 @@ package family
 // the id of one, and that of its parent, "" for none. Groups are in the order of their
 // first members.
 func Group[T any](all []T, related func(*T) (id, parent string)) (groups [][]T) {
-	parents, ids := map[string]string{}, make([]string, len(all))
+	ids, heads := make([]string, len(all)), map[string]string{} // heads lead from a member to its group's
+	head := func(id string) string {
+		for heads[id] != "" {
+			if next := heads[heads[id]]; next != "" {
+				heads[id] = next
+			}
+			id = heads[id]
+		}
+		return id
+	}
 	for i := range all {
 		id, parent := related(&all[i])
-		if ids[i] = id; parent != "" && parents[id] == "" {
-			parents[id] = parent
+		if id == "" {
+			id = parent
+		}
+		if ids[i] = id; parent == "" {
+			continue
+		}
+		if a, b := head(id), head(parent); a != b { // two may be each other's
+			heads[a] = b
 		}
 	}
 	at := map[string]int{}
 	for i, id := range ids {
-		seen := map[string]bool{}
-		for parents[id] != "" && !seen[id] { // two may be each other's
-			seen[id] = true
-			id = parents[id]
-		}
+		id = head(id)
 		if _, known := at[id]; !known {
 			at[id], groups = len(groups), append(groups, nil)
 		}

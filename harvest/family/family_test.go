@@ -15,14 +15,16 @@ func TestGroup(t *testing.T) {
 		"x<gone b y<gone":    "[[x<gone y<gone] [b]]",
 		"a a b<a":            "[[a a b<a]]",
 		"a<a b":              "[[a<a] [b]]",
-		"a<b b<c c<a d<b e":  "", // each other's: it ends
+		"a<b b<c c<a d<b e":  "[[a<b b<c c<a d<b] [e]]", // each other's
+		"s<a s<b a b c":      "[[s<a s<b a b] [c]]",     // of two
+		"<a a b":             "[[<a a] [b]]",
 		"s<r t<s u<t v<u r<": "[[s<r t<s u<t v<u r<]]",
 	} {
 		got := fmt.Sprint(Group(strings.Fields(in), func(s *string) (id, parent string) {
 			id, parent, _ = strings.Cut(*s, "<")
 			return id, parent
 		}))
-		if want != "" && got != want {
+		if got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
