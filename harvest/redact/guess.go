@@ -80,7 +80,7 @@ func pieces(s string) iter.Seq[likely.Token] {
 			}
 			n, size := wordlike.Unexplained(v)
 			looks := looksLike(v, n, size)
-			if looks == "" || looks == "hex" && (hashWord(s, w) || strings.HasPrefix(s[w.end:], "  ")) || len(v) >= 24 && public.has(s, w.start) {
+			if looks == "" || looks == "hex" && (hashWord(s, w) || strings.HasPrefix(s[w.end:], "  ")) || len(v) >= 24 && run(v, 0, base64ish) == len(v) && public.has(s, w.start) {
 				continue
 			}
 			noun := ""

@@ -39,8 +39,11 @@ func random(v string) bool { return odd(v) || mixed(v) && digest(v) }
 // digest reports whether v has the form of a hash or an id of a machine: hexadecimal
 // digits, a UUID, a name of an algorithm before them.
 func digest(v string) bool {
-	if i := strings.LastIndexByte(v, ':'); i > 2 && strings.HasPrefix(strings.ToLower(v), "sha") {
-		return true
+	if i := strings.LastIndexByte(v, ':'); i > 2 && strings.HasPrefix(strings.ToLower(v), "sha") && run(v, i+1, base64ish) == len(v) {
+		name := strings.TrimPrefix(strings.ToLower(v[3:i]), "-")
+		if name == "" || name[0] >= '0' && name[0] <= '9' { // and no user of such a name
+			return true
+		}
 	}
 	v = strings.TrimPrefix(v, "0x")
 	low := strings.ToLower(v)
