@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/harvest/redact/likely"
 	"github.com/skill-evolve/evolve/harvest/redact/wordlike"
@@ -29,11 +30,20 @@ func guess(s string, look lookFor) (found []span) {
 		return nil
 	}
 	judge(s, b.kind, func(p span, score float64) {
-		if v := s[p.start:p.end]; score > b.least && !harmless(v) && !published(v) {
+		if v := s[p.start:p.end]; score > b.least && !harmless(v) && !published(v) && !ofKnownForm(s, p) {
 			found = append(found, span{p.start, p.end, guessed, true})
 		}
 	})
 	return found
+}
+
+// ofKnownForm reports whether a value, or the name and the value, has a known form.
+func ofKnownForm(s string, p span) bool {
+	from := p.start
+	for from > 0 && p.start-from < 48 && !endsWord[s[from-1]] && s[from-1] < utf8.RuneSelf {
+		from--
+	}
+	return knownForm(s[p.start:p.end]) || from < p.start && knownForm(s[from:p.end])
 }
 
 // doubtless are those spans of what a person typed that the words around them do not
@@ -68,7 +78,7 @@ func pieces(s string) iter.Seq[likely.Token] {
 		var public publicBlock
 		for w := range tokensOf(s) {
 			v := s[w.start:w.end]
-			if knownForm(v) || strings.HasPrefix(v, "sha") && digest(v) {
+			if strings.HasPrefix(v, "sha") && digest(v) {
 				continue
 			}
 			if i := assignment(v); i > 0 {
@@ -195,7 +205,7 @@ func looksLike(v string, n, size int) string {
 	if digits == len(v) {
 		return "number " + length(len(v))
 	}
-	if strings.Contains(v, "://") || strings.Contains(v, open) || strings.ContainsAny(v, "(){}[]\\<>") || knownForm(v) || algorithm(v) ||
+	if strings.Contains(v, "://") || strings.Contains(v, open) || strings.ContainsAny(v, "(){}[]\\<>") || algorithm(v) ||
 		extension.MatchString(v) || identifier.MatchString(v) || strings.Contains(v, "/") && path(v) {
 		return ""
 	}

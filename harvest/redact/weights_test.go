@@ -46,6 +46,9 @@ func samplesOf(text string, look lookFor, author string, weight float64, secrets
 	}
 	t := likely.NewText(text, bars[look].kind)
 	for w := range pieces(text) {
+		if ofKnownForm(text, span{start: w.Start, end: w.End}) {
+			continue
+		}
 		touches := func(p span) bool { return w.Start < p.end && w.End > p.start }
 		out = append(out, sample{t.Features(w), slices.ContainsFunc(at, touches), author, fmt.Sprint(look), weight})
 	}
