@@ -95,12 +95,9 @@ func repository(dir string) string {
 	} else if info.IsDir() {
 		return dir
 	}
-	entry, ok := strings.CutPrefix(line(git), "gitdir: ")
-	if !ok {
+	entry := elsewhere(dir)
+	if entry == "" {
 		return ""
-	}
-	if !filepath.IsAbs(entry) {
-		entry = filepath.Join(dir, entry)
 	}
 	all := filepath.Dir(entry)
 	back := line(filepath.Join(entry, "gitdir"))
@@ -108,15 +105,55 @@ func repository(dir string) string {
 		back = filepath.Join(entry, back)
 	}
 	if main := filepath.Dir(all); filepath.Base(all) == "worktrees" && real(back) == real(git) {
+		if top := moduleOf(main); top != "" {
+			return top
+		}
 		return strings.TrimSuffix(real(main), string(filepath.Separator)+".git")
 	}
 	return dir // a submodule
 }
 
+// elsewhere is where the repository of a folder is kept whose .git only names it; "" if it
+// does not.
+func elsewhere(dir string) string {
+	git, ok := strings.CutPrefix(line(filepath.Join(dir, ".git")), "gitdir: ")
+	if ok && !filepath.IsAbs(git) {
+		git = filepath.Join(dir, git)
+	}
+	return git
+}
+
+// moduleOf is the top folder of the submodule whose repository is kept in git; "" if that
+// is of none. Both have to name each other.
+func moduleOf(git string) string {
+	if filepath.Base(git) == ".git" {
+		return ""
+	}
+	config, _ := bounded.ReadFile(filepath.Join(git, "config"), maxGit)
+	for l := range strings.Lines(string(config)) {
+		key, value, _ := strings.Cut(l, "=")
+		if strings.TrimSpace(key) != "worktree" {
+			continue
+		}
+		top := strings.TrimSpace(value)
+		if !filepath.IsAbs(top) {
+			top = filepath.Join(real(git), top)
+		}
+		if at := elsewhere(top); at != "" && real(at) == real(git) {
+			return real(top)
+		}
+	}
+	return ""
+}
+
 // worktrees are the top folders of the worktrees of a repository as git lists them, also
 // if they are gone. One that belongs to another repository is none.
 func worktrees(top string) (out []string) {
-	for _, all := range []string{filepath.Join(top, ".git", "worktrees"), filepath.Join(top, "worktrees")} {
+	kept := real(filepath.Join(top, ".git"))
+	if at := elsewhere(top); at != "" {
+		kept = real(at)
+	}
+	for _, all := range []string{filepath.Join(kept, "worktrees"), filepath.Join(top, "worktrees")} {
 		entries, _ := os.ReadDir(all)
 		for _, e := range entries {
 			entry := filepath.Join(all, e.Name())
@@ -128,7 +165,7 @@ func worktrees(top string) (out []string) {
 				back = filepath.Join(entry, back)
 			}
 			tree := filepath.Dir(back)
-			if _, err := os.Lstat(tree); errors.Is(err, fs.ErrNotExist) || repository(tree) == top {
+			if _, err := os.Lstat(tree); errors.Is(err, fs.ErrNotExist) || slices.Contains([]string{top, kept}, repository(tree)) {
 				out = append(out, tree)
 			}
 		}

@@ -204,3 +204,40 @@ func TestLinkThatChanges(t *testing.T) {
 		t.Errorf("%+v", now.Rules)
 	}
 }
+
+// The worktrees of a submodule are the submodule's, and those of a repository that is kept
+// elsewhere are denied with its folder.
+func TestWorktreesOfRepositoriesElsewhere(t *testing.T) {
+	at := layout(t, map[string]string{"shop/.git/modules/sub/worktrees/fix/gitdir": "unset", "shop/.git/modules/sub/config": "[core]\n\tworktree = ../../../sub",
+		"shop/sub/.git": "gitdir: ../.git/modules/sub", "wt/fix/.git": "unset", "wt/lies/.git": "unset", "lies/config": "[core]\n\tworktree = ../shop", "lies/worktrees/fix/gitdir": "unset",
+		"apart/.git": "unset", "kept/apart/worktrees/fix/gitdir": "unset", "wt/apart/.git": "unset", "shop/.git/HEAD": "ref: x"})
+	for name, text := range map[string]string{"shop/.git/modules/sub/worktrees/fix/gitdir": at("wt/fix/.git"), "wt/fix/.git": "gitdir: " + at("shop/.git/modules/sub/worktrees/fix"),
+		"lies/worktrees/fix/gitdir": at("wt/lies/.git"), "wt/lies/.git": "gitdir: " + at("lies/worktrees/fix"),
+		"apart/.git": "gitdir: ../kept/apart", "kept/apart/worktrees/fix/gitdir": at("wt/apart/.git"), "wt/apart/.git": "gitdir: " + at("kept/apart/worktrees/fix")} {
+		if err := os.WriteFile(at(name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		deny string
+		want map[string]bool
+	}{
+		{"shop/sub", map[string]bool{"shop/sub": false, "wt/fix/src": false, "shop": true, "wt/lies": true}},
+		{"shop", map[string]bool{"shop/sub": false, "wt/fix": false, "wt/lies": true}},
+		{"apart", map[string]bool{"apart": false, "wt/apart": false, "wt/fix": true}},
+	} {
+		var d Decisions
+		d.AllowAll()
+		d.Deny(at(c.deny))
+		for folder, want := range c.want {
+			if d.MayRead([]string{at(folder)}) != want {
+				t.Errorf("without %s: %s is read: %v", c.deny, folder, !want)
+			}
+		}
+	}
+	var d Decisions
+	d.Allow(at("shop"))
+	if d.MayRead([]string{at("wt/lies")}) {
+		t.Error("what only says that it is a worktree is read as one")
+	}
+}
