@@ -7,6 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/store"
 )
 
@@ -14,6 +15,14 @@ import (
 type origin struct {
 	folders  []string
 	recorder string
+	// lost: its text has expired, and so has what folders it was in.
+	lost bool
+}
+
+// readable reports whether text from somewhere may be read: what may be of a denied
+// folder may not.
+func readable(d *consent.Decisions, o origin) bool {
+	return d.MayRead(o.folders) && (!o.lost || len(d.Denied()) == 0)
 }
 
 func (o *origin) in(folders ...string) {
@@ -33,7 +42,7 @@ type origins struct {
 // of is where the text of a case comes from: its session, and those that the model had
 // seen which wrote it. That of a case without a session is from nowhere.
 func (o *origins) of(c *eval.Case) (from []origin) {
-	rec := o.recorded[c.Skill][c.ID]
+	rec, recorded := o.recorded[c.Skill][c.ID]
 	for i, s := range sources(c) {
 		one, known := o.sessions[sessionOf(s)]
 		if !known {
@@ -45,6 +54,7 @@ func (o *origins) of(c *eval.Case) (from []origin) {
 		} else if len(one.folders) == 0 {
 			one.in(rec.Also...)
 		}
+		one.lost = one.lost && len(one.folders) == 0 && (i > 0 || !recorded)
 		from = append(from, one)
 	}
 	return from
@@ -81,6 +91,7 @@ func (g *Control) origins(ctx context.Context, db *store.Store, cases []eval.Cas
 				o.recorder = "" // several agents claim the same session
 			}
 			o.in(s.WorkedIn()...)
+			o.lost = o.lost || store.IsHashed(s.Path)
 			out.sessions[s.ID] = o
 		}
 		return err

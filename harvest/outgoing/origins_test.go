@@ -74,6 +74,15 @@ func TestWrittenCaseIsOfAllThatWasSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	filter("after their text has expired", "alone both")
+	// A text that a dropped case taught stays that project's.
+	teachers, err := w.db.Teachers(t.Context(), "plot", []string{"secret"})
+	if err != nil || len(teachers) != 1 {
+		t.Fatal(teachers, err)
+	}
+	back := asks(map[string]string{agent.Replay: "anthropic"})
+	if left, err := w.Text(t.Context(), w.db, back, agent.Requests, teachers); err != nil || len(left) == 0 {
+		t.Errorf("a text that a denied project taught may be sent: %v", err)
+	}
 	// The denial of a second one holds for what it is in, and a purge removes that.
 	d, err := consent.Read(w.File)
 	if err != nil {

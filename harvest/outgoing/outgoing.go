@@ -140,7 +140,7 @@ func (g *Control) Filter(ctx context.Context, db *store.Store, back *agent.Backe
 				continue
 			}
 		}
-		out := slices.IndexFunc(list, func(o origin) bool { return !fixed.MayRead(o.folders) || !may(d, o, vendors) })
+		out := slices.IndexFunc(list, func(o origin) bool { return !readable(fixed, o) || !may(d, o, vendors) })
 		if out < 0 {
 			kept = append(kept, cases[i])
 		} else {
@@ -210,7 +210,7 @@ func (g *Control) Readable(back *agent.Backends, kinds []string) (func(*harvest.
 	}
 	d, fixed, err := g.decisions()
 	return func(s *harvest.Session) bool {
-		return fixed.MayRead(s.WorkedIn()) && may(d, origin{s.WorkedIn(), g.Recorder(s)}, vendors)
+		return fixed.MayRead(s.WorkedIn()) && may(d, origin{folders: s.WorkedIn(), recorder: g.Recorder(s)}, vendors)
 	}, err
 }
 
@@ -237,16 +237,16 @@ func (g *Control) Sessions(ctx context.Context, db *store.Store, back *agent.Bac
 		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.clear(back, kinds, map[string][]origin{"": {{s.WorkedIn(), g.Recorder(s)}}})
+		g.clear(back, kinds, map[string][]origin{"": {{folders: s.WorkedIn(), recorder: g.Recorder(s)}}})
 		return true
 	}, nil
 }
 
 func may(d *consent.Decisions, o origin, vendors []string) bool {
 	if len(vendors) == 0 {
-		return !d.Asked() || d.MayRead(o.folders)
+		return !d.Asked() || readable(d, o)
 	}
-	return !slices.ContainsFunc(vendors, func(v string) bool { return !d.MaySend(o.folders, o.recorder, v) })
+	return readable(d, o) && !slices.ContainsFunc(vendors, func(v string) bool { return !d.MaySend(o.folders, o.recorder, v) })
 }
 
 // clear lets requests pass, by their cases, with where the text is from. Callers hold g.mu.
@@ -323,10 +323,10 @@ type LeftOut struct {
 }
 
 func (l *Left) add(d, fixed *consent.Decisions, o origin, vendors []string) {
-	n := LeftOut{Recorder: o.recorder, Asked: d.Asked(), Read: d.MayRead(o.folders), Fixed: !fixed.MayRead(o.folders), Cases: 1}
+	n := LeftOut{Recorder: o.recorder, Asked: d.Asked(), Read: readable(d, o), Fixed: !readable(fixed, o), Cases: 1}
 	for _, dir := range o.folders { // the first that keeps it out
 		n.Project = dir
-		if !may(d, origin{[]string{dir}, o.recorder}, vendors) || !fixed.MayRead([]string{dir}) {
+		if !may(d, origin{folders: []string{dir}, recorder: o.recorder}, vendors) || !fixed.MayRead([]string{dir}) {
 			break
 		}
 	}

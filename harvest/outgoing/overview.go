@@ -124,7 +124,7 @@ func (g *Control) Overview(ctx context.Context, db *store.Store, to map[string][
 				r.Vendors[vendor] = a
 			}
 		}
-		if len(asked) > 0 && readable && allows && may(d, origin{s.WorkedIn(), by}, asked) {
+		if len(asked) > 0 && readable && allows && may(d, origin{folders: s.WorkedIn(), recorder: by}, asked) {
 			v.Run.add(amount)
 		}
 	}

@@ -156,7 +156,7 @@ func (g *Control) reread() (*policy.Policy, error) {
 				to = []string{p.vendor}
 			}
 			for _, o := range from {
-				if !fixed.MayRead(o.folders) || !may(d, o, to) {
+				if !readable(fixed, o) || !may(d, o, to) {
 					g.denied[p] = strings.Join(o.folders, " and ")
 					break
 				}
