@@ -69,7 +69,11 @@ func carrierRules(table string) []rule {
 		}
 		re, madeUp := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }), strings.Contains(c.pattern, "<q>") || strings.Contains(c.pattern, "<v>") || strings.HasSuffix(c.pattern, "$") && c.kind != "pin"
 		before, ids := strings.HasSuffix(c.pattern, "$"), strings.Contains(c.pattern, "<u>")
+		figures := strings.Contains(c.pattern, `\d{6}-`)
 		match := func(s string, at int) (int, int, bool) {
+			if figures && !strings.ContainsAny(s[at:min(len(s), at+farthest)], digitBytes) {
+				return 0, 0, false
+			}
 			if c.kind == "pin" && !before && !strings.ContainsAny(s[at:min(len(s), at+160)], digitBytes) {
 				return 0, 0, false
 			}
@@ -84,10 +88,13 @@ func carrierRules(table string) []rule {
 	return rules
 }
 
+// farthest is how far behind its word a carrier's secret ends, in bytes.
+const farthest = 1 << 10
+
 // carried finds the first group of re in the text from s[at] on, or before it.
 func carried(re *regexp.Regexp, s string, at int, before, madeUp bool) (start, end int, ok bool) {
-	const far, back = 1 << 10, 240
-	from, text := at, s[at:min(len(s), at+far)]
+	const back = 240
+	from, text := at, s[at:min(len(s), at+farthest)]
 	if before {
 		from = max(0, at-back)
 		text = s[from:at]
