@@ -277,20 +277,23 @@ func TestNothingIsSentUnasked(t *testing.T) {
 	b := newBorder(t)
 	skill := b.cases[0].Skill
 	file := datadir.Dir(b.home).Projects()
-	for what, prepare := range map[string]func() error{
-		"you have not been asked yet": func() error { return os.RemoveAll(file) },
-		"you have not agreed yet to": func() error {
+	for _, now := range []struct {
+		what    string
+		prepare func() error
+	}{
+		{"you have not been asked yet", func() error { return os.RemoveAll(file) }},
+		{"you have not agreed yet to", func() error {
 			d := new(consent.Decisions)
 			d.Allow(b.shop, elsewhere)
 			return d.Write(file)
-		},
+		}},
 	} {
-		if err := prepare(); err != nil {
+		if err := now.prepare(); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range [][]string{{"--skill", skill, "--no-harvest", "--yes"}, {"compare", skill, "none", "--yes"}, {"cases", "generate", "--skill", skill, "--yes"}} {
 			_, stderr, sent := b.evolve(exitUsage, line...)
-			if said := strings.Join(strings.Fields(stderr), " "); len(sent) > 0 || !strings.Contains(said, what) || !strings.Contains(said, "hint: ") {
+			if said := strings.Join(strings.Fields(stderr), " "); len(sent) > 0 || !strings.Contains(said, now.what) || !strings.Contains(said, "hint: ") {
 				t.Errorf("evolve %s: %d requests, %s", strings.Join(line, " "), len(sent), said)
 			}
 		}
