@@ -139,7 +139,7 @@ func (s *Store) textsOf(ctx context.Context, c Dropped) (out []string, err error
 		}
 		learned := map[string]bool{}
 		for _, k := range all {
-			if slices.Contains(k.Taught, c.ID) {
+			if slices.Contains(k.Taught, c.ID) || slices.Contains(k.Shown, c.ID) {
 				learned[k.SHA] = true
 			}
 		}

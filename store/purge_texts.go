@@ -94,7 +94,7 @@ func (p *purge) rewrite(c *record.Candidate, gone map[string]bool, silent bool) 
 		c.Reason = purgedWords
 	case silent && c.Reason != "":
 		c.Reason = purgedWords
-	case !slices.Contains(c.Taught, purgedCase):
+	case !slices.Contains(c.Taught, purgedCase) && !slices.Contains(c.Shown, purgedCase):
 		return nil
 	}
 	body, err := json.Marshal(c)
@@ -182,12 +182,14 @@ func silenceEvents(t *tx, run, words string) error {
 	return err
 }
 
-// forget removes the ids from c.Taught and reports whether it held any.
+// forget removes the ids from c.Taught and c.Shown and reports whether these held any.
 func forget(c *record.Candidate, ids []string) (found bool) {
-	for i, id := range c.Taught {
-		if slices.Contains(ids, id) {
-			c.Taught[i] = purgedCase
-			found = true
+	for _, list := range [...][]string{c.Taught, c.Shown} {
+		for i, id := range list {
+			if slices.Contains(ids, id) {
+				list[i] = purgedCase
+				found = true
+			}
 		}
 	}
 	return found

@@ -73,6 +73,7 @@ func TestPurgeTexts(t *testing.T) {
 		{SHA: "installed", Parents: []string{"taught"}, Text: []byte("installed"), Reason: secret},
 		{SHA: "later", Parents: []string{"installed"}, Text: []byte("later")},
 		{SHA: "stranger", Parents: []string{"found"}, Taught: []string{"other-1"}, Text: []byte("stranger")},
+		{SHA: "shown", Parents: []string{"found"}, Taught: []string{"other-1"}, Shown: []string{"other-1", "mined-1"}, Text: []byte(secret)},
 	} {
 		c.Run, c.Seq = "r1", i
 		must(t, j.SaveCandidate(ctx, &c))
@@ -103,7 +104,7 @@ func TestPurgeTexts(t *testing.T) {
 	if plan.Cases != 2 || !reflect.DeepEqual(plan.Removed, report.Removed) || !reflect.DeepEqual(plan.Runs, report.Runs) {
 		t.Errorf("planned %+v, done %+v", plan, report)
 	}
-	if want := []string{"child", "copied", "taught"}; !reflect.DeepEqual(report.Removed, want) || report.Trials != 3 || report.Rollouts != 3 {
+	if want := []string{"child", "copied", "shown", "taught"}; !reflect.DeepEqual(report.Removed, want) || report.Trials != 4 || report.Rollouts != 4 {
 		t.Errorf("removed %v with %d trials and %d rollouts", report.Removed, report.Trials, report.Rollouts)
 	}
 	if want := []string{"made-1", "mined-1"}; !reflect.DeepEqual(report.CaseIDs, want) || !reflect.DeepEqual(report.Runs, []string{"r1"}) {

@@ -342,7 +342,7 @@ func (s *Texts) newest(ctx context.Context) (*Text, error) {
 	return nil, nil
 }
 
-// Lessons are the ids of the cases that taught a text, over all its steps back to the
+// Lessons are the ids of the cases that the mutator saw for a text, over all its steps back to the
 // texts at which they end, sorted.
 func (s *Texts) Lessons(ctx context.Context, sha string, end func(sha string) bool) ([]string, error) {
 	out, seen := []string{}, map[string]bool{}
@@ -357,7 +357,7 @@ func (s *Texts) Lessons(ctx context.Context, sha string, end func(sha string) bo
 		}
 		if c != nil {
 			queue = append(queue, c.Parents...)
-			out = append(out, c.Taught...)
+			out = append(append(out, c.Taught...), c.Shown...)
 		}
 	}
 	slices.Sort(out)

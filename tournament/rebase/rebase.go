@@ -227,7 +227,7 @@ func (k *Rebaser) rebaseOne(ctx context.Context, db *store.Store, live *skill.Li
 	}
 	told := r.Reason // when it was dropped before
 	r.Reason, r.Edit = "", cmp.Or(r.Edit, "your edit")
-	c := &record.Candidate{Run: id, Seq: 1, Parents: []string{r.Onto, r.From}, Operator: candidate.CarriedHarness, Taught: was.Taught}
+	c := &record.Candidate{Run: id, Seq: 1, Parents: []string{r.Onto, r.From}, Operator: candidate.CarriedHarness, Taught: was.Taught, Shown: was.Shown}
 	if candidate.PartOf(was.Operator) == skill.Description {
 		c.Operator = candidate.CarriedDescription
 	}

@@ -97,7 +97,10 @@ type Candidate struct {
 	Rule     string         `json:"rule,omitempty"`   // of the finding behind the state, "" if there is none
 	Reason   string         `json:"reason,omitempty"` // in words, why it is in that state
 	Taught   []string       `json:"taught,omitempty"` // ids of the cases that it was made from
-	Text     []byte         `json:"text,omitempty"`
+	// Shown are the ids of all cases that the mutator had seen in the run by then: words of
+	// any of them may be in the text.
+	Shown []string `json:"shown,omitempty"`
+	Text  []byte   `json:"text,omitempty"`
 }
 
 // UnmarshalJSON derives the rule of a candidate that was stored before a rule

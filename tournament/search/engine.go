@@ -150,6 +150,7 @@ type State struct {
 	inCorpus  map[string]bool
 	asked     []string // what the train cases ask for, failed or not
 	rejected  []mutate.Attempt
+	shown     []string        // ids of the cases that the mutator has seen
 	tried     map[string]bool // SHA of every text that was tried
 	stones    []*Member       // see try
 	seq       int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -55,6 +56,9 @@ func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inp
 	type reply struct {
 		p   mutate.Proposal
 		err error
+	}
+	for i := range inputs {
+		s.show(inputs[i].Evidence)
 	}
 	replies := make([]reply, len(inputs))
 	var wg sync.WaitGroup
@@ -148,9 +152,18 @@ func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate
 	return false, s.emit(ctx, string(c.State), map[string]any{"sha256": sha, "operator": op, "reason": c.Reason})
 }
 
+// show notes which cases the mutator sees.
+func (s *State) show(evidence []mutate.Evidence) {
+	for _, e := range evidence {
+		if !slices.Contains(s.shown, e.Case.ID) {
+			s.shown = append(s.shown, e.Case.ID)
+		}
+	}
+}
+
 func (s *State) candidate(op string, parents []*Member, p mutate.Proposal) record.Candidate {
 	s.seq++
-	c := record.Candidate{SHA: p.Doc.Hash(), Run: s.Log.Run, Seq: s.seq, Operator: op, Taught: p.Taught, Text: p.Doc.Render()}
+	c := record.Candidate{SHA: p.Doc.Hash(), Run: s.Log.Run, Seq: s.seq, Operator: op, Taught: p.Taught, Shown: slices.Clone(s.shown), Text: p.Doc.Render()}
 	for _, m := range parents {
 		c.Parents = append(c.Parents, m.SHA)
 	}

@@ -34,7 +34,7 @@ func (s *State) addSeeds(ctx context.Context) error {
 		s.tried[doc.Hash()] = true
 		s.seq++
 		c := record.Candidate{SHA: doc.Hash(), Run: s.Log.Run, Seq: s.seq, Parents: []string{root.SHA}, Operator: seed.Operator,
-			State: record.Pooled, Reason: "it stood in the pool from the start", Taught: seed.Taught, Text: doc.Render()}
+			State: record.Pooled, Reason: "it stood in the pool from the start", Taught: seed.Taught, Shown: seed.Shown, Text: doc.Render()}
 		if reason := s.refused(root.Variant.Doc, doc); reason != "" && !standing {
 			c.State, c.Reason = record.Invalid, reason
 		}
