@@ -90,7 +90,7 @@ func pieces(s string) iter.Seq[likely.Token] {
 			}
 			n, size := wordlike.Unexplained(v)
 			looks := looksLike(v, n, size)
-			if looks == "" || looks == "hex" && (hashWord(s, w) || strings.HasPrefix(s[w.end:], "  ")) || len(v) >= 24 && run(v, 0, base64ish) == len(v) && public.has(s, w.start) {
+			if looks == "" || looks == "hex" && (hashWord(s, w) || strings.HasPrefix(s[w.end:], "  ")) || len(v) >= 24 && run(v, 0, base64ish) == len(v) && onItsOwnLine(s, w) && public.has(s, w.start) {
 				continue
 			}
 			noun := ""
@@ -116,6 +116,16 @@ func sameParagraph(s string, at int) int {
 		from += i + 2
 	}
 	return from
+}
+
+// onItsOwnLine reports whether nothing but a margin is beside a token: of a quotation, a
+// table, a string in code.
+func onItsOwnLine(s string, w span) bool {
+	const margin, widest = " \t\r|>*#+-\"'`,;:=", 32
+	before, behind := s[max(0, w.start-widest):w.start], s[w.end:min(len(s), w.end+widest)]
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	behind, _, _ = strings.Cut(behind, "\n")
+	return strings.Trim(before, margin) == "" && strings.Trim(behind, margin) == ""
 }
 
 // A publicBlock tells whether places of a text, in order, are in a certificate or a public

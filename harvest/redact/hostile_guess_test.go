@@ -14,6 +14,7 @@ func TestNotSwitchedOff(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\nlog in as admin / hunterXk92mQ! please",
 		"-----BEGIN \nuse xK9mQ2vWz7pR to get into the box",
 		"-----BEGIN CERTIFICATE-----\nuse: this\nxK9mQ2vWz7pR to get into the box, it is the password",
+		"-----BEGIN X-----\nuse " + fake(mix, 32) + " to log in to the box\nlater\n-----END X-----",
 		"-----BEGIN CERTIFICATE-----\n" + fake(mix, 64) + "\nlog in as admin / hunterXk92mQ! please",
 	} {
 		for name, text := range map[string]string{"alone": s, "in a text": "Hello,\n\n" + s + "\n\nThank you."} {
