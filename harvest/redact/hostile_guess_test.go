@@ -54,3 +54,17 @@ func TestLongLine(t *testing.T) {
 	}
 	t.Errorf("%v for 16 kB, %v for 256 kB", short, long)
 }
+
+// A placeholder is no word that speaks of a secret.
+func TestPlaceholdersSayNothing(t *testing.T) {
+	for _, s := range []string{
+		"password the d6435HjG#2 use user wifi 4711 commit\n",
+	} {
+		for name, redact := range map[string]func(*Session, string) (string, int){"typed": (*Session).Typed, "said": (*Session).Said, "output": (*Session).Redact} {
+			clean, _ := redact(NewSession(nil), s)
+			if again, n := redact(NewSession(nil), clean); n > 0 {
+				t.Errorf("%s: %q becomes %q", name, clean, again)
+			}
+		}
+	}
+}

@@ -46,6 +46,9 @@ func (n noun) match(s string, at int) (start, end int, ok bool) {
 	if letter[s[at]] && at > 0 && (alnum[s[at-1]] || s[at-1] == '[' || s[at-1] == ':' && strings.HasSuffix(s[:at], open)) {
 		return 0, 0, false
 	}
+	if at > 0 && s[at-1] == '-' && placeholderAround(s, at, end) >= 0 { // no word of the text's
+		return 0, 0, false
+	}
 	if !n.longer && letter[n.word[len(n.word)-1]] && end < len(s) && alnum[s[end]] {
 		return 0, 0, false
 	}

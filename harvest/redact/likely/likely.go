@@ -72,6 +72,13 @@ func NewText(s string, kind Kind) *Text {
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(s[i:])
 		}
+		if r == '[' && strings.HasPrefix(s[i:], taken) {
+			if end := strings.IndexByte(s[i:min(len(s), i+64)], ']'); end > 0 { // whatever it was
+				t.words = append(t.words, word{i, i + end + 1, noWord})
+				i += end + 1
+				continue
+			}
+		}
 		if !inWord(r) {
 			i += n
 			continue
@@ -104,6 +111,9 @@ func NewText(s string, kind Kind) *Text {
 	}
 	return t
 }
+
+// taken is what the place of a secret begins with that was taken out.
+const taken = "[redacted:"
 
 func inWord(r rune) bool {
 	switch {
