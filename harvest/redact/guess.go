@@ -71,8 +71,8 @@ func judge(s string, kind likely.Kind, f func(p span, score float64)) {
 	}
 }
 
-// pieces are the tokens of a text that may be secrets by their looks: no words, paths,
-// expressions or things of a known form.
+// pieces are the tokens of a text that may be secrets by their looks: no words, paths or
+// expressions.
 func pieces(s string) iter.Seq[likely.Token] {
 	return func(yield func(likely.Token) bool) {
 		var public publicBlock
@@ -80,6 +80,11 @@ func pieces(s string) iter.Seq[likely.Token] {
 			v := s[w.start:w.end]
 			if strings.HasPrefix(v, "sha") && digest(v) {
 				continue
+			}
+			if name, rest, ok := strings.Cut(v, "/"); ok && strings.Contains(accounts, " "+name+" ") { // user/password
+				if n, _ := wordlike.Unexplained(rest); n >= 4 || wordlike.Signs(rest) > 0 {
+					w.start, v = w.start+len(name)+1, rest
+				}
 			}
 			if i := assignment(v); i > 0 {
 				w.start += i
@@ -107,6 +112,9 @@ func pieces(s string) iter.Seq[likely.Token] {
 		}
 	}
 }
+
+// accounts are users whose name stands before a password.
+const accounts = " admin administrator root user test guest pi sa postgres ubuntu deploy demo login ec2-user oracle mysql system sys "
 
 // sameParagraph is how far back a noun may be that speaks of s[at]: in a paragraph, or
 // above what is alone on its line.

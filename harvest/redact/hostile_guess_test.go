@@ -11,6 +11,8 @@ func TestNotSwitchedOff(t *testing.T) {
 	for _, s := range []string{
 		"log in with shaun:Tr0ub4dor&3x",
 		"my login: shane:xK9mQ2vW",
+		"use admin/Tr0ub4dor&3Q to log in",
+		"ssh in as root/xK9mQ2vWz7pR",
 		"-----BEGIN CERTIFICATE-----\nlog in as admin / hunterXk92mQ! please",
 		"-----BEGIN \nuse xK9mQ2vWz7pR to get into the box",
 		"-----BEGIN CERTIFICATE-----\nuse: this\nxK9mQ2vWz7pR to get into the box, it is the password",

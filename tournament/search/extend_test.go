@@ -99,4 +99,9 @@ func TestExtend(t *testing.T) {
 	if !slices.ContainsFunc(res.Pool, func(c search.Scored) bool { return c.Operator == "remind" }) {
 		t.Error("no reminder is in the pool")
 	}
+	for _, c := range journal.Candidates {
+		if c.Operator == "remind" && (!slices.Contains(c.Shown, c.Taught[0]) || len(c.Shown) > len(cases.Train)) {
+			t.Errorf("taught by %s, shown %s", c.Taught, c.Shown)
+		}
+	}
 }
