@@ -305,9 +305,13 @@ func (in *Installer) lockInstalls(ctx context.Context, wait time.Duration) (unlo
 		return func() {}, nil
 	}
 	l := flock.New(path, flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	got, err := l.TryLockContext(ctx, 5*time.Millisecond)
+	// A short wait may be over before the first try of a busy machine.
+	got, err := l.TryLock()
+	if err == nil && !got {
+		ctx, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		got, err = l.TryLockContext(ctx, 5*time.Millisecond)
+	}
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("lock installations: %w", err)
 	}
