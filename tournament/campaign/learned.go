@@ -19,7 +19,7 @@ func (r *Runner) learned(ctx context.Context, db *store.Store, back *agent.Backe
 	if texts.Versions, err = db.Versions(ctx, name); err != nil {
 		return nil, err
 	}
-	ids, err := texts.Lessons(ctx, sha, func(sha string) bool { return texts.VersionOf(sha) != nil })
+	ids, err := texts.Shown(ctx, sha, func(sha string) bool { return texts.VersionOf(sha) != nil })
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}

@@ -342,9 +342,19 @@ func (s *Texts) newest(ctx context.Context) (*Text, error) {
 	return nil, nil
 }
 
-// Lessons are the ids of the cases that the mutator saw for a text, over all its steps back to the
+// Lessons are the ids of the cases that taught a text, over all its steps back to the
 // texts at which they end, sorted.
 func (s *Texts) Lessons(ctx context.Context, sha string, end func(sha string) bool) ([]string, error) {
+	return s.steps(ctx, sha, end, func(c *record.Candidate) []string { return c.Taught })
+}
+
+// Shown are the ids of the cases that the mutator saw for a text, as Lessons: words of any
+// of them may be in it.
+func (s *Texts) Shown(ctx context.Context, sha string, end func(sha string) bool) ([]string, error) {
+	return s.steps(ctx, sha, end, func(c *record.Candidate) []string { return slices.Concat(c.Taught, c.Shown) })
+}
+
+func (s *Texts) steps(ctx context.Context, sha string, end func(sha string) bool, of func(c *record.Candidate) []string) ([]string, error) {
 	out, seen := []string{}, map[string]bool{}
 	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
 		if seen[queue[0]] || end(queue[0]) {
@@ -357,7 +367,7 @@ func (s *Texts) Lessons(ctx context.Context, sha string, end func(sha string) bo
 		}
 		if c != nil {
 			queue = append(queue, c.Parents...)
-			out = append(append(out, c.Taught...), c.Shown...)
+			out = append(out, of(c)...)
 		}
 	}
 	slices.Sort(out)
