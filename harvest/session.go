@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 // A Session is one conversation with an agent, with what evolve keeps of it:
@@ -95,6 +96,23 @@ type Turn struct {
 	Interrupted bool        `json:"interrupted,omitempty"` // the user stopped it
 	APIErrors   int         `json:"api_errors,omitempty"`
 	Committed   string      `json:"committed,omitempty"` // SHA of the user's commit of this turn's work
+	Work        []work.Act  `json:"-"`                   // what the agent did, in order; stored apart
+	Reading     *Reading    `json:"reading,omitempty"`   // of the prompt; nil: it was not read
+}
+
+// A Reading is what a prompt says of the agent's work before it.
+type Reading struct {
+	Label Label `json:"label"` // Corrected, Accepted, Rejected, Repeated or Unknown
+	// Words are the user's own that decide, as in the prompt; "" only if Label is Unknown.
+	Words string `json:"words,omitempty"`
+	// Concerns is what could have prevented a correction: "skill:NAME" of a skill in play,
+	// "standing" for the standing instructions; "" for neither.
+	Concerns string `json:"concerns,omitempty"`
+	Rule     string `json:"rule,omitempty"` // the general one that prevents it, at most 20 words
+	// Replayable: a checkout of the repository suffices to make the request before it
+	// again.
+	Replayable bool   `json:"replayable,omitempty"`
+	By         string `json:"by"` // who read it: "model" or "memory", a write to an agent's memory
 }
 
 // Spend adds the usage of one request of the turn.
