@@ -16,27 +16,52 @@ import (
 // A Regexp is a regexp.Regexp that is compiled on first use. It is safe for
 // concurrent use.
 type Regexp struct {
-	get      func() *regexp.Regexp
-	required func() []string
-	first    func() *bytes
-	asked    atomic.Int32
+	get   func() *regexp.Regexp
+	hints func() hints
+	asked atomic.Int32
+}
+
+// hints are what is known of each text that holds a match.
+type hints struct {
+	first    *bytes         // it begins with one of these; nil: with any
+	required [][]string     // it holds one of each of these
+	lower    *regexp.Regexp // which finds the same in its lower case, if it is ASCII; nil if none does
 }
 
 // often is the number of texts after which it pays to compute what each match
 // holds.
 const often = 32
 
-// may reports whether s can hold a match.
-func (r *Regexp) may(s string) bool {
+// in returns what finds in text what r finds in s: nil if there is no match.
+func (r *Regexp) in(s string) (re *regexp.Regexp, text string) {
 	if r.asked.Load() < often {
 		r.asked.Add(1)
-		return true
+		return r.get(), s
 	}
-	if f := r.first(); f != nil && (s == "" || !f[s[0]]) {
-		return false
+	h := r.hints()
+	if h.first != nil && (s == "" || !h.first[s[0]]) {
+		return nil, ""
 	}
-	need := r.required()
-	return need == nil || slices.ContainsFunc(need, func(text string) bool { return strings.Contains(s, text) })
+	if h.lower != nil {
+		if !ascii(s) {
+			return r.get(), s
+		}
+		re, s = h.lower, strings.ToLower(s)
+	} else {
+		re = r.get()
+	}
+	for _, need := range h.required {
+		if !slices.ContainsFunc(need, func(text string) bool { return strings.Contains(s, text) }) {
+			return nil, ""
+		}
+	}
+	return re, s
+}
+
+// may reports whether s can hold a match.
+func (r *Regexp) may(s string) bool {
+	re, _ := r.in(s)
+	return re != nil
 }
 
 // inTest is false in a test binary that plays the program: it is started
@@ -49,9 +74,14 @@ var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") 
 // patterns.
 func New(expr string) *Regexp {
 	r := &Regexp{
-		get:      sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
-		required: sync.OnceValue(func() []string { return required(expr) }),
-		first:    sync.OnceValue(func() *bytes { return first(expr) }),
+		get: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
+		hints: sync.OnceValue(func() hints {
+			h := hints{first: first(expr), required: required(expr)}
+			if low := lower(expr); low != "" {
+				h.lower, h.required = regexp.MustCompile(low), required(low)
+			}
+			return h
+		}),
 	}
 	if inTest {
 		r.get()
@@ -61,8 +91,11 @@ func New(expr string) *Regexp {
 
 // The methods are those of regexp.Regexp.
 
-func (r *Regexp) Match(b []byte) bool       { return r.get().Match(b) }
-func (r *Regexp) MatchString(s string) bool { return r.may(s) && r.get().MatchString(s) }
+func (r *Regexp) Match(b []byte) bool { return r.get().Match(b) }
+func (r *Regexp) MatchString(s string) bool {
+	re, s := r.in(s)
+	return re != nil && re.MatchString(s)
+}
 func (r *Regexp) FindAllString(s string, n int) []string {
 	if !r.may(s) {
 		return nil
@@ -72,10 +105,11 @@ func (r *Regexp) FindAllString(s string, n int) []string {
 func (r *Regexp) FindAll(b []byte, n int) [][]byte     { return r.get().FindAll(b, n) }
 func (r *Regexp) FindAllIndex(b []byte, n int) [][]int { return r.get().FindAllIndex(b, n) }
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
-	if !r.may(s) {
+	re, s := r.in(s)
+	if re == nil {
 		return nil
 	}
-	return r.get().FindAllStringIndex(s, n)
+	return re.FindAllStringIndex(s, n)
 }
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	if !r.may(s) {
@@ -84,10 +118,11 @@ func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.get().FindAllStringSubmatch(s, n)
 }
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	if !r.may(s) {
+	re, s := r.in(s)
+	if re == nil {
 		return nil
 	}
-	return r.get().FindAllStringSubmatchIndex(s, n)
+	return re.FindAllStringSubmatchIndex(s, n)
 }
 func (r *Regexp) FindAllSubmatchIndex(b []byte, n int) [][]int {
 	return r.get().FindAllSubmatchIndex(b, n)
@@ -101,10 +136,11 @@ func (r *Regexp) FindString(s string) string {
 	return r.get().FindString(s)
 }
 func (r *Regexp) FindStringIndex(s string) []int {
-	if !r.may(s) {
+	re, s := r.in(s)
+	if re == nil {
 		return nil
 	}
-	return r.get().FindStringIndex(s)
+	return re.FindStringIndex(s)
 }
 func (r *Regexp) FindStringSubmatch(s string) []string {
 	if !r.may(s) {
@@ -113,10 +149,11 @@ func (r *Regexp) FindStringSubmatch(s string) []string {
 	return r.get().FindStringSubmatch(s)
 }
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
-	if !r.may(s) {
+	re, s := r.in(s)
+	if re == nil {
 		return nil
 	}
-	return r.get().FindStringSubmatchIndex(s)
+	return re.FindStringSubmatchIndex(s)
 }
 func (r *Regexp) FindSubmatch(b []byte) [][]byte     { return r.get().FindSubmatch(b) }
 func (r *Regexp) FindSubmatchIndex(b []byte) []int   { return r.get().FindSubmatchIndex(b) }

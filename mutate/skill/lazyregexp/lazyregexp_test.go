@@ -70,24 +70,24 @@ func TestNew(t *testing.T) {
 
 // What is looked for first changes no answer.
 func TestRequired(t *testing.T) {
-	for expr, want := range map[string][]string{
-		`\b(?:ask|asks) (?:him|her)\b`: {"ask"},
-		`a+bc|(?:de){2,}`:              {"bc", "dede"},
-		`[a-c]\d|\S {3,}\S`:            {"a", "b", "c", "   "},
+	for expr, want := range map[string][][]string{
+		`\b(?:ask|asks) (?:him|her)\b`: {{"ask"}, {"im", "er"}, {" "}, {"h"}},
+		`a+bc|(?:de){2,}`:              {{"bc", "dede"}},
+		`[a-c]\d|\S {3,}\S`:            {{"a", "b", "c", "   "}},
 		`[a-z]|[^a]`:                   nil,
 		`(?i)ask`:                      nil,
 		`ask|`:                         nil,
 		`(?:ask)?x*`:                   nil,
 		`(?:ask){0,3}`:                 nil,
-		`[ab]c.d`:                      {"c"},
+		`[ab]c.d`:                      {{"c"}, {"d"}, {"a", "b"}},
 		`x\x{FFFD}`:                    nil,
-		`^ab$`:                         {"ab"},
+		`^ab$`:                         {{"ab"}},
 	} {
 		if got := required(expr); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}
 	}
-	exprs := []string{`^(?:ask|(?i:de)+|[^a-f]x|\S+c)`, `^a?bc|^(e|\d*x)`, `^(?:\b|a)d`, `^\s*x|b`, `^(?i:ask|k)`, `^.x?`, `\b(?:ask|asks) (?:him|her)\b`, `a+bc|(?:de){2,}`, `(?i)ask`, `ask|`, `(?:ask)?x*`, `[ab]c.d`, `^ab$|c`, `(?:a|b)(?:cd|e)?f`, `x\x{FFFD}`}
+	exprs := []string{`^(?:ask|(?i:de)+|[^a-f]x|\S+c)`, `^a?bc|^(e|\d*x)`, `^(?:\b|a)d`, `^\s*x|b`, `^(?i:ask|k)`, `^.x?`, `\b(?:ask|asks) (?:him|her)\b`, `a+bc|(?:de){2,}`, `(?i)ask`, `ask|`, `(?:ask)?x*`, `[ab]c.d`, `^ab$|c`, `(?:a|b)(?:cd|e)?f`, `x\x{FFFD}`, `(?i)ask(?:s|k)\W{0,2}$`, `(?i)(?:him|[^a-c])x`, `(?i)a[A-C]|\bd+`, `(?i)(?:as|k)\S|f$`}
 	rapid.Check(t, func(t *rapid.T) {
 		expr := rapid.SampledFrom(exprs).Draw(t, "expr")
 		lazy, eager := New(expr), regexp.MustCompile(expr)

@@ -2,26 +2,49 @@ package lazyregexp
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// maxRequired is the largest number of texts that are searched for before a
-// pattern.
-const maxRequired = 80
+// At most so many texts, of so many lists, are searched for before a pattern.
+const maxRequired, maxLists = 80, 4
 
-// required lists texts of which a match of expr holds at least one; nil if
-// none are known. Searching for them takes a small part of the pattern's own
-// time, and most sentences hold none.
-func required(expr string) []string {
+// required are lists of texts: a match of expr holds at least one of each. The list
+// that the fewest texts hold one of is the first. Searching for them takes a small part
+// of the pattern's own time, and most sentences hold none.
+func required(expr string) (lists [][]string) {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return nil
 	}
-	if all := literals(re); len(all) <= maxRequired {
-		return all
+	parts(re, func(re *syntax.Regexp) {
+		if all := literals(re); len(all) > 0 && len(all) <= maxRequired {
+			lists = append(lists, all)
+		}
+	})
+	slices.SortStableFunc(lists, func(a, b []string) int {
+		switch {
+		case rarer(a, b):
+			return -1
+		case rarer(b, a):
+			return 1
+		}
+		return 0
+	})
+	return lists[:min(len(lists), maxLists)]
+}
+
+// parts calls f with the parts of which each match of re has all.
+func parts(re *syntax.Regexp, f func(*syntax.Regexp)) {
+	switch re.Op {
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpConcat:
+		for _, sub := range re.Sub {
+			parts(sub, f)
+		}
+	default:
+		f(re)
 	}
-	return nil
 }
 
 func literals(re *syntax.Regexp) []string {
