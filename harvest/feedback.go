@@ -2,6 +2,8 @@ package harvest
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -89,7 +91,7 @@ func assess(s *Session, v Invocation) outcome {
 		case Rejected, Repeated:
 			decide(f, t)
 		case Unknown:
-			if s.continues(t) {
+			if s.continues(t, own) {
 				continue
 			}
 			left = t
@@ -139,11 +141,11 @@ func near(a, b string) bool {
 	return len(x) >= 3 && len(y) >= 3 && jaccard(x, y) >= .8
 }
 
-// continues reports whether turn t continues the subject of the turn before. If not, it
-// begins a new subject and is no feedback on the old one. A prompt without any text of
-// the person's own is judged by what they pasted.
-func (s *Session) continues(t int) bool {
-	before, text := s.Turns[t-1], normal(cmp.Or(s.own(t), s.Turns[t].Prompt))
+// continues reports whether turn t, of which the person wrote own, continues the subject
+// of the turn before. If not, it begins a new subject and is no feedback on the old one. A
+// prompt without any text of the person's own is judged by what they pasted.
+func (s *Session) continues(t int, own string) bool {
+	before, text := s.Turns[t-1], normal(cmp.Or(own, s.Turns[t].Prompt))
 	if onward.MatchString(text) || anaphor.MatchString(clause(text)) || len(strings.Fields(text)) <= 3 {
 		return true
 	}
@@ -162,16 +164,18 @@ func about(before Turn, prompt string) bool {
 // common counts the longer words of text, and those of them that also occur in the turn
 // before.
 func common(before Turn, text string) (shared, all int) {
-	old := words(before.Prompt + " " + before.Answer)
-	for w := range words(text) {
-		if len(w) > 3 {
-			all++
-			if old[w] {
-				shared++
+	longer := words(text)
+	maps.DeleteFunc(longer, func(w string, _ bool) bool { return len(w) <= 3 })
+	all = len(longer)
+	for _, old := range [...]string{before.Prompt, before.Answer} {
+		for w := range eachWord(old) {
+			if len(longer) == 0 {
+				break
 			}
+			delete(longer, w)
 		}
 	}
-	return shared, all
+	return all - len(longer), all
 }
 
 // arguments is a prompt without the command that it begins with.
@@ -186,10 +190,14 @@ func arguments(prompt string) string {
 // words is the set of words of text, in lower case.
 func words(text string) map[string]bool {
 	set := make(map[string]bool)
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for w := range eachWord(text) {
 		set[w] = true
 	}
 	return set
+}
+
+func eachWord(text string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // jaccard is the share of common elements in two sets, in [0,1].

@@ -138,7 +138,7 @@ func questions(s *Session, skill string) []*question {
 func replyTurns(s *Session, v Invocation) []int {
 	var out []int
 	for t := v.Turn + 1; t < len(s.Turns) && t <= v.Turn+horizon; t++ {
-		if !opaque(s.own(t)) && !s.continues(t) {
+		if own := s.own(t); !opaque(own) && !s.continues(t, own) {
 			break
 		}
 		out = append(out, t)

@@ -224,7 +224,10 @@ func normal(text string) string {
 			lines = append(lines, line)
 		}
 	}
-	return strings.ToLower(spaces.ReplaceAllString(strings.Join(lines, "\n"), " "))
+	if text = strings.Join(lines, "\n"); strings.Contains(text, "  ") || strings.Contains(text, "\t") {
+		text = spaces.ReplaceAllString(text, " ")
+	}
+	return strings.ToLower(text)
 }
 
 // firstWords is the beginning of a reply, quoted as evidence.
