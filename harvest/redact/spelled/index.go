@@ -14,6 +14,7 @@ type Index struct {
 	shift   []uint8
 	buckets [][]window // windows by the slot of their last three bytes
 	slots   []uint16   // 0, or 1 + the bucket
+	drop    uint       // bits that the numbers of slots have less than 32
 }
 
 // A window is the part of a form that begins at form[at].
@@ -34,8 +35,10 @@ func NewIndex(forms []Spelling) *Index {
 	for _, f := range k.forms {
 		k.width = min(k.width, len(f.Text)/2)
 	}
-	k.shift = slices.Repeat([]uint8{uint8(k.width - 2)}, 1<<14)
-	k.slots = make([]uint16, 1<<14)
+	bits := min(14, 10+len(k.forms)/8)
+	k.drop = uint(32 - bits)
+	k.shift = slices.Repeat([]uint8{uint8(k.width - 2)}, 1<<bits)
+	k.slots = make([]uint16, 1<<bits)
 	for i := range k.forms {
 		f := &k.forms[i]
 		last := len(f.Text) - k.width
@@ -50,10 +53,10 @@ func NewIndex(forms []Spelling) *Index {
 func (k *Index) add(f *Spelling, at int) {
 	w := f.Text[at : at+k.width]
 	for end := 3; end <= k.width; end++ {
-		h := slotOf(w[end-3:])
+		h := k.slotOf(w[end-3:])
 		k.shift[h] = min(k.shift[h], uint8(k.width-end))
 	}
-	h := slotOf(w[k.width-3:])
+	h := k.slotOf(w[k.width-3:])
 	if k.slots[h] == 0 {
 		k.buckets = append(k.buckets, nil)
 		k.slots[h] = uint16(len(k.buckets))
@@ -63,8 +66,8 @@ func (k *Index) add(f *Spelling, at int) {
 }
 
 // slotOf is where three bytes stand in the table, letter case as it is.
-func slotOf(s string) uint32 {
-	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16) * 0x9E3779B1 >> 18 & (1<<14 - 1)
+func (k *Index) slotOf(s string) uint32 {
+	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16) * 0x9E3779B1 >> k.drop
 }
 
 // Each calls found with each place of s that holds a spelling, from left to right. If found
@@ -73,10 +76,9 @@ func (k *Index) Each(s string, found func(start, end int, kind string) bool) {
 	if k == nil || len(k.forms) == 0 {
 		return
 	}
-	shift := (*[1 << 14]uint8)(k.shift)
 	for i := k.width; i <= len(s); {
-		h := slotOf(s[i-3 : i])
-		if step := shift[h]; step > 0 {
+		h := k.slotOf(s[i-3 : i])
+		if step := k.shift[h]; step > 0 {
 			i += int(step)
 			continue
 		}

@@ -59,6 +59,9 @@ func Of(v string) []Spelling {
 // JSON is v as it stands within the quotes of JSON, with & < > escaped, as Go
 // does it, or as they are.
 func JSON(v string, forHTML bool) string {
+	if strings.IndexFunc(v, func(r rune) bool { return r < ' ' || r >= 0x7f || strings.ContainsRune(`"\&<>`, r) }) < 0 {
+		return v
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(forHTML)
