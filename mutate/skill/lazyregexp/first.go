@@ -9,11 +9,10 @@ import (
 // bytes says of each byte whether a match can begin with it.
 type bytes [256]bool
 
-// first returns the bytes that a text can begin with that holds a match of expr: nil if
-// that may be any, as of an expr that is not anchored to the beginning.
-func first(expr string) *bytes {
-	re, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil || !anchored(re) {
+// first returns the bytes that a text can begin with that holds a match of re: nil if
+// that may be any, as of one that is not anchored to the beginning.
+func first(re *syntax.Regexp) *bytes {
+	if !anchored(re) {
 		return nil
 	}
 	var b bytes

@@ -7,6 +7,7 @@ package lazyregexp
 import (
 	"os"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,21 @@ type hints struct {
 	first    *bytes         // it begins with one of these; nil: with any
 	required [][]string     // it holds one of each of these
 	lower    *regexp.Regexp // which finds the same in its lower case, if it is ASCII; nil if none does
+}
+
+func hintsOf(expr string) (h hints) {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return h
+	}
+	h.first = first(re)
+	letters := false
+	if ignoresCase(re, &letters) && letters {
+		unfold(re)
+		h.lower = regexp.MustCompile(re.String())
+	}
+	h.required = required(re)
+	return h
 }
 
 // often is the number of texts after which it pays to compute what each match
@@ -74,14 +90,8 @@ var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") 
 // patterns.
 func New(expr string) *Regexp {
 	r := &Regexp{
-		get: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
-		hints: sync.OnceValue(func() hints {
-			h := hints{first: first(expr), required: required(expr)}
-			if low := lower(expr); low != "" {
-				h.lower, h.required = regexp.MustCompile(low), required(low)
-			}
-			return h
-		}),
+		get:   sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
+		hints: sync.OnceValue(func() hints { return hintsOf(expr) }),
 	}
 	if inTest {
 		r.get()

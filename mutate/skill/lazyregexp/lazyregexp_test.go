@@ -75,7 +75,8 @@ func TestRequired(t *testing.T) {
 		`a+bc|(?:de){2,}`:              {{"bc", "dede"}},
 		`[a-c]\d|\S {3,}\S`:            {{"a", "b", "c", "   "}},
 		`[a-z]|[^a]`:                   nil,
-		`(?i)ask`:                      nil,
+		`(?i)ask`:                      {{"ask"}}, // in lower case
+		`(?i:ask)b`:                    {{"b"}},
 		`ask|`:                         nil,
 		`(?:ask)?x*`:                   nil,
 		`(?:ask){0,3}`:                 nil,
@@ -83,11 +84,11 @@ func TestRequired(t *testing.T) {
 		`x\x{FFFD}`:                    nil,
 		`^ab$`:                         {{"ab"}},
 	} {
-		if got := required(expr); !reflect.DeepEqual(got, want) {
+		if got := hintsOf(expr).required; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}
 	}
-	exprs := []string{`^(?:ask|(?i:de)+|[^a-f]x|\S+c)`, `^a?bc|^(e|\d*x)`, `^(?:\b|a)d`, `^\s*x|b`, `^(?i:ask|k)`, `^.x?`, `\b(?:ask|asks) (?:him|her)\b`, `a+bc|(?:de){2,}`, `(?i)ask`, `ask|`, `(?:ask)?x*`, `[ab]c.d`, `^ab$|c`, `(?:a|b)(?:cd|e)?f`, `x\x{FFFD}`, `(?i)ask(?:s|k)\W{0,2}$`, `(?i)(?:him|[^a-c])x`, `(?i)a[A-C]|\bd+`, `(?i)(?:as|k)\S|f$`}
+	exprs := []string{`^(?:ask|(?i:de)+|[^a-f]x|\S+c)`, `^a?bc|^(e|\d*x)`, `^(?:\b|a)d`, `^\s*x|b`, `^(?i:ask|k)`, `^.x?`, `\b(?:ask|asks) (?:him|her)\b`, `a+bc|(?:de){2,}`, `(?i)ask`, `ask|`, `(?:ask)?x*`, `[ab]c.d`, `^ab$|c`, `(?:a|b)(?:cd|e)?f`, `x\x{FFFD}`, `(?i:ask)b|a(?i)sk`, `(?i)ask(?:s|k)\W{0,2}$`, `(?i)(?:him|[^a-c])x`, `(?i)a[A-C]|\bd+`, `(?i)(?:as|k)\S|f$`}
 	rapid.Check(t, func(t *rapid.T) {
 		expr := rapid.SampledFrom(exprs).Draw(t, "expr")
 		lazy, eager := New(expr), regexp.MustCompile(expr)

@@ -6,30 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// lower is an expr that finds in the lower case of a text of ASCII what expr, which
-// ignores case, finds in the text: it is faster, and knows what a match holds. It is ""
-// if expr does not ignore case.
-func lower(expr string) string {
-	re, err := syntax.Parse(expr, syntax.Perl)
-	if folds := false; err != nil || !unfold(re, &folds) || !folds {
-		return ""
-	}
-	return re.String()
-}
-
-// unfold makes re an expression of lower case. It is false if letter case matters to re;
-// folds becomes true if re has letters.
-func unfold(re *syntax.Regexp, folds *bool) bool {
+// ignoresCase reports whether re finds the same in a text of ASCII and in its lower case;
+// letters becomes true if re has some.
+func ignoresCase(re *syntax.Regexp, letters *bool) bool {
 	switch re.Op {
 	case syntax.OpLiteral:
-		for i, r := range re.Rune {
-			if unicode.SimpleFold(r) == r {
-				continue
+		for _, r := range re.Rune {
+			if unicode.SimpleFold(r) != r {
+				if re.Flags&syntax.FoldCase == 0 {
+					return false
+				}
+				*letters = true
 			}
-			if re.Flags&syntax.FoldCase == 0 {
-				return false
-			}
-			*folds, re.Rune[i] = true, unicode.ToLower(r)
 		}
 	case syntax.OpCharClass:
 		var in [utf8.RuneSelf]bool
@@ -44,13 +32,26 @@ func unfold(re *syntax.Regexp, folds *bool) bool {
 			}
 		}
 	}
-	re.Flags &^= syntax.FoldCase
 	for _, sub := range re.Sub {
-		if !unfold(sub, folds) {
+		if !ignoresCase(sub, letters) {
 			return false
 		}
 	}
 	return true
+}
+
+// unfold makes of re, which ignores case, what finds in lower case what re finds: it is
+// faster, and it is known what a match holds.
+func unfold(re *syntax.Regexp) {
+	if re.Op == syntax.OpLiteral {
+		for i, r := range re.Rune {
+			re.Rune[i] = unicode.ToLower(r)
+		}
+	}
+	re.Flags &^= syntax.FoldCase
+	for _, sub := range re.Sub {
+		unfold(sub)
+	}
 }
 
 func ascii(s string) bool {

@@ -10,14 +10,10 @@ import (
 // At most so many texts, of so many lists, are searched for before a pattern.
 const maxRequired, maxLists = 80, 4
 
-// required are lists of texts: a match of expr holds at least one of each. The list
+// required are lists of texts: a match of re holds at least one of each. The list
 // that the fewest texts hold one of is the first. Searching for them takes a small part
 // of the pattern's own time, and most sentences hold none.
-func required(expr string) (lists [][]string) {
-	re, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return nil
-	}
+func required(re *syntax.Regexp) (lists [][]string) {
 	parts(re, func(re *syntax.Regexp) {
 		if all := literals(re); len(all) > 0 && len(all) <= maxRequired {
 			lists = append(lists, all)
