@@ -78,7 +78,7 @@ func pieces(s string) iter.Seq[likely.Token] {
 		var public publicBlock
 		for w := range tokensOf(s) {
 			v := s[w.start:w.end]
-			if strings.HasPrefix(v, "sha") && digest(v) {
+			if len(v) < 4 || strings.HasPrefix(v, "sha") && digest(v) {
 				continue
 			}
 			if name, rest, ok := strings.Cut(v, "/"); ok && strings.Contains(accounts, " "+name+" ") { // user/password

@@ -66,7 +66,9 @@ func (of *index) find(s string) (found []span) {
 		if bucket == 0 {
 			continue
 		}
-		for _, r := range of.buckets[bucket-1] {
+		rules := of.buckets[bucket-1]
+		for k := range rules {
+			r := &rules[k]
 			if !hasWord(s[i-2:], r.word, r.exact) {
 				continue
 			}

@@ -91,7 +91,7 @@ func decode(s string, joined bool) *view {
 // pieces.
 func hasMark(s string) bool {
 	for _, t := range [...]string{"ghp_", "github_pat_", "glpat-", "sk-", "sk_live_", "xox", "AKIA"} {
-		if strings.Contains(s, t) {
+		if strings.IndexByte(s, t[len(t)-1]) >= 0 && strings.Contains(s, t) {
 			return true
 		}
 	}
