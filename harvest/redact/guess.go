@@ -81,7 +81,7 @@ func pieces(s string) iter.Seq[likely.Token] {
 			if len(v) < 4 || strings.HasPrefix(v, "sha") && digest(v) {
 				continue
 			}
-			if name, rest, ok := strings.Cut(v, "/"); ok && strings.Contains(accounts, " "+name+" ") { // user/password
+			if name, rest, ok := strings.Cut(v, "/"); ok && len(name) <= len("administrator") && strings.Contains(accounts, " "+name+" ") { // user/password
 				if n, _ := wordlike.Unexplained(rest); n >= 4 || wordlike.Signs(rest) > 0 {
 					w.start, v = w.start+len(name)+1, rest
 				}

@@ -12,22 +12,23 @@ import (
 // secret access key of Amazon's, and the words of a wallet. It looks at every run of
 // base64, so it is for texts that are kept.
 func runs(s string) (found []span) {
-	for i := 0; i < len(s); {
-		if !base64ish[s[i]] {
-			i++
+	const least = 24
+	for i := 0; i+least <= len(s); {
+		short := i + least - 1
+		for short >= i && base64ish[s[short]] {
+			short--
+		}
+		if short >= i { // runs before it are too short
+			i = short + 1
 			continue
 		}
-		end := run(s, i, base64ish)
-		if end-i < 24 {
-			i = end
-			continue
-		}
+		end := run(s, i+least, base64ish)
 		if sign := strings.LastIndexByte(strings.TrimRight(s[i:end], "="), '='); sign >= 0 { // NAME=value
 			i += sign + 1
 		}
 		beside := i > 0 && (dashed[s[i-1]] || s[i-1] == '.') || end < len(s) && (dashed[s[end]] || s[end] == '.' && end+1 < len(s) && alnum[s[end+1]])
 		switch n := end - i; {
-		case n == 24 && i >= 2 && s[i-2:i] == "s." && (i == 2 || !word[s[i-3]] && s[i-3] != '.') && odd(s[i:end]) && strings.ContainsAny(s[i:end], digitBytes):
+		case n == least && i >= 2 && s[i-2:i] == "s." && (i == 2 || !word[s[i-3]] && s[i-3] != '.') && odd(s[i:end]) && strings.ContainsAny(s[i:end], digitBytes):
 			found = append(found, span{i - 2, end, "vault-token", false})
 		case beside:
 		case n == 40 && accessKey(s[i:end]):

@@ -31,9 +31,13 @@ func plainToken(v string) bool {
 
 // path reports whether v, which has a slash, is rather a path than base64.
 func path(v string) bool {
+	const noise = 16 // bytes that no word explains: base64 has them
+	if len(v) < noise || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || 10*strings.Count(v, "/") > len(v) {
+		return true
+	}
 	n, size := wordlike.Unexplained(v)
 	first, _, _ := strings.Cut(strings.TrimPrefix(v, "/"), "/")
-	return strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && len(first) > 1 && wordy(first) || strings.HasPrefix(v, "~") || strings.HasPrefix(v, ".") || strings.HasPrefix(v, "@") || extension.MatchString(v) || website.MatchString(v) || 10*strings.Count(v, "/") > len(v) || 5*n < 3*size || n < 16
+	return n < noise || 5*n < 3*size || strings.HasPrefix(v, "/") && strings.Count(v, "/") > 1 && len(first) > 1 && wordy(first) || extension.MatchString(v) || website.MatchString(v)
 }
 
 var (
@@ -108,12 +112,14 @@ func doubtful(v string) bool {
 	n, size := wordlike.Unexplained(v)
 	signs := wordlike.Signs(v)
 	made := n+2*signs >= 8 && (mixed(v) || n >= 9 || signs > 1) && 2*(n+2*signs) >= size && n >= 4 && !extension.MatchString(v)
-	if strings.ToUpper(v) == v && (len(v) < 16 || !mixed(v)) { // a part's number, a sequence
+	if (len(v) < 16 || !mixed(v)) && strings.ToUpper(v) == v { // a part's number, a sequence
 		return false
 	}
 	switch {
 	case digest(v):
 		made = len(v) >= 32 && !uuid(v) && !strings.Contains(v, ":") && !strings.HasPrefix(v, "0x")
+	case !made && !hexWithDashes(v):
+		return false
 	case encodedWords(v), entropy(v) < 2.5, identifier.MatchString(v):
 		made = false
 	case hexWithDashes(v):

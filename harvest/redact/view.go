@@ -16,6 +16,14 @@ func (v *view) add(c byte, at, end int) {
 	v.text, v.at, v.end = append(v.text, c), append(v.at, int32(at)), append(v.end, int32(end))
 }
 
+// same adds s[from:to] as it is.
+func (v *view) same(s string, from, to int) {
+	v.text = append(v.text, s[from:to]...)
+	for i := from; i < to; i++ {
+		v.at, v.end = append(v.at, int32(i)), append(v.end, int32(i+1))
+	}
+}
+
 // back maps spans of the view to the text.
 func (v *view) back(spans []span) []span {
 	for i, p := range spans {
@@ -50,9 +58,7 @@ func decode(s string, joined bool) *view {
 			for i++; i < len(s) && !special[s[i]]; i++ {
 			}
 			if v != nil {
-				for ; from < i; from++ {
-					v.add(s[from], from, from+1)
-				}
+				v.same(s, from, i)
 			}
 			continue
 		}
@@ -104,9 +110,7 @@ const boundaryMark = 1
 // startView is a view of the first n bytes of s, in which nothing had to be decoded.
 func startView(s string, n int) *view {
 	v := &view{text: make([]byte, 0, len(s)), at: make([]int32, 0, len(s)), end: make([]int32, 0, len(s))}
-	for i := range n {
-		v.add(s[i], i, i+1)
-	}
+	v.same(s, 0, n)
 	return v
 }
 

@@ -46,20 +46,17 @@ func digest(v string) bool {
 		}
 	}
 	v = strings.TrimPrefix(v, "0x")
-	low := strings.ToLower(v)
-	if low != v && strings.ToUpper(v) != v {
-		return false
-	}
-	hexes := 0
-	for i := range len(low) {
-		switch {
-		case isHex(low[i]):
+	hexes, lower, upper := 0, false, false
+	for i := range len(v) {
+		switch c := v[i]; {
+		case isHex(c):
 			hexes++
-		case low[i] != '-':
+			lower, upper = lower || c >= 'a', upper || c >= 'A' && c <= 'F'
+		case c != '-':
 			return false
 		}
 	}
-	return hexes == len(v) && len(v) >= 7 || uuid(v)
+	return !(lower && upper) && (hexes == len(v) && len(v) >= 7 || uuid(v))
 }
 
 // uuid reports whether v has the form of a UUID.

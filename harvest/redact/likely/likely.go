@@ -66,7 +66,7 @@ type word struct {
 
 // NewText finds the words of s.
 func NewText(s string, kind Kind) *Text {
-	t := &Text{s: s, kind: kind}
+	t := &Text{s: s, kind: kind, words: make([]word, 0, len(s)/6+1)} // most have five letters and a blank
 	for i := 0; i < len(s); {
 		r, n := rune(s[i]), 1
 		if r >= utf8.RuneSelf {
