@@ -18,7 +18,7 @@ import (
 // concurrent use.
 type Regexp struct {
 	get   func() *regexp.Regexp
-	hints func() hints
+	hints func() *hints
 	asked atomic.Int32
 }
 
@@ -29,16 +29,15 @@ type hints struct {
 	lower    *regexp.Regexp // which finds the same in its lower case, if it is ASCII; nil if none does
 }
 
-func hintsOf(expr string) (h hints) {
+func hintsOf(expr string) *hints {
+	h := new(hints)
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return h
 	}
 	h.first = first(re)
-	letters := false
-	if ignoresCase(re, &letters) && letters {
-		unfold(re)
-		h.lower = regexp.MustCompile(re.String())
+	if low, tree := lower(expr, re); tree != nil {
+		h.lower, re = regexp.MustCompile(low), tree
 	}
 	h.required = required(re)
 	return h
@@ -91,7 +90,7 @@ var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") 
 func New(expr string) *Regexp {
 	r := &Regexp{
 		get:   sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
-		hints: sync.OnceValue(func() hints { return hintsOf(expr) }),
+		hints: sync.OnceValue(func() *hints { return hintsOf(expr) }),
 	}
 	if inTest {
 		r.get()

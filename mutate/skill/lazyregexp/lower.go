@@ -2,56 +2,65 @@ package lazyregexp
 
 import (
 	"regexp/syntax"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// ignoresCase reports whether re finds the same in a text of ASCII and in its lower case;
-// letters becomes true if re has some.
-func ignoresCase(re *syntax.Regexp, letters *bool) bool {
+// lower is an expr that finds in the lower case of a text of ASCII what expr, which is re
+// and ignores case, finds in the text: it is faster, and it is known what a match holds.
+// It is nil if there is none.
+func lower(expr string, re *syntax.Regexp) (string, *syntax.Regexp) {
+	low, ok := strings.CutPrefix(expr, "(?i)")
+	if !ok {
+		return "", nil
+	}
+	tree, err := syntax.Parse(low, syntax.Perl)
+	if err != nil || !alike(re, tree) {
+		return "", nil
+	}
+	return low, tree
+}
+
+// alike reports whether low finds in lower case what re, which ignores it, finds.
+func alike(re, low *syntax.Regexp) bool {
+	if re.Op != low.Op || re.Min != low.Min || re.Max != low.Max || (re.Flags^low.Flags)&^syntax.FoldCase != 0 || len(re.Sub) != len(low.Sub) {
+		return false
+	}
 	switch re.Op {
 	case syntax.OpLiteral:
-		for _, r := range re.Rune {
-			if unicode.SimpleFold(r) != r {
-				if re.Flags&syntax.FoldCase == 0 {
-					return false
-				}
-				*letters = true
+		if len(re.Rune) != len(low.Rune) {
+			return false
+		}
+		for i, r := range low.Rune {
+			if unicode.ToLower(r) != r || unicode.ToLower(re.Rune[i]) != r {
+				return false
 			}
 		}
 	case syntax.OpCharClass:
-		var in [utf8.RuneSelf]bool
-		for i := 0; i < len(re.Rune); i += 2 {
-			for r := re.Rune[i]; r <= min(re.Rune[i+1], utf8.RuneSelf-1); r++ {
-				in[r] = true
-			}
-		}
-		for r := 'a'; r <= 'z'; r++ {
-			if in[r] != in[r-'a'+'A'] {
+		a, b := members(re.Rune), members(low.Rune)
+		for c := range a {
+			if a[c] != b[c] && (c < 'A' || c > 'Z') {
 				return false
 			}
 		}
 	}
-	for _, sub := range re.Sub {
-		if !ignoresCase(sub, letters) {
+	for i, sub := range re.Sub {
+		if !alike(sub, low.Sub[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// unfold makes of re, which ignores case, what finds in lower case what re finds: it is
-// faster, and it is known what a match holds.
-func unfold(re *syntax.Regexp) {
-	if re.Op == syntax.OpLiteral {
-		for i, r := range re.Rune {
-			re.Rune[i] = unicode.ToLower(r)
+// members are the characters of ASCII in a class.
+func members(class []rune) (in [utf8.RuneSelf]bool) {
+	for i := 0; i < len(class); i += 2 {
+		for r := class[i]; r <= min(class[i+1], utf8.RuneSelf-1); r++ {
+			in[r] = true
 		}
 	}
-	re.Flags &^= syntax.FoldCase
-	for _, sub := range re.Sub {
-		unfold(sub)
-	}
+	return in
 }
 
 func ascii(s string) bool {
