@@ -14,13 +14,13 @@ import (
 type cue struct {
 	label      Label
 	confidence float64
-	re         pattern
+	re         *lazyregexp.Regexp
 }
 
 func cues(list ...[3]any) []cue {
 	var out []cue
 	for _, c := range list {
-		out = append(out, cue{c[0].(Label), c[1].(float64), newPattern(c[2].(string))})
+		out = append(out, cue{c[0].(Label), c[1].(float64), lazyregexp.New(c[2].(string))})
 	}
 	return out
 }
@@ -38,10 +38,10 @@ const (
 )
 
 // negated matches phrases that begin with "no" but are no refusal.
-var negated = newPattern(`^no[,. !]*(?:problem|worries|issues?|complaints|need(?: to (?:worry|apologi[sz]e))?|biggie|questions|further (?:changes|questions|comments)|more (?:changes|questions)|that's (?:all|it|fine|perfect|great|good)|that is (?:all|it|fine|perfect|great|good)|it's (?:fine|perfect|great|good)|this is (?:fine|perfect|great|good)|looks good|all good|thanks?|thank you)\b`)
+var negated = lazyregexp.New(`^no[,. !]*(?:problem|worries|issues?|complaints|need(?: to (?:worry|apologi[sz]e))?|biggie|questions|further (?:changes|questions|comments)|more (?:changes|questions)|that's (?:all|it|fine|perfect|great|good)|that is (?:all|it|fine|perfect|great|good)|it's (?:fine|perfect|great|good)|this is (?:fine|perfect|great|good)|looks good|all good|thanks?|thank you)\b`)
 
 // neutral matches a "no" that answers a question of the agent's.
-var neutral = newPattern(`^(?:no|not)[, ]+(?:idea|preference|opinion|clue|rush|reason|hurry|sure|yet|now|important|necessary|needed|leave (?:it|that|them)|keep (?:it|that|them) (?:as|like)|i (?:don't|do not) (?:know|think so|mind))\b`)
+var neutral = lazyregexp.New(`^(?:no|not)[, ]+(?:idea|preference|opinion|clue|rush|reason|hurry|sure|yet|now|important|necessary|needed|leave (?:it|that|them)|keep (?:it|that|them) (?:as|like)|i (?:don't|do not) (?:know|think so|mind))\b`)
 
 // discard matches orders to throw the work away.
 var discard = cues(
@@ -102,11 +102,11 @@ var accept = cues(
 var turning = lazyregexp.New(`(?:^|[,.;!?–—-] ?|\s)(?:but|however|though|except|only|one (?:more |small |last )?(?:issue|nit|problem|bug|mistake)|almost|nearly|apart from|aside from)\b(.*)$`)
 
 // onward matches the next step within the subject: neither praise nor blame.
-var onward = newPattern(`^(?:now|next|then|also|and|ok(?:ay)?[,. ]+(?:now|next|then|also|and|let's|do|go)|additionally|after that|in addition|while you're at it|same (?:for|with|thing)|do the same|the same|repeat (?:this|that) for|continue|go on|go ahead|proceed|carry on|keep going|more|let's|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|option|the (?:first|second|third|last) one|a|b|c|both|\d+)\b`)
+var onward = lazyregexp.New(`^(?:now|next|then|also|and|ok(?:ay)?[,. ]+(?:now|next|then|also|and|let's|do|go)|additionally|after that|in addition|while you're at it|same (?:for|with|thing)|do the same|the same|repeat (?:this|that) for|continue|go on|go ahead|proceed|carry on|keep going|more|let's|yes|yep|yeah|sure|ok(?:ay)?|please do|do it|option|the (?:first|second|third|last) one|a|b|c|both|\d+)\b`)
 
 // fresh matches the beginning of a new request. What follows in it ("it should be
 // fast", "instead of a map") is about that request, not about the answer before.
-var fresh = newPattern(`^(?:please |can you |could you |would you |i want you to |i'd like you to |i need you to |help me |let's |i want to |we need to )*` +
+var fresh = lazyregexp.New(`^(?:please |can you |could you |would you |i want you to |i'd like you to |i need you to |help me |let's |i want to |we need to )*` +
 	`(?:write|implement|create|add|explain|build|generate|summari[sz]e|list|show|find|search|read|open|run|test|document|translate|plot|draw|describe|` +
 	`investigate|look|check|tell|give|set up|install|design|plan|review|compare|analy[sz]e|refactor|debug|draft|prepare|extract|compute|calculate|count|` +
 	`make (?:a|an|me|another)|how|what|when|who|which|is there|are there)\b`)
@@ -115,13 +115,13 @@ var fresh = newPattern(`^(?:please |can you |could you |would you |i want you to
 var hedge = lazyregexp.New(`^(?:(?:but|hmm+|hm|wait|hold on|um+|uh+|actually|err+|well|oh|so)[,. …-]+)+(?:for .*)?`)
 
 // wish matches praise that is only asked for: "it should look good".
-var wish = newPattern(`\b(?:should|must|could|would|can|if|make|need|needs|want|until|nice to have)\b`)
+var wish = lazyregexp.New(`\b(?:should|must|could|would|can|if|make|need|needs|want|until|nice to have)\b`)
 
 // anaphor matches references to an earlier message.
-var anaphor = newPattern(`\b(?:it|its|that|this|these|those|them|they|same|above|previous|again|earlier|former|latter|there|instead|also|too|both|other|one|ones|rest|here)\b`)
+var anaphor = lazyregexp.New(`\b(?:it|its|that|this|these|those|them|they|same|above|previous|again|earlier|former|latter|there|instead|also|too|both|other|one|ones|rest|here)\b`)
 
 // rework matches requests for the same thing again.
-var rework = newPattern(`\b(?:again|redo|retry|re-?run|once more|one more time|another (?:try|go|attempt)|try (?:again|harder))\b`)
+var rework = lazyregexp.New(`\b(?:again|redo|retry|re-?run|once more|one more time|another (?:try|go|attempt)|try (?:again|harder))\b`)
 
 // Classify labels a reply to an answer by the person's own words in it (see ownwords.Of).
 // It does not know the request: a reply that begins a new subject is Unknown, and so is
