@@ -55,7 +55,7 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 		stats.Fallbacks[why]++
 	}
 	if !slices.ContainsFunc(out.corrections, func(t int) bool {
-		own := s.own(t)
+		own := s.Own(t)
 		return len(strings.Fields(own)) > 2 || own == strings.TrimSpace(s.Turns[t].Prompt)
 	}) {
 		return nil, nil
@@ -75,7 +75,7 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 // said are the user's own words in each correction.
 func (s *Session) said(out outcome) (said []string) {
 	for _, t := range out.corrections {
-		said = append(said, head(strings.Join(strings.Fields(s.own(t)), " "), quotedInCheck))
+		said = append(said, head(strings.Join(strings.Fields(s.Own(t)), " "), quotedInCheck))
 	}
 	return said
 }
@@ -106,7 +106,7 @@ const triedBefore = "failed before"
 // ask has the model write the checks, unless it failed on this input before. If there
 // are no checks, why is the reason.
 func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case, stats *MineStats) (checks []eval.Check, why string, err error) {
-	seen := recorded{Answer: tail(rec.Answer, maxQuote), Accepted: tail(c.Reference, maxQuote)}
+	seen := recorded{Answer: Tail(rec.Answer, maxQuote), Accepted: Tail(c.Reference, maxQuote)}
 	seen.Request = seen.Pasted.takeFrom(c.Prompt)
 	for _, m := range c.Context {
 		if m.Role == "user" {
@@ -117,7 +117,7 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case, stats *Min
 	for _, text := range rec.Corrections {
 		seen.Corrections = append(seen.Corrections, seen.Pasted.takeFrom(text))
 	}
-	user, err := quote(checksOrigins, seen, m.Redactor)
+	user, err := Quote(checksOrigins, seen, m.Redactor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -192,9 +192,9 @@ func (m *Miner) fit(reply eval.Completion, accepted, corrected string) (checks [
 
 var block = lazyregexp.New("(?s)```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```")
 
-// parseBlock reads the JSON in the one fenced block of a reply. A field that into
+// ParseBlock reads the JSON in the one fenced block of a reply. A field that into
 // does not have makes all of it unusable.
-func parseBlock(text string, into any) error {
+func ParseBlock(text string, into any) error {
 	blocks := block.FindAllStringSubmatch(text, -1)
 	if len(blocks) != 1 || strings.Count(text, "```") != 2 {
 		return errors.New("not one fenced block")
@@ -215,7 +215,7 @@ func parseChecks(text string) ([]eval.Check, error) {
 	var got struct {
 		Checks []eval.Check `json:"checks"`
 	}
-	if err := parseBlock(text, &got); err != nil {
+	if err := ParseBlock(text, &got); err != nil {
 		return nil, fmt.Errorf("parse checks: %w", err)
 	}
 	if len(got.Checks) == 0 || len(got.Checks) > maxChecks {

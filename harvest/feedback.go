@@ -27,8 +27,8 @@ type outcome struct {
 
 // Assess labels every invocation of s by what the user wrote and did next. It reads the
 // next three human turns, three more after a correction, and stops at the next use of
-// the same skill. A label by a Labeller is kept if Assess itself finds none. It may be
-// called again.
+// the same skill. What a model has read counts more than the lexicon: see Reading. It may
+// be called again.
 func Assess(s *Session) {
 	for i := range s.Invocations {
 		s.Invocations[i].Feedback = assess(s, s.Invocations[i]).Feedback
@@ -41,6 +41,26 @@ func assess(s *Session, v Invocation) outcome {
 		return out
 	}
 	used := &s.Turns[v.Turn]
+	if r := used.Reading; r != nil && r.fits(s, v.Turn) {
+		out.read(s, v)
+	} else {
+		out.listen(s, v)
+	}
+	if used.Interrupted {
+		switch out.Label {
+		case Corrected:
+			out.Confidence = max(out.Confidence, .9)
+		default: // whatever the reply, this answer was stopped
+			out.Feedback = Feedback{Label: Rejected, Confidence: .8, Evidence: "[interrupted by the user]", Turn: v.Turn}
+			out.accepted, out.final = -1, -1
+		}
+	}
+	return out
+}
+
+// listen labels a use by the cues of the lexicon.
+func (out *outcome) listen(s *Session, v Invocation) {
+	used := &s.Turns[v.Turn]
 	left := -1 // the turn that began another subject
 	decide := func(f Feedback, turn int) {
 		if out.Label == Unknown {
@@ -50,7 +70,7 @@ func assess(s *Session, v Invocation) outcome {
 	}
 	last := min(len(s.Turns)-1, v.Turn+horizon)
 	for t := v.Turn + 1; t <= last; t++ {
-		prompt, own := s.Turns[t].Prompt, s.own(t)
+		prompt, own := s.Turns[t].Prompt, s.Own(t)
 		if uses(s, t, v.Skill) {
 			if own != "" && (reworks(own) || near(used.Prompt, prompt)) {
 				decide(Feedback{Label: Repeated, Confidence: .8, Evidence: firstWords(own)}, t)
@@ -101,16 +121,6 @@ func assess(s *Session, v Invocation) outcome {
 	if out.Label == Unknown {
 		out.unsaid(s, v, left)
 	}
-	if used.Interrupted {
-		switch out.Label {
-		case Corrected:
-			out.Confidence = max(out.Confidence, .9)
-		default: // whatever the reply, this answer was stopped
-			out.Feedback = Feedback{Label: Rejected, Confidence: .8, Evidence: "[interrupted by the user]", Turn: v.Turn}
-			out.accepted, out.final = -1, -1
-		}
-	}
-	return out
 }
 
 // uses reports whether the skill was invoked in turn t.

@@ -216,7 +216,7 @@ func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval
 		s := specimen{Number: i + 1}
 		s.Prompt = s.Pasted.takeFrom(c.Prompt)
 		for _, m := range c.Context[max(0, len(c.Context)-4):] {
-			s.Context = append(s.Context, eval.Message{Role: m.Role, Text: tail(m.Text, maxQuote/4)})
+			s.Context = append(s.Context, eval.Message{Role: m.Role, Text: Tail(m.Text, maxQuote/4)})
 		}
 		for path := range c.Files {
 			s.Files = append(s.Files, path)
@@ -233,7 +233,7 @@ func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval
 	for _, c := range written[max(0, len(written)-shownWritten):] {
 		seen.Written = append(seen.Written, head(strings.Join(strings.Fields(c.Prompt), " "), 160))
 	}
-	user, err := quote(generateOrigins, seen, g.Redactor)
+	user, err := Quote(generateOrigins, seen, g.Redactor)
 	if err != nil {
 		return nil, "", err
 	}

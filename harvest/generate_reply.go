@@ -37,7 +37,7 @@ func parseCases(text string, shown int) ([]draft, error) {
 	var got struct {
 		Cases []draft `json:"cases"`
 	}
-	if err := parseBlock(text, &got); err != nil {
+	if err := ParseBlock(text, &got); err != nil {
 		return nil, fmt.Errorf("parse cases: %w", err)
 	}
 	if len(got.Cases) == 0 || len(got.Cases) > 4*casesACall {

@@ -23,14 +23,12 @@ type Miner struct {
 	// Model writes checks from corrections; nil: each correction becomes a
 	// judge's rubric that quotes it.
 	Model eval.Model
-	// Labeller reads the replies that the lexicon cannot; nil: they stay unknown.
-	Labeller *Labeller
 	// Memory keeps the corrections for which Model wrote no usable checks, so that it
 	// is not asked again; nil: it is.
 	Memory   Memory
 	Redactor redact.Redactor  // for what the model returns; nil: redact.Detector
 	Now      func() time.Time // nil: time.Now; dates cases whose session has no clock
-	// May reports whether Model and Labeller may be shown a session; nil: every one.
+	// May reports whether Model may be shown a session; nil: every one.
 	May func(*Session) bool
 	// IncludeHeadless admits sessions that a program drove. No person read their
 	// answers, so what follows them is weak evidence.
@@ -72,7 +70,6 @@ type MineStats struct {
 	ModelCalls int `json:"model_calls"`
 	// Fallbacks counts, by reason, the cases whose checks the model could not write.
 	Fallbacks map[string]int `json:"fallbacks,omitempty"`
-	LabelStats
 }
 
 // Mine turns the uses of a skill in sessions into cases: a corrected use into checks on
@@ -97,11 +94,6 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 	var cases []eval.Case
 	var err error
 	sessions = m.admit(sessions, &stats)
-	if m.Labeller != nil {
-		if stats.LabelStats, err = m.label(ctx, sessions, skill); err != nil {
-			return nil, stats, err
-		}
-	}
 	for _, s := range sessions {
 		for _, u := range uniqueUses(s, skill) {
 			var c *eval.Case
@@ -131,20 +123,6 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 	stats.Cases = len(cases)
 	stats.Clusters, _ = Cluster(cases, m.Existing)
 	return cases, stats, err
-}
-
-// label labels what may be shown to a model, and the rest by what is remembered.
-func (m *Miner) label(ctx context.Context, sessions []*Session, skill string) (LabelStats, error) {
-	may := func(s *Session) bool { return m.May == nil || m.May(s) }
-	silent := *m.Labeller
-	silent.Model = nil
-	old, err := silent.Label(ctx, slices.DeleteFunc(slices.Clone(sessions), may), skill)
-	if err != nil {
-		return old, err
-	}
-	stats, err := m.Labeller.Label(ctx, slices.DeleteFunc(slices.Clone(sessions), func(s *Session) bool { return !may(s) }), skill)
-	stats.Labelled, stats.LabelsUnusable = stats.Labelled+old.Labelled, stats.LabelsUnusable+old.LabelsUnusable
-	return stats, err
 }
 
 // admit are the sessions that cases may be made of.

@@ -148,7 +148,7 @@ func TestTooFastToType(t *testing.T) {
 	}
 }
 
-// A model that writes checks or labels sees what was pasted as that.
+// A model that writes checks sees what was pasted as that.
 func TestPastedInPrompts(t *testing.T) {
 	m := oracle{reply: "```json\n{\"checks\":[{\"type\":\"contains\",\"value\":\"logarithmic\"}]}\n```"}
 	s := session("!Make a chart of this:\n```\nPASTE ONE\n``` => linear", "no, use a log scale:\n<document>PASTE TWO</document> => done")
@@ -162,13 +162,5 @@ func TestPastedInPrompts(t *testing.T) {
 		if !strings.Contains(flat, want) {
 			t.Errorf("no %s in %s", want, flat)
 		}
-	}
-	l := oracle{reply: labels(`{"use":1,"label":"corrected","reply":1,"evidence":"EINGEFÜGT"}`)}
-	s = session("!Zeichne das als Diagramm => Gezeichnet.", "was heißt denn das hier bloß\n```\nEINGEFÜGT\n```")
-	if _, stats := mine(t, Miner{Labeller: &Labeller{Model: &l}}, s); stats.LabelsUnusable != 1 || s.Invocations[0].Feedback.By != "" {
-		t.Errorf("evidence in a paste was believed: %+v, %+v", stats, s.Invocations[0].Feedback)
-	}
-	if len(l.seen) != 1 || strings.Contains(l.seen[0].User, "EINGEF") {
-		t.Errorf("the labeller saw the paste as a reply: %v", l.seen)
 	}
 }

@@ -18,17 +18,16 @@ import (
 // anywhere, so all its answers count as such.
 const (
 	checksOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
-	labelOrigins    = "Recorded (origin of request and replies: user; of answer: assistant, which may repeat tools and web pages):\n"
 	generateOrigins = "Recorded (origin of skill and description: the skill; of context: its role; of prompt, files and checks: user, as a model may have put it; of pasted: unknown; of written: a model):\n"
 )
 
 // jsonString matches a string in JSON made by json.Marshal.
 var jsonString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
-// quote is v as a model may see it, below our line about its origins: JSON, in which
+// Quote is v as a model may see it, below our line about its origins: JSON, in which
 // text cannot end its own string, with every string inert, every line marked as a
 // quotation, and all secrets redacted.
-func quote(origins string, v any, red redact.Redactor) (string, error) {
+func Quote(origins string, v any, red redact.Redactor) (string, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("quote recorded text: %w", err)
@@ -71,5 +70,13 @@ func (p *pastes) takeFrom(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// unpasted is takeFrom for prompts that do not show what was pasted.
-func unpasted(text string) string { return new(pastes).takeFrom(text) }
+// Unpasted is a message, at most so many characters of it, with a mark in place of each
+// part that is not the person's own, and the beginnings of those parts.
+func Unpasted(text string, most int) (own string, pasted []string) {
+	var p pastes
+	own = head(p.takeFrom(text), most)
+	for i := range p {
+		p[i] = head(p[i], most/2)
+	}
+	return own, p
+}

@@ -39,7 +39,7 @@ func preceding(s *Session, turn int) []eval.Message {
 		// The request matters more than the answer's beginning.
 		said = head(said, max(left/2, left-utf8.RuneCountInString(answer)))
 		left -= utf8.RuneCountInString(said)
-		if answer = tail(answer, left); answer != "" {
+		if answer = Tail(answer, left); answer != "" {
 			left -= utf8.RuneCountInString(answer)
 			back = append(back, eval.Message{Role: "assistant", Text: answer})
 		}
@@ -51,7 +51,7 @@ func preceding(s *Session, turn int) []eval.Message {
 
 const elision = "[…] "
 
-// head is the first n runes of s, tail the last, including a mark for what was cut.
+// Tail is the last n runes of s, head the first, including a mark for what was cut.
 func head(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
@@ -63,7 +63,7 @@ func head(s string, n int) string {
 	return string(r[:n-len([]rune(elision))]) + " […]"
 }
 
-func tail(s string, n int) string {
+func Tail(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s

@@ -97,22 +97,24 @@ type Turn struct {
 	APIErrors   int         `json:"api_errors,omitempty"`
 	Committed   string      `json:"committed,omitempty"` // SHA of the user's commit of this turn's work
 	Work        []work.Act  `json:"-"`                   // what the agent did, in order; stored apart
-	Reading     *Reading    `json:"reading,omitempty"`   // of the prompt; nil: it was not read
+	Reading     *Reading    `json:"reading,omitempty"`   // nil: it was not read
 }
 
-// A Reading is what a prompt says of the agent's work before it.
+// A Reading is what the user's next messages say of a turn's work.
 type Reading struct {
 	Label Label `json:"label"` // Corrected, Accepted, Rejected, Repeated or Unknown
-	// Words are the user's own that decide, as in the prompt; "" only if Label is Unknown.
+	// Words are the user's own that decide, as typed in turn Reply; "" only if Label is
+	// Unknown.
 	Words string `json:"words,omitempty"`
-	// Concerns is what could have prevented a correction: "skill:NAME" of a skill in play,
-	// "standing" for the standing instructions; "" for neither.
+	Reply int    `json:"reply,omitempty"` // index of a later turn
+	// Concerns is whose text could have prevented a correction: "skill:NAME" of a skill in
+	// play, "standing" for the standing instructions; "" for neither.
 	Concerns string `json:"concerns,omitempty"`
-	Rule     string `json:"rule,omitempty"` // the general one that prevents it, at most 20 words
-	// Replayable: a checkout of the repository suffices to make the request before it
-	// again.
-	Replayable bool   `json:"replayable,omitempty"`
-	By         string `json:"by"` // who read it: "model" or "memory", a write to an agent's memory
+	Rule     string `json:"rule,omitempty"` // the general one that prevents it; "" for none
+	// Replayable is whether a checkout of the repository suffices to make the request
+	// again: "yes", "no" or "unclear".
+	Replayable string `json:"replayable,omitempty"`
+	By         string `json:"by"` // who read it: "model"; or "memory": the agent wrote Rule into its memory
 }
 
 // Spend adds the usage of one request of the turn.

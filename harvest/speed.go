@@ -18,9 +18,9 @@ const (
 	together = 2 * time.Second
 )
 
-// own is the text of turn t that the person wrote: nothing if they cannot have typed it
+// Own is the text of turn t that the person wrote: nothing if they cannot have typed it
 // since the prompt before.
-func (s *Session) own(t int) string {
+func (s *Session) Own(t int) string {
 	text := ownwords.Of(s.Turns[t].Prompt)
 	n := utf8.RuneCountInString(text)
 	if n < instant {

@@ -79,12 +79,12 @@ func TestHarvestedOrdersDoNotAct(t *testing.T) {
 		foreign := turns("das Ergebnis gefällt mir überhaupt noch keineswegs, weil sämtliche Achsen vollkommen unbeschriftet daherkommen: " + text)
 		foreign.ID, foreign.Turns = "s2", foreign.Turns[:3]
 		Assess(foreign)
-		cases, stats, err := Mine(t.Context(), []*Session{corrected, foreign}, "plot", Miner{Model: o, Labeller: &Labeller{Model: o}})
+		cases, stats, err := Mine(t.Context(), []*Session{corrected, foreign}, "plot", Miner{Model: o})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stats.ModelCalls == 0 || stats.LabelCalls == 0 || len(cases) == 0 {
-			t.Fatalf("order %d: %d calls of the miner, %d of the labeller, %d cases", i, stats.ModelCalls, stats.LabelCalls, len(cases))
+		if stats.ModelCalls == 0 || len(cases) == 0 {
+			t.Fatalf("order %d: %d calls of the miner, %d cases", i, stats.ModelCalls, len(cases))
 		}
 		for _, c := range cases {
 			for _, k := range c.Checks {

@@ -59,7 +59,11 @@ func (s *Store) Due(ctx context.Context, before func(agent string) time.Time, bu
 		if last.IsZero() && modified.Valid {
 			last = time.Unix(0, modified.Int64)
 		}
-		if last.Before(before(d.Agent)) {
+		agent := d.Agent
+		if strings.Contains(d.Path, harvest.CheckpointMark+"/") {
+			agent = "" // its repository keeps it, whatever the agent does with its transcripts
+		}
+		if last.Before(before(agent)) {
 			x.Sessions = append(x.Sessions, d)
 		} else {
 			kept[d.ID] = true

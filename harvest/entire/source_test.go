@@ -82,8 +82,8 @@ func TestLayouts(t *testing.T) {
 			if s.Path != r.dir+"#entire/s1" || s.CWD != "/home/dev/shop" {
 				t.Errorf("path %s, folder %s", s.Path, s.CWD)
 			}
-			if f := s.Invocations[0].Feedback; f.Label != harvest.Accepted || f.Confidence >= .7 || !strings.Contains(f.Evidence, one[:7]) {
-				t.Errorf("feedback %+v", f)
+			if f := s.Invocations[0].Feedback; f.Label != harvest.Unknown {
+				t.Errorf("a commit alone is no acceptance: %+v", f)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 )
@@ -22,9 +23,16 @@ type Mining struct {
 	OnTrial  bool                        // a challenger is on trial: new cases are held out for it
 }
 
-// Mine turns the stored uses of a skill into cases and assigns their splits. It returns
-// the new cases, and those that a model has rewritten.
-func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eval.Case, stats harvest.MineStats, err error) {
+// MineStats counts what Mine did.
+type MineStats struct {
+	harvest.MineStats
+	Reading reading.Stats `json:"reading"`
+}
+
+// Mine has what users said about the uses of a skill read, turns the stored uses into
+// cases and assigns their splits. It returns the new cases, and those that a model has
+// rewritten.
+func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eval.Case, stats MineStats, err error) {
 	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
 	if err != nil {
 		return nil, stats, err
@@ -54,8 +62,12 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 		}
 		known = slices.DeleteFunc(known, Quoted)
 	}
-	mined, stats, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, Kept: kept, IncludeHeadless: m.Headless,
-		Labeller: &harvest.Labeller{Model: m.Model, Memory: g.Store, Redactor: g.Redactor, Save: g.Store.SaveSession}})
+	reader := reading.Reader{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Save: g.Store.SaveSession, Headless: m.Headless}
+	if stats.Reading, err = reader.Uses(ctx, ptrs, name); err != nil {
+		return nil, stats, err
+	}
+	mined, counts, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, Kept: kept, IncludeHeadless: m.Headless})
+	stats.MineStats = counts
 	if err != nil && len(mined) == 0 {
 		return nil, stats, err
 	}

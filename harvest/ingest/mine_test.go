@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,8 +117,8 @@ func TestQuotedCorrectionsAreMinedAgain(t *testing.T) {
 			t.Errorf("case %s (%s, %s) became %s (%s, %s)", old.ID, old.Split, old.Cluster, c.ID, c.Split, c.Cluster)
 		}
 	}
-	if _, _, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || m.calls != 2 {
-		t.Errorf("%d calls, error %v; want the 2 of the first time", m.calls, err)
+	if _, _, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || m.calls != 3 {
+		t.Errorf("%d calls, error %v; want the 3 of the first time", m.calls, err)
 	}
 }
 
@@ -163,11 +164,21 @@ func TestTrialGetsNoCasesOfKnownSessions(t *testing.T) {
 type mumbler struct {
 	scribe
 	reply string
+	entry string // in its place: about each moment, with %s for its id
 }
 
-func (m *mumbler) Complete(context.Context, eval.Prompt) (eval.Completion, error) {
+func (m *mumbler) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) {
 	m.calls++
-	return eval.Completion{Text: m.reply, Finish: "stop"}, nil
+	if m.entry == "" {
+		return eval.Completion{Text: m.reply, Finish: "stop"}, nil
+	}
+	var list []string
+	for line := range strings.Lines(p.User) {
+		if id, ok := strings.CutPrefix(line, "moment "); ok {
+			list = append(list, strings.ReplaceAll(m.entry, "%s", strings.TrimSpace(id)))
+		}
+	}
+	return eval.Completion{Text: "```json\n{\"moments\":[" + strings.Join(list, ",") + "]}\n```", Finish: "stop"}, nil
 }
 
 // A reply that could not be used was paid for: the next run does not ask for it
@@ -179,8 +190,8 @@ func TestFailedRepliesAreNotPaidTwice(t *testing.T) {
 	mineAll(t, g)
 	m := mumbler{reply: "I would rather not."}
 	for range 2 {
-		if _, stats, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || m.calls != 2 || stats.Cases != 0 {
-			t.Errorf("%d calls, %+v, %v; want the 2 of the first time, and no new case", m.calls, stats, err)
+		if _, stats, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || m.calls != 3 || stats.Cases != 0 {
+			t.Errorf("%d calls, %+v, %v; want the 3 of the first time (two for checks, one to read), and no new case", m.calls, stats, err)
 		}
 	}
 	if n := checkTypes(t, g); n[eval.Judge] != 2 || len(n) != 1 {
@@ -215,20 +226,20 @@ func TestForeignRepliesAreRead(t *testing.T) {
 		}
 		return uses[0].Corrected
 	}
-	m := mumbler{reply: "```json\n{\"labels\":[{\"use\":1,\"label\":\"corrected\",\"reply\":1,\"evidence\":\"bitte logarithmisch\"}]}\n```"}
+	m := mumbler{entry: `{"id":"%s","label":"corrected","words":"bitte logarithmisch","replayable":"yes"}`}
 	session()
 	if _, stats, err := g.Mine(ctx, "dataviz", Mining{}); err != nil || stats.Unknown != 1 {
 		t.Errorf("without a model: %+v, %v", stats, err)
 	}
-	// The one reply of this model serves as labels, and is no checks.
-	if _, stats, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || stats.Corrected != 1 || stats.LabelCalls != 1 || m.calls != 2 || corrected() != 1 {
+	// The one reply of this model is a reading, and no checks.
+	if _, stats, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || stats.Corrected != 1 || stats.Reading.Calls != 1 || m.calls != 2 || corrected() != 1 {
 		t.Errorf("%+v, %d calls, %v", stats, m.calls, err)
 	}
 	session()
 	if n := corrected(); n != 0 {
 		t.Errorf("%d corrected uses in a session that nobody has labelled", n)
 	}
-	if _, stats, err := g.Mine(ctx, "dataviz", Mining{}); err != nil || stats.Labelled != 1 || stats.LabelCalls != 0 || corrected() != 1 {
+	if _, stats, err := g.Mine(ctx, "dataviz", Mining{}); err != nil || stats.Reading.Read != 1 || stats.Reading.Calls != 0 || corrected() != 1 {
 		t.Errorf("read anew: %+v, %v", stats, err)
 	}
 	if _, err := db.PurgeSession(ctx, "de"); err != nil {

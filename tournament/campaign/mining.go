@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -84,8 +85,12 @@ func ForecastMining(ctx context.Context, db *store.Store, name string, may func(
 		ptrs[i] = &sessions[i]
 	}
 	c := &askCount{id: who}
+	reader := reading.Reader{Model: c, May: may, Memory: db, Redactor: red, Headless: headless}
+	if _, err := reader.Uses(ctx, ptrs, name); err != nil {
+		return nil, err
+	}
 	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, May: may, Memory: db, Redactor: red, Now: now, Existing: slices.DeleteFunc(known, ingest.Quoted), Kept: kept,
-		IncludeHeadless: headless, Labeller: &harvest.Labeller{Model: c, Memory: db, Redactor: red}})
+		IncludeHeadless: headless})
 	return &MiningForecast{Calls: c.calls, in: c.in, bytes: c.bytes}, err
 }
 
