@@ -47,6 +47,7 @@ type Source struct {
 	Turn    string    `json:"turn,omitempty"`
 	Origin  string    `json:"origin,omitempty"`  // "mined", "generated" or "imported"
 	Outcome string    `json:"outcome,omitempty"` // what the user did next: corrected, accepted, …
+	Stratum string    `json:"stratum,omitempty"` // of a mined case: corrected, accepted or silent, by which uses are weighted
 	Time    time.Time `json:"time,omitzero"`
 	// Also are the agents and sessions of further cases that the model had seen which wrote
 	// this one: it may repeat their text.

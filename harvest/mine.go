@@ -60,9 +60,8 @@ type MineStats struct {
 	Abandoned int `json:"abandoned"`
 	Unknown   int `json:"unknown"`
 
-	LowConfidence int `json:"low_confidence"` // corrected or accepted, but not surely enough for a case
 	NotReplayable int `json:"not_replayable"` // neither prompt nor context contains the request
-	NoAnswer      int `json:"no_answer"`      // accepted, but no answer was recorded
+	NoAnswer      int `json:"no_answer"`      // accepted, but no answer was recorded: a case without a comparison
 	Known         int `json:"known"`          // in Existing already
 	Cases         int `json:"cases"`
 	Clusters      int `json:"clusters"`
@@ -72,8 +71,27 @@ type MineStats struct {
 	Fallbacks map[string]int `json:"fallbacks,omitempty"`
 }
 
+// of is the count of a label.
+func (m *MineStats) of(l Label) *int {
+	switch l {
+	case Corrected:
+		return &m.Corrected
+	case Accepted:
+		return &m.Accepted
+	case Rejected:
+		return &m.Rejected
+	case Repeated:
+		return &m.Repeated
+	case Abandoned:
+		return &m.Abandoned
+	}
+	return &m.Unknown
+}
+
 // Mine turns the uses of a skill in sessions into cases: a corrected use into checks on
-// what the user asked for, an accepted use into a comparison with its answer. Sessions
+// what the user asked for, an accepted use into a comparison with its answer, and one
+// about which nothing was said into the question whether the request is fulfilled: cases
+// of corrections alone would reward a skill for breaking what works. Sessions
 // must be assessed and redacted, as the readers return them. Case ids depend on
 // session, turn and skill alone; Split is left empty.
 //
@@ -211,28 +229,7 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 		stats.Known++
 		return nil, nil
 	}
-	switch out.Label {
-	case Corrected:
-		stats.Corrected++
-	case Accepted:
-		stats.Accepted++
-	case Rejected:
-		stats.Rejected++
-		return nil, nil
-	case Repeated:
-		stats.Repeated++
-		return nil, nil
-	case Abandoned:
-		stats.Abandoned++
-		return nil, nil
-	default:
-		stats.Unknown++
-		return nil, nil
-	}
-	if out.Confidence < m.MinConfidence {
-		stats.LowConfidence++
-		return nil, nil
-	}
+	*stats.of(out.Label)++
 	if !replayable(c) {
 		stats.NotReplayable++
 		return nil, nil
@@ -240,22 +237,21 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 	if out.final >= 0 {
 		c.Reference = s.Turns[out.final].Answer
 	}
-	if out.Label == Accepted {
-		if c.Reference == "" {
-			stats.NoAnswer++
-			return nil, nil
-		}
+	switch {
+	case c.Source.Stratum == Silent:
+	case out.Label == Accepted && c.Reference == "":
+		stats.NoAnswer++
+	case out.Label == Accepted:
 		c.Checks = []eval.Check{comparison(out.Evidence)}
-	} else {
+	case out.Label == Corrected:
 		checks, err := m.checks(ctx, s, v, out, c, stats)
 		if err != nil {
 			return nil, err
 		}
-		if len(checks) == 0 {
-			stats.LowConfidence++
-			return nil, nil
-		}
 		c.Checks = checks
+	}
+	if len(c.Checks) == 0 {
+		c.Checks, c.Reference = []eval.Check{fulfilled}, ""
 	}
 	c.Reference = head(c.Reference, maxReference)
 	m.clean(c)
@@ -277,7 +273,8 @@ func (m *Miner) draft(s *Session, v Invocation, out outcome) *eval.Case {
 		Skill:   v.Skill,
 		Prompt:  turn.Prompt,
 		Cluster: "session-" + s.ID,
-		Source:  &eval.Source{Agent: s.Agent, Session: s.ID, Turn: turn.ID, Origin: "mined", Outcome: string(out.Label), Time: at},
+		Source: &eval.Source{Agent: s.Agent, Session: s.ID, Turn: turn.ID, Origin: "mined", Outcome: string(out.Label), Time: at,
+			Stratum: m.stratum(out.Feedback)},
 	}
 	if s.CWD != "" && s.Commit != "" && !redact.Has(s.CWD) {
 		c.Workspace = &eval.Workspace{Repo: s.CWD, Commit: s.Commit}
@@ -313,6 +310,27 @@ func (m *Miner) clean(c *eval.Case) {
 		do(&c.Checks[i].Feedback)
 	}
 }
+
+// Silent is the stratum of uses of which nothing is known that the user said. The others
+// are Corrected, which also holds what was thrown away or asked for again, and Accepted.
+const Silent = "silent"
+
+// stratum is that of a use with such feedback.
+func (m *Miner) stratum(f Feedback) string {
+	switch {
+	case f.Confidence < m.MinConfidence:
+		return Silent
+	case f.Label == Accepted:
+		return string(Accepted)
+	case f.Label == Corrected, f.Label == Rejected, f.Label == Repeated:
+		return string(Corrected)
+	}
+	return Silent
+}
+
+// fulfilled is the check of a use of which nothing is known but the request.
+var fulfilled = eval.Check{Type: eval.Judge, Rubric: "The answer does all that the request asks for, and does it correctly.",
+	Feedback: "does not do all that was asked for"}
 
 // comparison is the check of an accepted use.
 func comparison(evidence string) eval.Check {

@@ -215,22 +215,28 @@ func TestMineOutcomes(t *testing.T) {
 		want  string
 		turns []string
 	}{
-		"unknown":         {"Unknown:1", []string{"!Make a chart of revenue => done"}},
-		"rejected":        {"Rejected:1", []string{"!Make a chart of revenue => done", "undo that"}},
-		"repeated":        {"Repeated:1 Unknown:1", []string{"!Make a chart of revenue => done", "!Make a chart of revenue => done"}},
-		"low confidence":  {"Corrected:1 LowConfidence:1", []string{"!Make a chart of revenue => done", "did we fix the axis?"}},
-		"no answer":       {"Accepted:1 NoAnswer:1", []string{"!Make a chart of revenue", "thanks"}},
+		"unknown":         {"Unknown:1 Cases:1 silent", []string{"!Make a chart of revenue => done"}},
+		"rejected":        {"Rejected:1 Cases:1 corrected", []string{"!Make a chart of revenue => done", "undo that"}},
+		"repeated":        {"Repeated:1 Unknown:1 Cases:2 corrected silent", []string{"!Make a chart of revenue => done", "!Make a chart of revenue => done"}},
+		"low confidence":  {"Corrected:1 Cases:1 silent", []string{"!Make a chart of revenue => done", "did we fix the axis?"}},
+		"no answer":       {"Accepted:1 NoAnswer:1 Cases:1 accepted", []string{"!Make a chart of revenue", "thanks"}},
 		"not replayable":  {"Accepted:1 NotReplayable:1", []string{"!/dataviz => done", "thanks"}},
 		"number":          {"Corrected:1 NotReplayable:1", []string{"!1 => done", "no, the other one"}},
-		"two in one turn": {"Accepted:1 Cases:1 Clusters:1", []string{"!Make a chart of revenue => done", "thanks"}},
+		"two in one turn": {"Accepted:1 Cases:1 Clusters:1 accepted", []string{"!Make a chart of revenue => done", "thanks"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := at(session(c.turns...), "s1", 0)
 			if name == "two in one turn" {
 				s.Invocations = append(s.Invocations, s.Invocations[0])
 			}
-			_, stats := mine(t, Miner{}, s)
+			cases, stats := mine(t, Miner{}, s)
 			got := fmt.Sprintf("%+v", stats)
+			for _, c := range cases {
+				got += " " + c.Source.Stratum
+				if c.Source.Stratum == Silent && c.Reference != "" {
+					t.Error("an answer of which nothing was said is a reference")
+				}
+			}
 			for _, field := range strings.Fields(c.want) {
 				if !strings.Contains(got, field) {
 					t.Errorf("%s, want %s", got, field)

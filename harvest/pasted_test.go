@@ -53,8 +53,10 @@ func TestPastedIsNoFeedback(t *testing.T) {
 			if Assess(s); s.Invocations[0].Feedback.Label == Corrected {
 				t.Errorf("%+v", s.Invocations[0].Feedback)
 			}
-			if cases, _ := mine(t, Miner{}, s); len(cases) > 0 {
-				t.Errorf("a case: %+v", cases[0].Checks)
+			for _, c := range first(mine(t, Miner{}, s)) {
+				if c.Source.Stratum == "corrected" || strings.Contains(c.Checks[0].Rubric, "corrected") {
+					t.Errorf("a case in the stratum %s: %+v", c.Source.Stratum, c.Checks)
+				}
 			}
 		})
 	}
@@ -103,8 +105,14 @@ func TestOwnWordsBesideAPaste(t *testing.T) {
 func TestThinCorrectionBesideAPaste(t *testing.T) {
 	for text, want := range map[string]int{"wrong:\n```\nx\n```": 0, "no\n\n> x is wrong": 0, "wrong unit": 1, "no, too long\n```\nx\n```": 1} {
 		cases, stats := mine(t, Miner{}, session("!Make a chart of revenue => The revenue on a linear scale.", text+" => done"))
-		if len(cases) != want || stats.Corrected != 1 {
-			t.Errorf("%q: %d cases, want %d: %+v", text, len(cases), want, stats)
+		quoted := 0
+		for _, c := range cases {
+			if c.Checks[0].Rubric != fulfilled.Rubric {
+				quoted++
+			}
+		}
+		if len(cases) != 1 || quoted != want || stats.Corrected != 1 {
+			t.Errorf("%q: %d cases, %d of them with a check of the correction, want %d: %+v", text, len(cases), quoted, want, stats)
 		}
 	}
 	m := oracle{reply: "```json\n{\"checks\":[{\"type\":\"judge\",\"rubric\":\"no traceback\"}]}\n```"}
@@ -164,3 +172,5 @@ func TestPastedInPrompts(t *testing.T) {
 		}
 	}
 }
+
+func first[A, B any](a A, _ B) A { return a }
