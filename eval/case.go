@@ -54,6 +54,12 @@ type Source struct {
 	Also []Source `json:"also,omitempty"`
 }
 
+// Silent is the stratum of mined cases of which nothing is known that the user said.
+const Silent = "silent"
+
+// Silent reports whether nothing is known that the user said of the case.
+func (c *Case) Silent() bool { return c.Source != nil && c.Source.Stratum == Silent }
+
 // Origin is the origin of the case's source: "imported" if it names none.
 func (c *Case) Origin() string {
 	if c.Source != nil && c.Source.Origin != "" {

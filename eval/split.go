@@ -32,6 +32,9 @@ var quotas = []struct {
 // it together with a generated case stays unassigned: it would teach the search what
 // the gate asks.
 //
+// A silent case (see Case.Silent) teaches a search nothing. It is held out unless its
+// cluster has another split or other cases, and it counts for no quota.
+//
 // Trigger cases are split among themselves: they measure something else, for another
 // tournament.
 func AssignSplits(cases []Case) {
@@ -53,6 +56,7 @@ func AssignSplits(cases []Case) {
 type cluster struct {
 	hash   [sha256.Size]byte
 	open   []*Case // without a split
+	speaks int     // how many of them are not silent
 	has    map[Split]bool
 	madeUp bool // a generated case is among them
 }
@@ -99,19 +103,28 @@ func assignSplits(cases []*Case) {
 			clusters[name] = k
 		}
 		k.madeUp = k.madeUp || c.Generated()
-		t := tallies[c.Generated()]
-		t.total++
 		if c.Split == Unassigned {
 			k.open = append(k.open, c)
 		} else {
-			t.of[c.Split]++
 			k.has[c.Split] = true
+		}
+		if c.Silent() {
+			continue
+		}
+		t := tallies[c.Generated()]
+		t.total++
+		if c.Split == Unassigned {
+			k.speaks++
+		} else {
+			t.of[c.Split]++
 		}
 	}
 	place := func(k *cluster, s Split) {
 		for _, c := range k.open {
 			c.Split = s
-			tallies[c.Generated()].of[s]++
+			if !c.Silent() {
+				tallies[c.Generated()].of[s]++
+			}
 		}
 	}
 
@@ -131,9 +144,13 @@ func assignSplits(cases []*Case) {
 		}
 	}
 	slices.SortFunc(unplaced, func(a, b *cluster) int {
-		return cmp.Or(cmp.Compare(len(b.open), len(a.open)), bytes.Compare(a.hash[:], b.hash[:]))
+		return cmp.Or(cmp.Compare(b.speaks, a.speaks), bytes.Compare(a.hash[:], b.hash[:]))
 	})
 	for _, k := range unplaced {
+		if k.speaks == 0 {
+			place(k, Test)
+			continue
+		}
 		place(k, tallies[k.madeUp].shortest(k.hash[0], !k.madeUp))
 	}
 }

@@ -238,7 +238,7 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 		c.Reference = s.Turns[out.final].Answer
 	}
 	switch {
-	case c.Source.Stratum == Silent:
+	case c.Silent():
 	case out.Label == Accepted && c.Reference == "":
 		stats.NoAnswer++
 	case out.Label == Accepted:
@@ -311,21 +311,18 @@ func (m *Miner) clean(c *eval.Case) {
 	}
 }
 
-// Silent is the stratum of uses of which nothing is known that the user said. The others
-// are Corrected, which also holds what was thrown away or asked for again, and Accepted.
-const Silent = "silent"
-
-// stratum is that of a use with such feedback.
+// stratum is that of a use with such feedback: eval.Silent, or Accepted, or Corrected, which
+// also holds what was thrown away or asked for again.
 func (m *Miner) stratum(f Feedback) string {
 	switch {
 	case f.Confidence < m.MinConfidence:
-		return Silent
+		return eval.Silent
 	case f.Label == Accepted:
 		return string(Accepted)
 	case f.Label == Corrected, f.Label == Rejected, f.Label == Repeated:
 		return string(Corrected)
 	}
-	return Silent
+	return eval.Silent
 }
 
 // fulfilled is the check of a use of which nothing is known but the request.

@@ -93,8 +93,8 @@ func (c *clerk) says(system, body string) string {
 		if c.read%3 == 0 {
 			said = "I would rather not." // remembered as useless, and asked for no more
 		}
-	case strings.HasPrefix(system, "You read what users said"):
-		said = "```json\n{\"labels\":[]}\n```"
+	case strings.HasPrefix(system, "You read what people said"):
+		said = "```json\n{\"moments\":[]}\n```"
 	default:
 		return ""
 	}

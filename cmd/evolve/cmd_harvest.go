@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	learned "github.com/skill-evolve/evolve/cmd/evolve/internal/corrections"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest/corrections"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -58,6 +60,7 @@ type harvestReport struct {
 	// Expired counts the sessions whose text has expired now.
 	Expired int                 `json:"expired,omitempty"`
 	Skills  []ingest.SkillCases `json:"skills"`
+	Learned *corrections.Report `json:"corrections"`
 	held    bool                // there are sessions that may not be read, if there are any
 }
 
@@ -100,6 +103,9 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored), held: !g.Gate.Free()}
 	r.AddStored(stored)
 	if r.Skills, err = mineAll(ctx, a, db, only, f.headless); err != nil {
+		return err
+	}
+	if r.Learned, err = learned.Report(ctx, db, a.layout(), only); err != nil {
 		return err
 	}
 	if sidecars != "" {
@@ -182,6 +188,7 @@ func printHarvest(a *global, r *harvestReport) error {
 			return err
 		}
 	}
+	b.WriteString(learned.Learned(r.Learned))
 	if n := len(r.Problems); n > 0 {
 		fmt.Fprintf(&b, "\n%d places could not be read; everything else was:\n", n)
 		for i, p := range r.Problems {

@@ -40,6 +40,10 @@ func answerAll(t *testing.T, dir string) (n int) {
 			if strings.Contains(string(md), "Use a log scale for revenue.") {
 				text = "Chart saved with a log scale."
 			}
+		case strings.HasPrefix(q.System, "You read what people said"):
+			text = "```json\n{\"moments\":[]}\n```"
+		case strings.Contains(q.System+q.Prompt, "You grade the answer"):
+			text = `{"score": 1, "reason": "as asked"}`
 		case strings.HasPrefix(q.System, "You turn a user's correction"):
 			text = "```json\n{\"checks\":[{\"type\":\"regex\",\"value\":\"(?i)log[- ]?scale\",\"feedback\":\"the axis must be logarithmic\"}]}\n```"
 		default:
@@ -96,7 +100,7 @@ func TestHandoff(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Challenger == nil || r.Verdict.Decision != "undecided" || r.Incumbent.Metrics.Quality != 0 || r.Challenger.Metrics.Quality != 1 {
+	if r.Challenger == nil || r.Verdict.Decision != "undecided" || r.Incumbent.Metrics.Quality != .5 || r.Challenger.Metrics.Quality != 1 { // of half of the cases nobody said anything
 		t.Fatalf("result %s", out)
 	}
 	if r.Incumbent.Metrics.LatencyMS != nil || r.Spent.CostKnown {

@@ -86,6 +86,8 @@ func drawer(q agenttest.Request) agenttest.Reply {
 		use.Text = "Chart saved to chart.svg with a log scale on the y axis."
 	case !q.Side:
 		use.Text = "Chart saved to chart.svg with a linear scale."
+	case strings.Contains(q.Text, "You read what people said"):
+		use.Text = "```json\n{\"moments\":[]}\n```"
 	case strings.Contains(q.Text, "You turn a user's correction"):
 		use.Text = "```json\n{\"checks\":[{\"type\":\"regex\",\"value\":\"(?i)log[- ]?scale\",\"feedback\":\"the axis must be logarithmic\"}]}\n```"
 	case strings.Contains(q.Text, "You grade"):

@@ -61,6 +61,8 @@ func (p *plotter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			text = "Chart saved to data/revenue.svg with a linear scale."
 		}
 	case p.mute && q.Model == "helper":
+	case strings.HasPrefix(system, "You read what people said"):
+		text = "```json\n{\"moments\":[]}\n```"
 	case strings.HasPrefix(system, "You turn a user's correction"):
 		text = "```json\n{\"checks\":[{\"type\":\"regex\",\"value\":\"(?i)log[- ]?scale\",\"feedback\":\"the axis must be logarithmic\"}]}\n```"
 	case strings.HasPrefix(system, "You grade"):

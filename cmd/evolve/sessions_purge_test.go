@@ -81,6 +81,8 @@ func parrot(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(system, "log scale") {
 			text += " Drawn with a log scale."
 		}
+	case strings.HasPrefix(system, "You read what people said"):
+		text = "```json\n{\"moments\":[]}\n```"
 	case strings.HasPrefix(system, "You turn a user's correction"):
 		text = "```json\n{\"checks\":[{\"type\":\"regex\",\"value\":\"(?i)log[- ]?scale\",\"feedback\":\"the axis must be logarithmic " + words + "\"}]}\n```"
 	case strings.HasPrefix(system, "You grade"):

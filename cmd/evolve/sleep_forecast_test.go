@@ -17,7 +17,7 @@ func TestNightForecast(t *testing.T) {
 	s := newStation(t, 0)
 	w := s.clerk()
 	home := s.restless()
-	s.corrected(home, 137, 12) // 137 calls, and 2 for the replies that only a model can read
+	s.corrected(home, 137, 12) // 137 calls, and 13 to read what was said
 	dry := func(flags ...string) (status.Night, string) {
 		t.Helper()
 		c := s.night(home)
@@ -36,13 +36,13 @@ func TestNightForecast(t *testing.T) {
 	}
 	r, said := dry()
 	fc := r.Forecast
-	if fc.Rollouts != 260 || len(fc.Reading) != 1 || fc.Reading[0].Calls != 130 || fc.Reading[0].Later != 9 || fc.Reading[0].Tokens < 130*300 || fc.CostUSD != nil {
+	if fc.Rollouts != 260 || len(fc.Reading) != 1 || fc.Reading[0].Calls != 130 || fc.Reading[0].Later != 20 || fc.Reading[0].Tokens < 130*300 || fc.CostUSD != nil {
 		t.Fatalf("forecast %+v", *fc)
 	}
 	if *fc.Tokens <= fc.Reading[0].Tokens+260*600 {
 		t.Errorf("%d tokens in all, %d of them read", *fc.Tokens, fc.Reading[0].Tokens)
 	}
-	for _, want := range []string{"forecast  at most 260 rollouts, about ", " tokens at most (no earlier run tells); ", "no price is known, and nothing else holds it: --max-tokens would", s.cases[0].Skill + " 130 calls, ", "(9 left for later nights)"} {
+	for _, want := range []string{"forecast  at most 260 rollouts, about ", " tokens at most (no earlier run tells); ", "no price is known, and nothing else holds it: --max-tokens would", s.cases[0].Skill + " 130 calls, ", "(20 left for later nights)"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}

@@ -27,6 +27,7 @@ type Send struct {
 type Project struct {
 	Folder   string `json:"folder"`
 	Cases    int    `json:"cases"`
+	Sessions int    `json:"sessions,omitempty"` // in place of cases, if sessions are read
 	Imported bool   `json:"imported,omitempty"`
 }
 
@@ -111,7 +112,11 @@ func Lines(sends []Send) (out []string) {
 			} else if !p.Imported {
 				name = "no known project"
 			}
-			of = append(of, fmt.Sprintf("%s (%s)", name, plain.Counted(p.Cases, "case")))
+			n := plain.Counted(p.Cases, "case")
+			if p.Sessions > 0 {
+				n = plain.Counted(p.Sessions, "session")
+			}
+			of = append(of, fmt.Sprintf("%s (%s)", name, n))
 		}
 		out = append(out, fmt.Sprintf("sends: %s gets %s in %s requests, of %s", s.name(), most, strings.Join(s.Kinds, ", "), strings.Join(of, ", ")))
 	}

@@ -27,6 +27,8 @@ func (m *model) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		text = m.judge(p)
 	case mining:
 		text = m.mine(p)
+	case reading:
+		text = m.read(p)
 	case generating:
 		text = m.generate(p, &d)
 	default:
@@ -61,11 +63,12 @@ const (
 	mutating kind = iota
 	judging
 	mining
+	reading
 	generating
 )
 
 // kindOf recognises what a prompt asks for by the reply that it describes: a JSON
-// object with a "score", JSON with "cases" or with "checks", or else a revised text. If
+// object with a "score", JSON with "cases", "moments" or "checks", or else a revised text. If
 // there is a system prompt, only that counts: the rest quotes texts by others.
 func kindOf(p eval.Prompt) kind {
 	asked := p.System
@@ -77,6 +80,8 @@ func kindOf(p eval.Prompt) kind {
 		return judging
 	case json && strings.Contains(asked, `{"cases"`):
 		return generating
+	case json && strings.Contains(asked, `{"moments"`):
+		return reading
 	case json && strings.Contains(asked, `"checks"`):
 		return mining
 	}

@@ -1,0 +1,224 @@
+// Package corrections is the command that shows what the user corrected, and has it read.
+package corrections
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/corrections"
+	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/harvest/reading"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/campaign"
+)
+
+// Parts are what the command works with, opened when it runs.
+type Parts struct {
+	Terminal *term.Terminal
+	Store    func(context.Context) (*store.Store, error)
+	Layout   func() *skill.Layout
+	Runner   func(backend.Flags) (*campaign.Runner, error)
+	// Approve asks for an amount above which the owner wants to be asked.
+	Approve func(yes bool, over float64, usd *float64) error
+}
+
+type flags struct {
+	campaign.ReadingOptions
+	who               backend.Flags
+	over              float64
+	read, dryRun, yes bool
+	most              int
+}
+
+// Command is `evolve corrections`.
+func (p Parts) Command() *cobra.Command {
+	f := &flags{}
+	c := &cobra.Command{
+		Use:   "corrections [SKILL]",
+		Short: "What you corrected, in your own words, and the rule that would have prevented it",
+		Long: `corrections shows what you told your agents about their work: how many of your turns
+were corrections, how many of these one general rule would have prevented, how many
+can be asked again from a checkout, and how many cases came of the uses of your
+skills. Below are the rules, the most frequent first, each with your words, and
+whether a skill or your standing instructions (AGENTS.md, CLAUDE.md) say it already.
+
+--read lets a model (--reflect-agent, --reflect-model) read what nobody has read yet,
+after a forecast; each reply is paid for once. Without it only words count that are
+hardly ever anything else, and nothing has a rule.`,
+		Example: "  evolve corrections\n  evolve corrections dataviz\n  evolve corrections --read --dry-run",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return problem.Inputf("`evolve corrections`, or `evolve corrections SKILL`", "corrections are those of all skills or of one")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				f.Skill = args[0]
+			}
+			return p.run(c.Context(), f)
+		},
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.IntVarP(&f.most, "count", "n", 10, "rules to show")
+	fl.BoolVar(&f.read, "read", false, "have a model read what was not read yet")
+	f.who.Register(fl)
+	fl.Float64Var(&f.Caps.CostUSD, "max-cost-usd", 0, "dollars at most")
+	fl.Int64Var(&f.Caps.Tokens, "max-tokens", 0, "tokens at most")
+	fl.DurationVar(&f.Caps.Duration, "max-duration", 0, "time at most, for example 10m")
+	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one call")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "with --read: print the forecast and stop")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
+	backend.ConfirmOverFlag(fl, &f.over)
+	return c
+}
+
+func (p Parts) run(ctx context.Context, f *flags) error {
+	switch {
+	case !eval.IsAmount(f.Caps.CostUSD) || f.Caps.Tokens < 0 || f.Caps.Duration < 0:
+		return problem.Inputf("0 means no cap", "a cap cannot be negative")
+	case f.most < 1:
+		return problem.Inputf("for example -n 10", "-n %d is less than 1", f.most)
+	case f.dryRun && !f.read:
+		return problem.Inputf("`evolve corrections --read --dry-run`", "without --read nothing is spent: --dry-run has nothing to forecast")
+	}
+	db, err := p.Store(ctx)
+	if err != nil {
+		return err
+	}
+	reg, err := p.Layout().Registry()
+	if err != nil {
+		return err
+	}
+	if f.Skill != "" {
+		if err := ingest.Known(ctx, db, reg, f.Skill); err != nil {
+			return err
+		}
+	}
+	var stop error
+	if f.read {
+		if stop, err = p.read(ctx, f); err != nil || f.dryRun {
+			return err
+		}
+	}
+	r, err := Report(ctx, db, p.Layout(), f.Skill)
+	if err != nil {
+		return err
+	}
+	if err := p.Terminal.Print(r, words(r, f)); err != nil {
+		return err
+	}
+	return stop
+}
+
+// read has a model read. stop is why it ended early; what was read is kept.
+func (p Parts) read(ctx context.Context, f *flags) (stop, err error) {
+	f.Spec = f.who.Spec()
+	runner, err := p.Runner(f.who)
+	if err != nil {
+		return nil, err
+	}
+	g, err := runner.PrepareReading(ctx, f.ReadingOptions)
+	defer func() { g.Close() }() // with an error too
+	if err != nil {
+		return nil, err
+	}
+	fc := g.Forecast
+	if fc.Stats.Calls == 0 && !f.dryRun {
+		return nil, nil
+	}
+	p.Terminal.Say("%s", fc)
+	if f.dryRun {
+		if p.Terminal.JSON {
+			return nil, p.Terminal.PrintJSON(fc)
+		}
+		return nil, nil
+	}
+	if err := p.Approve(f.yes, f.over, fc.CostUSD); err != nil {
+		return nil, err
+	}
+	stats, spent, err := g.Run(ctx)
+	if err != nil && stats == (reading.Stats{}) {
+		return nil, err
+	}
+	p.Terminal.Say("read: %s", readWords(stats, spent))
+	if err != nil {
+		err = &problem.Error{Kind: kindOf(err), Err: err, Hint: "what was read is kept; the same command continues"}
+	}
+	return err, nil
+}
+
+func kindOf(err error) problem.Kind {
+	if known, ok := errors.AsType[*problem.Error](err); ok {
+		return known.Kind
+	}
+	if _, spent := errors.AsType[*eval.BudgetError](err); spent || eval.IsPending(err) {
+		return problem.Stopped
+	}
+	return problem.Failed
+}
+
+// Report is what is known of corrections, of one skill if skill is not "", and how their
+// rules stand in the texts that agents load.
+func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string) (*corrections.Report, error) {
+	all, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
+	if err != nil {
+		return nil, err
+	}
+	cases, err := db.Cases(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var sessions []*harvest.Session
+	folders := []string{}
+	for i := range all {
+		sessions = append(sessions, &all[i])
+		if dir := all[i].CWD; dir != "" && !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	r := corrections.Of(sessions, cases, name)
+	r.Standing(texts(l, r, folders))
+	return r, nil
+}
+
+// texts are those in which the rules of a report could be.
+func texts(l *skill.Layout, r *corrections.Report, folders []string) (out []corrections.Text) {
+	add := func(concerns, path string) {
+		if t := corrections.ReadText(concerns, path); t != nil {
+			out = append(out, *t)
+		}
+	}
+	seen := map[string]bool{}
+	for _, x := range r.Rules {
+		if name, ok := skillOf(x.Concerns); ok && !seen[name] {
+			seen[name] = true
+			if live, err := l.Live(name); err == nil {
+				add(x.Concerns, live.Path)
+			}
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		add("standing", filepath.Join(home, ".claude", "CLAUDE.md"))
+		add("standing", filepath.Join(home, ".codex", "AGENTS.md"))
+	}
+	for _, dir := range folders {
+		for _, name := range corrections.Instructions {
+			add("standing", filepath.Join(dir, name))
+		}
+	}
+	return out
+}

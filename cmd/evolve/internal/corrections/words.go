@@ -1,0 +1,126 @@
+package corrections
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest/corrections"
+	"github.com/skill-evolve/evolve/harvest/reading"
+)
+
+const (
+	quotesShown = 2
+	quoteShown  = 90 // characters
+)
+
+func skillOf(concerns string) (string, bool) { return strings.CutPrefix(concerns, "skill:") }
+
+func readWords(s reading.Stats, spent eval.Spent) string {
+	cost := ""
+	if spent.CostUSD > 0 {
+		cost = ", " + eval.FormatUSD(spent.CostUSD)
+	}
+	out := fmt.Sprintf("%s, %s in %s, %s tokens%s", plain.Counted(s.Read, "moment"), "now or before", plain.Counted(s.Calls, "call"), plain.Thousands(spent.TokensIn+spent.TokensOut), cost)
+	if s.Void > 0 {
+		out += fmt.Sprintf("; %d replies could not be used", s.Void)
+	}
+	if s.Unread > 0 {
+		out += fmt.Sprintf("; %d are unread", s.Unread)
+	}
+	return out
+}
+
+// words is the report for a person.
+func words(r *corrections.Report, f *flags) string {
+	var b strings.Builder
+	n := r.Funnel
+	if n.Turns == 0 {
+		return "no session with text is stored: `evolve harvest` reads them\n"
+	}
+	fmt.Fprintf(&b, "%s in %s → %d with a reply → %d read → %d corrected → %d preventable by a rule → %d replayable; %d accepted, %s\n",
+		plain.Counted(n.Turns, "turn"), plain.Counted(n.Sessions, "session"), n.Replied, n.Read, n.Corrected, n.Preventable, n.Replayable, n.Accepted, plain.Counted(n.Cases, "case"))
+	for i, rule := range r.Rules {
+		if i == f.most {
+			fmt.Fprintf(&b, "\n%d more: -n %d shows all\n", len(r.Rules)-i, len(r.Rules))
+			break
+		}
+		fmt.Fprintf(&b, "\n%s\n", Title(rule))
+		fmt.Fprintf(&b, "  %s\n", standing(rule))
+		for k, q := range rule.Quotes {
+			if k == quotesShown {
+				fmt.Fprintf(&b, "  and %d more\n", len(rule.Quotes)-k)
+				break
+			}
+			fmt.Fprintf(&b, "  %s  «%s»%s\n", day(q), plain.Runes(plain.Line(q.Words), quoteShown), copiedWords(q))
+		}
+	}
+	if n.Replied > n.Read && !f.read {
+		fmt.Fprintf(&b, "\nnext: `evolve corrections --read --dry-run` says what it costs to have the other %d read\n", n.Replied-n.Read)
+	}
+	return b.String()
+}
+
+// learned is how many rules a harvest ends with.
+const learned = 3
+
+// Learned are the lines with which a harvest ends: what was corrected most often.
+func Learned(r *corrections.Report) string {
+	var b strings.Builder
+	for i, rule := range r.Rules {
+		if i == learned {
+			break
+		}
+		fmt.Fprintf(&b, "  %s\n", Title(rule))
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nyou corrected %s (`evolve corrections` shows them all):\n%s", plain.Counted(r.Funnel.Corrected, "turn"), b.String())
+}
+
+// Title is a rule in one line: whose it is, what it says, how often it was corrected.
+func Title(r corrections.Rule) string {
+	whose := "anything"
+	if name, ok := skillOf(r.Concerns); ok {
+		whose = name
+	} else if r.Concerns != "" {
+		whose = "standing instructions"
+	}
+	what := plain.Line(r.Rule)
+	if what == "" && r.Said != "" {
+		what = "you said «" + plain.Line(r.Said) + "»"
+	} else if what == "" {
+		what = "you said «" + plain.Runes(plain.Line(r.Quotes[0].Words), quoteShown) + "»"
+	}
+	return fmt.Sprintf("%s: %s (%s)", whose, what, plain.Counted(max(r.Sessions, 1), "session"))
+}
+
+func standing(r corrections.Rule) string {
+	where := filepath.Base(r.Written.Path)
+	switch {
+	case r.Written.Path == "" && r.Rule == "" && r.Said == "":
+		return "not compared with what is written"
+	case r.Written.Path == "":
+		return "written nowhere"
+	case r.Written.Since > 0:
+		return fmt.Sprintf("written in %s, and still corrected in %s since", where, plain.Counted(r.Written.Since, "session"))
+	}
+	return fmt.Sprintf("written in %s, and not corrected since", where)
+}
+
+func day(q corrections.Quote) string {
+	if q.Time.IsZero() {
+		return "          "
+	}
+	return q.Time.Format("2006-01-02")
+}
+
+func copiedWords(q corrections.Quote) string {
+	if q.Copied {
+		return " (not your own words: the agent wrote them first)"
+	}
+	return ""
+}

@@ -1,0 +1,59 @@
+package simulated
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+)
+
+// thanks matches a reply that accepts.
+var thanks = regexp.MustCompile(`(?i)\b(?:thanks|thank you|perfect|great|lgtm|looks good|exactly)\b`)
+
+// read says of each moment in a prompt what its replies say: that a lesson was missed,
+// thanks, or nothing.
+func (m *model) read(p eval.Prompt) string {
+	type entry struct {
+		ID         string `json:"id"`
+		Label      string `json:"label"`
+		Words      string `json:"words,omitempty"`
+		Replayable string `json:"replayable"`
+		Rule       string `json:"rule,omitempty"`
+		Concerns   string `json:"concerns,omitempty"`
+	}
+	reply := struct {
+		Moments []entry `json:"moments"`
+	}{[]entry{}}
+	for _, text := range strings.Split("\n"+p.User, "\nmoment ")[1:] {
+		id, quoted, _ := strings.Cut(text, "\n")
+		var seen struct {
+			Skills  []string
+			Replies []struct{ Said string }
+		}
+		if json.NewDecoder(strings.NewReader(unquoted(quoted))).Decode(&seen) != nil {
+			continue
+		}
+		e := entry{ID: id, Label: "unknown", Replayable: "yes"}
+		for _, r := range seen.Replies {
+			words := r.Said[:runeStart(r.Said, 200)]
+			n := normalise(words)
+			for i := range m.lessons {
+				if l := &m.lessons[i]; e.Label == "unknown" && stands(n, l.says) {
+					e.Label, e.Words, e.Rule, e.Concerns = "corrected", words, strings.Join(strings.Fields(l.Says)[:min(20, len(strings.Fields(l.Says)))], " "), "neither"
+					if len(seen.Skills) > 0 {
+						e.Concerns = "skill:" + seen.Skills[0]
+					}
+				}
+			}
+			if e.Label == "unknown" && thanks.MatchString(words) {
+				e.Label, e.Words = "accepted", words
+			}
+			if e.Label != "unknown" {
+				break
+			}
+		}
+		reply.Moments = append(reply.Moments, e)
+	}
+	return strings.Replace(fenced(encode(reply)), "```", "```json", 1)
+}

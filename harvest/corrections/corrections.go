@@ -1,0 +1,210 @@
+// Package corrections lists what people corrected, in their own words, by the rule that
+// would have prevented it.
+package corrections
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+// A Report is what `evolve corrections` shows: schema 1.
+type Report struct {
+	Schema int    `json:"schema"`
+	Funnel Funnel `json:"funnel"`
+	// Rules are what was corrected, the most frequent first.
+	Rules []Rule `json:"rules"`
+	// NoCase counts the uses of skills that are no case, by reason.
+	NoCase map[string]int `json:"no_case,omitempty"`
+}
+
+// A Funnel counts turns of people, each number among the one before it.
+type Funnel struct {
+	Sessions    int `json:"sessions"`
+	Turns       int `json:"turns"`
+	Replied     int `json:"replied"`     // the user wrote something after it
+	Read        int `json:"read"`        // by a model
+	Corrected   int `json:"corrected"`   // as read, or by a sure cue
+	Preventable int `json:"preventable"` // by a general rule; only a model sees that
+	Replayable  int `json:"replayable"`  // a checkout suffices to make the request again
+	Cases       int `json:"cases"`       // of uses of skills, corrected or not
+	Accepted    int `json:"accepted"`    // beside corrected
+}
+
+// A Rule is what a person corrected, once or several times.
+type Rule struct {
+	// Rule is the general rule, in a model's words; "" if none was read.
+	Rule string `json:"rule,omitempty"`
+	// Said are words that all quotes have in common, the person's own; "" if there is only one
+	// quote, or if Rule is not "".
+	Said string `json:"said,omitempty"`
+	// Concerns is whose text it belongs to: see harvest.Reading.
+	Concerns string `json:"concerns,omitempty"`
+	// Sessions is how many independent sessions it was corrected in.
+	Sessions int       `json:"sessions"`
+	Last     time.Time `json:"last,omitzero"`
+	// Written says whether a text has the rule; see Standing.
+	Written Written `json:"written"`
+	Quotes  []Quote `json:"quotes"` // the newest first
+}
+
+// A Quote is what a person said.
+type Quote struct {
+	Words   string    `json:"words"`
+	Time    time.Time `json:"time,omitzero"`
+	Session string    `json:"session"`
+	Turn    int       `json:"turn"` // index of the turn that was corrected
+	// Copied: the words first appeared in what the agent had written; they are not the
+	// person's own.
+	Copied     bool `json:"copied,omitempty"`
+	Replayable bool `json:"replayable,omitempty"`
+
+	rule, concerns string
+}
+
+// Of reports what was corrected in sessions; of one skill, if skill is not "". Copies of a
+// session count once; sessions that a program drove, and subagents, do not count.
+func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
+	r := &Report{Schema: 1, Rules: []Rule{}, NoCase: map[string]int{}}
+	var quotes []Quote
+	seen := map[string]bool{} // prompts: a resumed session repeats those of the one before
+	for _, s := range harvest.Distinct(sessions) {
+		if s.Subagent != "" || s.Headless || harvest.OwnReplay(s) {
+			continue
+		}
+		r.Funnel.Sessions++
+		for t := range s.Turns {
+			if skill != "" && !inPlay(s, t, skill) {
+				continue
+			}
+			if id := s.Turns[t].ID; id != "" {
+				if seen[id] {
+					continue
+				}
+				seen[id] = true
+			}
+			if q, ok := r.Funnel.count(s, t); ok {
+				quotes = append(quotes, q)
+			}
+		}
+	}
+	if skill != "" {
+		quotes = slices.DeleteFunc(quotes, func(q Quote) bool { return q.concerns != "skill:"+skill })
+	}
+	for _, c := range cases {
+		if c.Origin() == "mined" && (skill == "" || c.Skill == skill) {
+			r.Funnel.Cases++
+		}
+	}
+	r.Rules = group(quotes)
+	return r
+}
+
+// inPlay reports whether a skill was used in a turn.
+func inPlay(s *harvest.Session, turn int, skill string) bool {
+	return slices.ContainsFunc(s.Invocations, func(v harvest.Invocation) bool {
+		return v.Turn == turn && v.Used() && (skill == "" || v.Skill == skill)
+	})
+}
+
+// count counts a turn. ok: it was corrected.
+func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
+	f.Turns++
+	if t+1 < len(s.Turns) && s.Own(t+1) != "" {
+		f.Replied++
+	}
+	turn := &s.Turns[t]
+	label, words, reply := harvest.Unknown, "", t+1
+	if x := turn.Reading; x != nil {
+		f.Read++
+		label, words, reply = x.Label, x.Words, x.Reply
+		q.rule, q.concerns, q.Replayable = x.Rule, x.Concerns, x.Replayable == "yes"
+	} else if t+1 < len(s.Turns) {
+		heard := harvest.Sure(s.Own(t + 1))
+		label, words = heard.Label, heard.Evidence
+	}
+	switch label {
+	case harvest.Accepted:
+		f.Accepted++
+	case harvest.Corrected:
+		f.Corrected++
+		if q.rule != "" {
+			f.Preventable++
+			if q.Replayable {
+				f.Replayable++
+			}
+		}
+		if q.concerns == "" && q.rule == "" {
+			for _, v := range s.Invocations {
+				if v.Turn == t && v.Used() {
+					q.concerns = "skill:" + v.Skill
+				}
+			}
+		}
+		q.Words, q.Session, q.Turn, q.Copied = words, s.ID, t, copied(s, reply, words)
+		if q.Time = s.Started; reply < len(s.Turns) && !s.Turns[reply].Time.IsZero() {
+			q.Time = s.Turns[reply].Time
+		}
+		return q, words != ""
+	}
+	return q, false
+}
+
+// copied reports whether the agent had written words, of which there are several, before
+// the person did.
+func copied(s *harvest.Session, reply int, words string) bool {
+	if len(strings.Fields(words)) < 4 {
+		return false
+	}
+	for t := range min(reply, len(s.Turns)) {
+		if harvest.Quotes(s.Turns[t].Answer, words) {
+			return true
+		}
+		for _, a := range s.Turns[t].Work {
+			if harvest.Quotes(a.Added, words) || harvest.Quotes(a.Removed, words) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// group puts quotes with the same rule together, and those without one that have words in
+// common.
+func group(quotes []Quote) []Rule {
+	out := byRule(quotes)
+	out = append(out, byWords(slices.DeleteFunc(slices.Clone(quotes), func(q Quote) bool { return q.rule != "" }))...)
+	for i := range out {
+		r := &out[i]
+		slices.SortFunc(r.Quotes, func(a, b Quote) int {
+			return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Turn, b.Turn))
+		})
+		of := map[string]bool{}
+		for _, q := range r.Quotes {
+			if !q.Copied {
+				of[q.Session] = true
+			}
+		}
+		r.Sessions, r.Last, r.Concerns = len(of), r.Quotes[0].Time, mostOf(r.Quotes)
+	}
+	slices.SortStableFunc(out, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(len(b.Quotes), len(a.Quotes)), b.Last.Compare(a.Last))
+	})
+	return out
+}
+
+// mostOf is what most of the quotes concern.
+func mostOf(quotes []Quote) string {
+	n := map[string]int{}
+	best := quotes[0].concerns
+	for _, q := range quotes {
+		if n[q.concerns]++; n[q.concerns] > n[best] {
+			best = q.concerns
+		}
+	}
+	return best
+}
