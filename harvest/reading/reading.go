@@ -76,6 +76,12 @@ func (r *Reader) Read(ctx context.Context, sessions []*harvest.Session) (stats S
 				continue
 			}
 			stats.Moments++
+			if lesson, ok := remembered(s, m.turn); ok {
+				if err := r.set(ctx, m, lesson, &stats); err != nil {
+					return stats, err
+				}
+				continue
+			}
 			known, err := r.recall(ctx, m)
 			if err != nil {
 				return stats, err
@@ -218,6 +224,11 @@ func (r *Reader) settle(ctx context.Context, m *moment, a answer, stats *Stats) 
 		stats.Void++
 		return nil
 	}
+	return r.set(ctx, m, read, stats)
+}
+
+// set keeps the reading of a moment.
+func (r *Reader) set(ctx context.Context, m *moment, read harvest.Reading, stats *Stats) error {
 	stats.Read++
 	turn := &m.s.Turns[m.turn]
 	if turn.Reading != nil && *turn.Reading == read {

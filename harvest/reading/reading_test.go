@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/evaltest"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 // notes is a Memory for the length of a test.
@@ -328,4 +329,41 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A few lines that the agent wrote into its memory are a lesson; no model is asked.
+func TestMemory(t *testing.T) {
+	added := func(file, text string) *harvest.Session {
+		s := german("s1")
+		s.Turns[1].Work = []work.Act{{Kind: work.Changed, File: file, Added: text}}
+		return s
+	}
+	var m model
+	m.reply = func([]string) string { return "" }
+	for _, c := range []struct {
+		s    *harvest.Session
+		want string
+	}{
+		{added("AGENTS.md", "- Charts of money have a log scale.\n"), "standing Charts of money have a log scale."},
+		{added(".cursor/rules/charts.mdc", "Charts have a log scale"), "standing Charts have a log scale"},
+		{added(".claude/skills/plot/SKILL.md", "Charts have a log scale"), "skill:plot Charts have a log scale"},
+		{added("AGENTS.md", "- a\n- b\n- c\n- d of many lines\n"), ""},
+		{added("docs/guide.md", "Charts have a log scale"), ""},
+	} {
+		calls := len(m.seen)
+		r := Reader{Model: &m}
+		if _, err := r.Read(t.Context(), []*harvest.Session{c.s}); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if x := c.s.Turns[0].Reading; x != nil {
+			got = x.Concerns + " " + x.Rule
+			if x.Label != harvest.Corrected || x.By != "memory" || c.s.Invocations[0].Feedback.Label != harvest.Corrected {
+				t.Errorf("%+v", x)
+			}
+		}
+		if got != c.want || (len(m.seen) > calls) == (c.want != "") {
+			t.Errorf("%q, want %q; %d calls", got, c.want, len(m.seen)-calls)
+		}
+	}
 }

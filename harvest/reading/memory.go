@@ -1,0 +1,52 @@
+package reading
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/work"
+)
+
+// byMemory is who read a turn after which the agent wrote into its memory.
+const byMemory = "memory"
+
+// memories are the names of files that agents load in every session.
+var memories = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "MEMORY.md", "copilot-instructions.md", "SKILL.md"}
+
+// maxLesson is how many lines the agent may have added for them to be what it was told,
+// and no document.
+const maxLesson = 3
+
+// remembered is the reading of a turn if the user's next message had the agent write a
+// few lines into its memory: the agent says itself what it learned, so no model is
+// needed.
+func remembered(s *harvest.Session, turn int) (r harvest.Reading, ok bool) {
+	next := turn + 1
+	if next >= len(s.Turns) || strings.TrimSpace(s.Own(next)) == "" {
+		return r, false
+	}
+	for _, a := range s.Turns[next].Work {
+		if a.Kind != work.Changed || !slices.Contains(memories, path.Base(a.File)) && !strings.HasSuffix(a.File, ".mdc") {
+			continue
+		}
+		lines := strings.FieldsFunc(a.Added, func(r rune) bool { return r == '\n' })
+		lesson := squeeze(strings.TrimLeft(strings.Join(lines, " "), "-*# "))
+		if n := len(strings.Fields(lesson)); len(lines) == 0 || len(lines) > maxLesson || n < 3 || n > 2*maxRule {
+			continue
+		}
+		r = harvest.Reading{Label: harvest.Corrected, Words: first(squeeze(s.Own(next)), maxWords), Reply: next, Rule: first(lesson, maxWords), Concerns: "standing", By: byMemory}
+		if path.Base(a.File) == "SKILL.md" {
+			r.Concerns = "skill:" + path.Base(path.Dir(a.File))
+		}
+		return r, harvest.Quotes(s.Own(next), r.Words)
+	}
+	return r, false
+}
+
+// first are the first n characters of a text.
+func first(text string, n int) string {
+	r := []rune(text)
+	return strings.TrimSpace(string(r[:min(len(r), n)]))
+}
