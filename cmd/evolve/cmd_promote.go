@@ -28,9 +28,9 @@ func newPromoteCommand(a *global) *cobra.Command {
 		Use:   "promote SKILL[@CANDIDATE|@vN]",
 		Short: "Install the version that the gate proved",
 		Long: `promote installs the candidate that the gate proved, or the candidate or version
-behind the @. --to says where: claude, codex, pi, copilot, agents, or a folder
-that holds skills; without it, the targets of config.yaml, and without those,
-where the skill is now. A target without such a skill gets a copy of its folder.
+behind the @. --to says where: claude, codex, pi, copilot, gemini, cursor,
+agents, or a folder that holds skills; without it, the targets of config.yaml,
+else where the skill is now. A target without such a skill gets a copy of its folder.
 A target whose text you edited is left as it is, and your edit is kept as a
 version. If no candidate waits, the live version is copied to the other targets.`,
 		Example: `  evolve promote dataviz

@@ -233,7 +233,7 @@ func TestTargetsFollowVariables(t *testing.T) {
 	if got, err := r.a.layout().Target("~/own"); err != nil || got.Dir != filepath.Join(r.home, "own") {
 		t.Errorf("~/own is %+v, %v", got, err)
 	}
-	for _, name := range []string{"Claude", "cursor", "", "..", "../x", "~other", "~/absent", "own", "codex\x00", "/dev/null"} {
+	for _, name := range []string{"Claude", "windsurf", "", "..", "../x", "~other", "~/absent", "own", "codex\x00", "/dev/null"} {
 		if got, err := r.a.layout().Target(name); err == nil && got.Dir != filepath.Dir(mustWd(t)) { // ".." is a folder, and a person may mean it
 			t.Errorf("%q is %+v", name, got)
 		}

@@ -2,6 +2,7 @@ package entire
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"io"
 	"slices"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
 )
 
@@ -20,13 +20,12 @@ const maxDocument = 64 << 20
 
 // documents makes a session of a transcript of Gemini CLI's, nil if it has no prompt.
 // ok is false if the parts are no such documents. A newer document repeats the messages
-// of an older one, in their latest state.
-func (h *harvesting) documents(all []part, agent, place string) (s *harvest.Session, problems []harvest.Problem, ok bool) {
+// of an older one, in their latest state: one document of all is read.
+func (h *harvesting) documents(ctx context.Context, all []part, agent, place string) (s *harvest.Session, problems []harvest.Problem, ok bool, err error) {
 	newest := all[len(all)-1].record
-	s = &harvest.Session{Agent: cmp.Or(agent, "gemini"), Started: newest.created, Ended: newest.created}
 	var messages []gjson.Result
 	seen := map[string]bool{}
-	left, session := int64(maxDocument), ""
+	left, session, began := int64(maxDocument), "", ""
 	for _, p := range slices.Backward(all) {
 		j := h.joined(place, []part{p})
 		data := readDocument(j, left)
@@ -54,18 +53,37 @@ func (h *harvesting) documents(all []part, agent, place string) (s *harvest.Sess
 		}
 		left -= int64(len(data))
 		messages = append(older, messages...)
-		if at := harvest.When(doc.Get("startTime").Str); !at.IsZero() {
-			s.Started = at
+		began = cmp.Or(doc.Get("startTime").Str, began)
+	}
+	if !ok {
+		return nil, problems, false, nil
+	}
+	head, err := json.Marshal(map[string]string{"sessionId": session, "startTime": began})
+	if err != nil {
+		return nil, problems, true, err
+	}
+	// A line feed after the first brace says that it is one document, not lines.
+	texts := []string{"{\n", string(head[1 : len(head)-1]), `,"messages":[`}
+	for i, m := range messages {
+		if i > 0 {
+			texts = append(texts, ",")
+		}
+		texts = append(texts, m.Raw)
+	}
+	doc := strings.NewReader(strings.Join(append(texts, "]}"), ""))
+	s, more, err := h.kinds[gemini].Read(ctx, doc, place, h.reading(place, all))
+	if s != nil {
+		s.Agent = cmp.Or(agent, s.Agent)
+		s.Ended = newest.created
+		if began == "" {
+			s.Started = newest.created
 		}
 	}
-	for _, m := range messages {
-		h.message(s, m)
-	}
-	if len(s.Turns) == 0 {
-		s = nil
-	}
-	return s, problems, ok
+	return s, append(problems, more...), true, err
 }
+
+// gemini is the name that the sessions of Gemini CLI have.
+const gemini = "gemini"
 
 // entryKey identifies a message across documents.
 func entryKey(m gjson.Result) string { return cmp.Or(m.Get("id").Str, m.Raw) }
@@ -82,51 +100,4 @@ func readDocument(r io.Reader, limit int64) []byte {
 		return data
 	}
 	return nil
-}
-
-// message processes one message of a document.
-func (h *harvesting) message(s *harvest.Session, m gjson.Result) {
-	at := harvest.When(m.Get("timestamp").Str)
-	text := strings.TrimSpace(words(m.Get("content")))
-	switch m.Get("type").Str {
-	case "user":
-		if text = h.clean(s, h.typed, text); text != "" {
-			s.Turns = append(s.Turns, harvest.Turn{ID: m.Get("id").Str, Time: at, Prompt: text})
-		}
-	case "gemini":
-		if len(s.Turns) == 0 {
-			return
-		}
-		turn := &s.Turns[len(s.Turns)-1]
-		if text != "" {
-			turn.Answer = h.clean(s, h.secrets.Said, text)
-		}
-		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool {
-			turn.Tools = append(turn.Tools, harvest.Tool{Name: h.clean(s, h.secrets.Redact, c.Get("name").Str), Failed: c.Get("status").Str == "error"})
-			return true
-		})
-		if u := m.Get("tokens"); u.IsObject() {
-			cached := u.Get("cached").Int()
-			turn.Spend(eval.Usage{Input: max(0, u.Get("input").Int()-cached), CacheRead: cached, Output: u.Get("output").Int() + u.Get("thoughts").Int(), Reasoning: u.Get("thoughts").Int()})
-		}
-		if s.Model == "" {
-			s.Model = m.Get("model").Str
-		}
-	}
-}
-
-// words are the text of a message's content, which is a string or a list of
-// parts.
-func words(content gjson.Result) string {
-	if content.Type == gjson.String {
-		return content.Str
-	}
-	var parts []string
-	content.ForEach(func(_, p gjson.Result) bool {
-		if text := p.Get("text").Str; text != "" {
-			parts = append(parts, text)
-		}
-		return true
-	})
-	return strings.Join(parts, "\n")
 }

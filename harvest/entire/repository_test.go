@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/codex"
 	"github.com/skill-evolve/evolve/harvest/copilot"
 	"github.com/skill-evolve/evolve/harvest/entire"
+	"github.com/skill-evolve/evolve/harvest/gemini"
 	"github.com/skill-evolve/evolve/harvest/pi"
 )
 
@@ -92,7 +93,7 @@ func asRef(r *repository, id string, files map[string]string) {
 
 var layouts = map[string]layout{"branch": onBranch, "refs": asRef}
 
-var readers = []harvest.Kind{claude.Kind, codex.Kind, pi.Kind, copilot.Kind}
+var readers = []harvest.Kind{claude.Kind, codex.Kind, pi.Kind, copilot.Kind, gemini.Kind}
 
 // every is a registry in which all skills are, for readers of Claude Code's that
 // ask it.

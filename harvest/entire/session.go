@@ -65,6 +65,11 @@ func (h *harvesting) transcript(ctx context.Context, place string, records []*re
 	agent := h.agent(records)
 	var first []harvest.Problem
 	for i, name := range h.readers(agent) {
+		if name == gemini {
+			if s, problems, ok, err := h.documents(ctx, all, agent, place); ok || err != nil {
+				return s, problems, records, err
+			}
+		}
 		s, problems, others, err := h.readJoined(ctx, name, place, agent, all)
 		if s != nil && len(others) > 0 {
 			if records = without(records, others); len(records) == 0 {
@@ -86,9 +91,6 @@ func (h *harvesting) transcript(ctx context.Context, place string, records []*re
 		if i == 0 {
 			first = problems
 		}
-	}
-	if s, problems, ok := h.documents(all, agent, place); ok {
-		return s, problems, records, nil
 	}
 	return nil, first, records, nil
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/harvest/claude"
 	"github.com/skill-evolve/evolve/harvest/codex"
 	"github.com/skill-evolve/evolve/harvest/copilot"
+	cursoragent "github.com/skill-evolve/evolve/harvest/cursor"
+	"github.com/skill-evolve/evolve/harvest/gemini"
 	"github.com/skill-evolve/evolve/harvest/pi"
 	"github.com/skill-evolve/evolve/harvest/redact/planted"
 )
@@ -182,5 +184,70 @@ var scribbles = []scribble{
 			answer("Done.")
 		}
 		return "session-state/" + id + "/events.jsonl", out
+	}},
+	{"gemini", gemini.Kind, func(id string, messages []planted.Message) (string, []any) {
+		out := []any{obj{"sessionId": id, "projectHash": harvest.Hash("/home/dev/project"), "startTime": at(0), "directories": []string{}}}
+		add := func(kind string, fields obj) {
+			rec := obj{"id": fmt.Sprintf("%s-%d", id, len(out)), "timestamp": at(len(out)), "type": kind}
+			maps.Copy(rec, fields)
+			out = append(out, rec)
+		}
+		user := func(text string) { add("user", obj{"content": []any{obj{"text": text}}}) }
+		answer := func(text string) { add("gemini", obj{"content": text, "model": "gemini-3-pro"}) }
+		user("make a chart of data/revenue.csv")
+		answer("The chart is saved.")
+		for i, m := range messages {
+			switch m.Class {
+			case "typed":
+				user(m.Text)
+			case "answer":
+				if i == 0 {
+					user("what is it?")
+				}
+				answer(m.Text)
+			case "tool":
+				if i == 0 {
+					user("run it")
+				}
+				add("gemini", obj{"content": "", "toolCalls": []any{obj{"id": fmt.Sprintf("%s-t%d", id, i), "name": "run_shell_command", "status": "success", "args": obj{"command": "printf '%s' " + strconv.Quote(m.Text)},
+					"result": []any{obj{"functionResponse": obj{"response": obj{"output": m.Text}}}}}}})
+			}
+		}
+		if messages[len(messages)-1].Class != "answer" {
+			answer("Done.")
+		}
+		return "tmp/project/chats/session-2026-10-01T08-00-" + id + ".jsonl", out
+	}},
+	{"cursor", cursoragent.Kind, func(id string, messages []planted.Message) (string, []any) {
+		var out []any
+		add := func(role string, block obj) {
+			out = append(out, obj{"role": role, "message": obj{"content": []any{block}}})
+		}
+		user := func(text string) {
+			add("user", obj{"type": "text", "text": "<user_query>\n" + text + "\n</user_query>"})
+		}
+		answer := func(text string) { add("assistant", obj{"type": "text", "text": text}) }
+		user("make a chart of data/revenue.csv")
+		answer("The chart is saved.")
+		for i, m := range messages {
+			switch m.Class {
+			case "typed":
+				user(m.Text)
+			case "answer":
+				if i == 0 {
+					user("what is it?")
+				}
+				answer(m.Text)
+			case "tool":
+				if i == 0 {
+					user("run it")
+				}
+				add("assistant", obj{"type": "tool_use", "name": "Shell", "input": obj{"command": "printf '%s' " + strconv.Quote(m.Text)}})
+			}
+		}
+		if messages[len(messages)-1].Class != "answer" {
+			answer("Done.")
+		}
+		return "projects/home-dev-project/agent-transcripts/" + id + "/" + id + ".jsonl", out
 	}},
 }

@@ -90,7 +90,7 @@ func (s *Stage) boundsOf(t eval.Task) bounds {
 		forbid("the owner's agent", os.Getenv(name))
 	}
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
-		for _, name := range []string{".claude", ".codex", ".pi", ".copilot", ".agents"} {
+		for _, name := range []string{".claude", ".codex", ".pi", ".copilot", ".gemini", ".cursor", ".agents"} {
 			forbid("the owner's agent", filepath.Join(home, name))
 		}
 		forbid("evolve's own data", filepath.Join(home, ".local", "share", "evolve"))

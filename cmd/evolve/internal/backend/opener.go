@@ -320,7 +320,7 @@ func (o *Opener) forbidden() ([]string, error) {
 	if err != nil {
 		return out, nil
 	}
-	for _, dir := range []string{".codex", ".pi", ".copilot", ".agents"} {
+	for _, dir := range []string{".codex", ".pi", ".copilot", ".gemini", ".cursor", ".agents"} {
 		out = append(out, filepath.Join(home, dir))
 	}
 	return out, nil

@@ -21,6 +21,12 @@ func TestRecorder(t *testing.T) {
 		"pi": func(provider string) string {
 			return `{"type":"message","id":"ID","parentId":"PARENT","timestamp":"2026-11-20T17:54:09.254Z","message":{"role":"assistant","provider":"` + provider + `","content":[{"type":"text","text":"done"}],"stopReason":"stop"}}`
 		},
+		"gemini": func(model string) string {
+			return `{"type":"gemini","id":"2","timestamp":"2026-11-20T17:54:09.254Z","content":"done","model":"` + model + `"}`
+		},
+		"cursor": func(string) string {
+			return `{"role":"assistant","message":{"content":[{"type":"text","text":"done"}]}}`
+		},
 		"copilot-cli": func(usage string) string {
 			return `{"type":"session.usage_record","data":{"usage":{"model":"gpt-5.4"` + usage + `}},"id":"e2","timestamp":"2026-11-20T17:54:09.254Z"}`
 		},
@@ -29,6 +35,8 @@ func TestRecorder(t *testing.T) {
 		"claude-code": `{"type":"user","sessionId":"s","cwd":"/p","uuid":"u","message":{"role":"user","content":"draw it"},"timestamp":"2026-11-20T17:54:08.254Z"}`,
 		"codex":       `{"timestamp":"2026-11-20T17:54:08.254Z","type":"response_item","payload":{"type":"message","id":"m","role":"user","content":[{"type":"input_text","text":"draw it"}],"internal_chat_message_metadata_passthrough":{"turn_id":"t","content_item_kinds":["user.text"]}}}`,
 		"pi":          `{"type":"session","version":3,"id":"s","cwd":"/p","timestamp":"2026-11-20T17:54:07.254Z"}` + "\n" + `{"type":"message","id":"0","parentId":null,"timestamp":"2026-11-20T17:54:08.254Z","message":{"role":"user","content":"draw it"}}`,
+		"gemini":      `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"type":"user","id":"1","timestamp":"2026-11-20T17:54:08.254Z","content":"draw it"}`,
+		"cursor":      `{"role":"user","message":{"content":[{"type":"text","text":"draw it"}]}}`,
 		"copilot-cli": `{"type":"user.message","data":{"content":"draw it"},"id":"e1","timestamp":"2026-11-20T17:54:08.254Z"}`,
 	}
 	for _, c := range []struct {
@@ -60,6 +68,10 @@ func TestRecorder(t *testing.T) {
 		{"pi", "", []string{"amazon-bedrock"}},
 		{"pi", "", []string{"anthropic", "openai"}},
 		{"pi", "", []string{"anthropic", "openai", "anthropic"}},
+		{"gemini", "google", nil},
+		{"gemini", "google", []string{"gemini-3-pro"}},
+		{"gemini", "", []string{"gemini-3-pro", "glm-5"}},
+		{"cursor", "", []string{""}},
 		{"copilot-cli", "github", nil},
 		{"copilot-cli", "github", []string{`,"isByok":false`}},
 		{"copilot-cli", "", []string{`,"isByok":true,"modelProvider":"anthropic"`}},

@@ -17,7 +17,9 @@ import (
 	"github.com/skill-evolve/evolve/harvest/claude"
 	"github.com/skill-evolve/evolve/harvest/codex"
 	"github.com/skill-evolve/evolve/harvest/copilot"
+	"github.com/skill-evolve/evolve/harvest/cursor"
 	"github.com/skill-evolve/evolve/harvest/entire"
+	"github.com/skill-evolve/evolve/harvest/gemini"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/pi"
 	"github.com/skill-evolve/evolve/harvest/redact"
@@ -47,6 +49,8 @@ var kinds = []harvest.Kind{
 	codex.Kind,
 	pi.Kind,
 	copilot.Kind,
+	gemini.Kind,
+	cursor.Kind,
 }
 
 func init() {
