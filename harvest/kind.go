@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 // Options restrict what is read. The zero value reads everything.
@@ -30,6 +31,8 @@ type Options struct {
 	// "/name" is a use if the skill exists, even if the session does not show that its
 	// text was loaded.
 	Exists func(name string) bool
+	// Moments is how much of an agent's work is kept.
+	Moments work.Level
 	// Again opens the transcript that is being read once more; nil: it cannot be. See
 	// Draft.Finish.
 	Again  func() (io.ReadCloser, error)
@@ -125,6 +128,7 @@ func (f *source) Sessions(ctx context.Context, c Cursor, yield func(*Session) er
 // A Draft is a session while it is read.
 type Draft struct {
 	*Session
+	Acts     *work.Recorder // what its reader reports
 	opts     Options
 	secrets  *redact.Session
 	doubts   []string // of what was typed
@@ -135,7 +139,13 @@ type Draft struct {
 
 // NewDraft begins a session.
 func NewDraft(agent, id, file string, o Options) *Draft {
-	return &Draft{Session: &Session{ID: id, Agent: agent, Path: file}, opts: o, secrets: redact.NewSession(o.Redactor)}
+	d := &Draft{Session: &Session{ID: id, Agent: agent, Path: file}, opts: o, secrets: redact.NewSession(o.Redactor)}
+	d.Acts = work.New(o.Moments, func(text string) (string, int) {
+		before := d.Redactions
+		text = d.Said(text)
+		return text, d.Redactions - before
+	})
+	return d
 }
 
 // Clean makes a text fit to be kept, see the function Clean, and lets go of the line
@@ -203,6 +213,13 @@ func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late .
 	d.In(d.CWD)
 	for _, add := range late {
 		add()
+	}
+	if d.opts.Moments != work.Off && d.opts.Admits(d.Session) {
+		for turn, acts := range d.Acts.Finish(d.CWD) {
+			if turn >= 0 && turn < len(d.Turns) {
+				d.Turns[turn].Work = acts
+			}
+		}
 	}
 	d.resolve()
 	Recall(d.Session, d.secrets)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 // Typed makes what a person typed fit to be kept: besides the secrets that Clean finds
@@ -151,6 +152,15 @@ func Recall(s *Session, secrets *redact.Session) {
 		for k := range t.Tools {
 			do(&t.Tools[k].Name)
 		}
+		var n int
+		t.Work, n = work.Recall(t.Work, func(text string, cut bool) (string, int) {
+			if !cut {
+				return secrets.Again(text, "")
+			}
+			text, n := secrets.Again(text+cutMark, cutMark)
+			return strings.TrimSuffix(text, cutMark), n
+		})
+		s.Redactions += n
 	}
 	for i := range s.Invocations {
 		v := &s.Invocations[i]

@@ -11,7 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-var errNone = errors.New("not a git repository (or any of the parent directories)")
+// ErrNone means that a folder is in no repository.
+var ErrNone = errors.New("not a git repository (or any of the parent directories)")
 
 // find returns dir without links, the repository that it is or is in, as git finds it,
 // and the place of dir in its working tree. A repository that belongs to a third user
@@ -55,7 +56,7 @@ func find(dir string) (start, gitDir, prefix string, err error) {
 			return dir, gitDir, filepath.ToSlash(prefix), nil
 		}
 		if at == filepath.Dir(at) {
-			return "", "", "", errNone
+			return "", "", "", ErrNone
 		}
 	}
 }

@@ -131,8 +131,14 @@ func (r *Repository) Close() error { return os.RemoveAll(r.own) }
 // error message, or is ctx's, ErrSlow or ErrOutput; with the last, the output is what
 // was printed up to the limit.
 func (r *Repository) Output(ctx context.Context, args ...string) ([]byte, error) {
+	return r.answer(ctx, func(*exec.Cmd) {}, args...)
+}
+
+// answer is Output of a command that set has prepared.
+func (r *Repository) answer(ctx context.Context, set func(*exec.Cmd), args ...string) ([]byte, error) {
 	out, err := within(ctx, r.limits.answer, func(ctx context.Context) ([]byte, error) {
 		cmd := r.command(ctx, args...)
+		set(cmd)
 		out, stderr := &capped{limit: r.limits.output, stop: true}, &capped{limit: maxComplaint}
 		cmd.Stdout, cmd.Stderr = out, stderr
 		err := r.start(cmd)

@@ -20,16 +20,21 @@ const (
 type Act struct {
 	Kind Kind `json:"kind"`
 
-	Line  string `json:"line,omitempty"`  // Ran, or a refused command: the command line
-	Exit  *int   `json:"exit,omitempty"`  // Ran: the exit status; nil if the transcript does not tell
+	// Line is the command line of Ran, or of a refused command; behind "cd DIR && " if it
+	// ran in another folder than the session's. Of one that prints or sets many variables,
+	// or that writes text to a file of which nothing is kept, it is the programs' names.
+	Line  string `json:"line,omitempty"`
+	Exit  *int   `json:"exit,omitempty"`  // Ran: the exit status, Unknown if it failed; nil if the transcript does not tell
 	Tests string `json:"tests,omitempty"` // Ran: what it tests with: "go test", "pytest"
 
-	File    string `json:"file,omitempty"`    // Changed: below the session's folder, with slashes
+	// File is the changed file, or that of a refused change: from the session's folder, with
+	// slashes, "../" before it if it is elsewhere in the repository.
+	File    string `json:"file,omitempty"`
 	Added   string `json:"added,omitempty"`   // Changed: lines, without a mark before them
 	Removed string `json:"removed,omitempty"` // Changed
 
 	Tool string `json:"tool,omitempty"` // Refused: the tool's name
 	Said string `json:"said,omitempty"` // Refused: what the user said to it, if anything
 
-	Cut bool `json:"cut,omitempty"` // a limit was reached: something is missing
+	Cut bool `json:"cut,omitempty"` // something is missing: a limit was reached, or Line is but names
 }

@@ -1,0 +1,135 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+)
+
+// A WorkTree is the folder of files that a repository is in.
+type WorkTree struct {
+	Top    string // without links
+	Prefix string // the folder that was looked for, from the top, with slashes; "" is the top
+
+	common string
+	limits limits
+}
+
+// FindWorkTree finds the working tree that dir is in. The error is ErrNone if there is
+// none, and fs.ErrNotExist if dir does not exist.
+func FindWorkTree(ctx context.Context, dir string) (*WorkTree, error) {
+	return within(ctx, defaults.answer, func(context.Context) (*WorkTree, error) {
+		start, gitDir, prefix, err := find(dir)
+		if err != nil {
+			return nil, err
+		}
+		common, err := commonDir(gitDir)
+		if err != nil {
+			return nil, err
+		}
+		top := start
+		if prefix != "" {
+			top = filepath.Join(start, strings.Repeat("../", strings.Count(prefix, "/")+1))
+		}
+		return &WorkTree{Top: top, Prefix: prefix, common: common, limits: defaults}, nil
+	}, func(*WorkTree) {})
+}
+
+// maxExclude is the longest list of ignored files, in bytes.
+const maxExclude = 1 << 20
+
+// Ignored tells which files git ignores: by the .gitignore files of the tree, by the
+// repository's info/exclude, and by the user's own list in its usual place,
+// ~/.config/git/ignore. Files are paths from the top, with slashes; they need not exist.
+// One that was committed although a pattern matches it counts as ignored, and so does one
+// behind a symbolic link: its content is somewhere else.
+func (t *WorkTree) Ignored(ctx context.Context, files []string) (map[string]bool, error) {
+	ignored := map[string]bool{}
+	var ask strings.Builder
+	folders := map[string]bool{".": false}
+	for _, file := range files {
+		if ignored[file] = t.linked(folders, path.Dir(path.Clean(file))); !ignored[file] {
+			ask.WriteString("./" + file + "\x00")
+		}
+	}
+	if ask.Len() == 0 {
+		return ignored, nil
+	}
+	program, err := lookPath("git")
+	if err != nil {
+		return nil, err
+	}
+	own, err := scratch.Dir("", "evolve-git-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for git: %w", err)
+	}
+	r := &Repository{limits: t.limits, own: own, program: program}
+	defer r.Close()
+	if err := t.prepare(own); err != nil {
+		return nil, fmt.Errorf("make a folder for git: %w", err)
+	}
+	out, err := r.answer(ctx, func(cmd *exec.Cmd) {
+		cmd.Dir, cmd.Stdin = t.Top, strings.NewReader(ask.String())
+	}, "--work-tree="+t.Top, "check-ignore", "--no-index", "--stdin", "-z")
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 { // it ignores none
+		err = nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask which files git ignores: %w", err)
+	}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name = strings.TrimPrefix(name, "./"); name != "" {
+			ignored[name] = true
+		}
+	}
+	return ignored, nil
+}
+
+// prepare makes a repository of nothing but lists of ignored files. A list that cannot be
+// read is an error: it might name any file.
+func (t *WorkTree) prepare(own string) error {
+	var errs []error
+	for _, dir := range []string{"objects", "refs", "info", "git"} {
+		errs = append(errs, os.Mkdir(filepath.Join(own, dir), 0o700))
+	}
+	lists := map[string]string{"info/exclude": filepath.Join(t.common, "info", "exclude")}
+	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
+		lists["git/ignore"] = filepath.Join(dir, "git", "ignore")
+	} else if home, err := os.UserHomeDir(); err == nil {
+		lists["git/ignore"] = filepath.Join(home, ".config", "git", "ignore")
+	}
+	for name, file := range lists {
+		text, err := bounded.ReadFile(file, maxExclude)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		errs = append(errs, err, os.WriteFile(filepath.Join(own, filepath.FromSlash(name)), text, 0o600))
+	}
+	errs = append(errs, os.WriteFile(filepath.Join(own, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600),
+		os.WriteFile(filepath.Join(own, "config"), []byte("[core]\n\trepositoryFormatVersion = 0\n"), 0o600))
+	return errors.Join(errs...)
+}
+
+// linked reports whether a folder of the tree is a symbolic link, or behind one.
+func (t *WorkTree) linked(known map[string]bool, dir string) bool {
+	if is, ok := known[dir]; ok || dir == "/" {
+		return is
+	}
+	is := t.linked(known, path.Dir(dir))
+	if !is {
+		info, err := os.Lstat(filepath.Join(t.Top, filepath.FromSlash(dir)))
+		is = err == nil && info.Mode()&fs.ModeSymlink != 0
+	}
+	known[dir] = is
+	return is
+}

@@ -1,0 +1,117 @@
+package work
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/shell"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
+
+// A reading is what a command line does, as far as it matters for what is kept of it.
+type reading struct {
+	names  []string // of its programs
+	tests  string
+	dumps  bool     // it prints or sets many variables
+	writes []string // files into which it writes text that is in the line
+}
+
+// read reads a command line that ran in dir.
+func read(line, dir string) (r reading) {
+	commands, err := shell.Commands(line)
+	here := strings.Contains(line, "<<")
+	for i := range commands {
+		c := &commands[i]
+		name := base(c.Name())
+		if name != "." {
+			r.names = append(r.names, name)
+		}
+		if r.tests == "" {
+			r.tests = tests(c.Words)
+		}
+		r.dumps = r.dumps || dumps(name, c)
+		at := dir
+		if c.Dir.Text != "" {
+			at = in(dir, c.Dir.Text)
+		}
+		own := here && slices.ContainsFunc(c.Redirects, func(d shell.Redirect) bool { return strings.HasPrefix(d.Op, "<<") })
+		if own || slices.Contains(writers, name) || here {
+			for _, d := range c.Redirects {
+				if strings.HasPrefix(d.Op, ">") && d.Op != ">&" || strings.HasPrefix(d.Op, "&>") {
+					r.writes = append(r.writes, in(at, d.Word.Text))
+				}
+			}
+		}
+		if slices.Contains(editors, name) {
+			for _, w := range c.Words[1:] {
+				if !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, " \n") {
+					r.writes = append(r.writes, in(at, w.Text))
+				}
+			}
+		}
+	}
+	if err != nil && environment.MatchString(line) {
+		r.dumps = true
+	}
+	if len(r.names) == 0 {
+		r.names = strings.Fields(line)[:1]
+		if strings.Contains(r.names[0], "=") {
+			r.names[0] = "…"
+		}
+	}
+	return r
+}
+
+var (
+	// writers print what is in their words, editors write it to files among them.
+	writers = []string{"echo", "printf", "jq", "yq"}
+	editors = []string{"tee", "sed", "gsed", "perl", "awk", "ed", "ex", "dd"}
+	// setters set variables, in their words.
+	setters = []string{"export", "declare", "typeset", "readonly", "local", "set", "setenv", "setx"}
+	// environment finds commands that may set variables in a line that cannot be parsed.
+	environment = lazyregexp.New(`(?m)\b(?:env|printenv|export|declare|typeset|setenv)\b|^\s*[A-Za-z_]\w*=`)
+)
+
+const (
+	few  = 2 // variables that a command sets; fewer are not many
+	pack = 4 // that are set for one program
+)
+
+// dumps reports whether a command prints or sets many variables.
+func dumps(name string, c *shell.Command) bool {
+	if len(c.Words) == 0 {
+		return len(c.Assigns) >= few
+	}
+	set := len(c.Assigns)
+	rest := 0
+	for _, w := range c.Words[1:] {
+		switch before, _, is := strings.Cut(w.Text, "="); {
+		case is && variable.MatchString(before):
+			set++
+		case !strings.HasPrefix(w.Text, "-"):
+			rest++
+		}
+	}
+	switch {
+	case name == "env", name == "printenv":
+		return rest == 0 || set >= pack
+	case slices.Contains(setters, name):
+		printed := len(c.Words) == 1 || len(c.Words) == 2 && c.Words[1].Text == "-p"
+		return set >= few || name != "local" && printed
+	}
+	return set >= pack
+}
+
+var variable = lazyregexp.New(`^[A-Z_][A-Z0-9_]*$`)
+
+// in is a file's path from a folder.
+func in(dir, file string) string {
+	if file = slashed(file); absolute(file) || strings.HasPrefix(file, "~") || dir == "" {
+		return file
+	}
+	return path.Join(dir, file)
+}
+
+// device reports whether a path is none of a file that keeps what is written to it.
+func device(file string) bool { return strings.HasPrefix(file, "/dev/") }
