@@ -144,7 +144,7 @@ func NewDraft(agent, id, file string, o Options) *Draft {
 		before := d.Redactions
 		text = d.Said(text)
 		return text, d.Redactions - before
-	})
+	}, func(text string) (string, int) { return CleanWith(d.secrets.Typed, text) })
 	return d
 }
 

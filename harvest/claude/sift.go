@@ -37,7 +37,11 @@ func (t *transcript) wants(line []byte) bool {
 	case skip:
 		return false
 	case result:
-		return t.awaited(line) || failed(line)
+		if failed(line) {
+			return true
+		}
+		t.succeeded(line)
+		return t.awaited(line)
 	}
 	return true
 }
@@ -80,6 +84,7 @@ func (t *transcript) at(cwd []byte) {
 	}
 	if v := gjson.ParseBytes(cwd); v.Type == gjson.String {
 		t.cwd = append(t.cwd[:0], v.Raw...)
+		t.dir = v.Str
 		t.s.In(v.Str)
 	}
 }

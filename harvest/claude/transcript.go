@@ -20,6 +20,7 @@ type transcript struct {
 
 	named  bool   // the session's id, folder and branch are known
 	cwd    []byte // the working folder of the last line that names one, raw
+	dir    string // the same
 	atEnd  []byte // the same with its key, if it was near the line's end
 	answer string // message id of the text in the last turn's Answer
 	usage  map[string]spent
@@ -262,10 +263,13 @@ func (t *transcript) results(content []byte) {
 			delete(t.skills, b.toolUseID)
 		}
 		t.looked(b.toolUseID, bad)
+		turn, name := len(t.s.Turns)-1, ""
 		if r, ok := t.tools[b.toolUseID]; ok {
+			turn, name = r.turn, t.s.Turns[r.turn].Tools[r.tool].Name
 			t.s.Turns[r.turn].Tools[r.tool].Failed = bad
 			delete(t.tools, b.toolUseID)
 		}
+		t.done(b, turn, name)
 	})
 }
 
@@ -324,6 +328,7 @@ func (t *transcript) call(n int, rec *record, b *block) {
 	t.look(n, rec, b)
 	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.s.Clean(name)})
 	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
+	t.act(b)
 	if skill != "" {
 		t.load(n, rec, id, skill)
 	}

@@ -32,7 +32,8 @@ const Unknown = -1
 // nothing. It is not safe for concurrent use.
 type Recorder struct {
 	level  Level
-	redact func(string) (string, int)
+	redact func(string) (string, int) // what an agent wrote
+	typed  func(string) (string, int) // what its user typed
 	acts   []*draft
 	open   map[string][]*draft // calls without a result
 	turn   int                 // of the last act
@@ -51,12 +52,13 @@ type draft struct {
 	dropped bool
 }
 
-// New returns a Recorder. redact makes a text fit to be kept and counts the secrets in it.
-func New(level Level, redact func(text string) (clean string, n int)) *Recorder {
+// New returns a Recorder. redact makes what an agent wrote fit to be kept and counts the
+// secrets in it; typed does so with what its user typed.
+func New(level Level, redact, typed func(text string) (clean string, n int)) *Recorder {
 	if level == Off {
 		return nil
 	}
-	return &Recorder{level: level, redact: redact, open: map[string][]*draft{}, turn: -1}
+	return &Recorder{level: level, redact: redact, typed: typed, open: map[string][]*draft{}, turn: -1}
 }
 
 // Keeps reports whether acts of a kind are kept, so that nothing need be read for those
@@ -268,9 +270,12 @@ func (r *Recorder) clean(d *draft, p *places, left map[int]int) bool {
 			d.File = ""
 		}
 	}
-	short := func(text *string) {
+	short := func(text *string, redact func(string) (string, int)) {
 		var cut bool
-		*text, _ = r.redact(*text)
+		if *text == "" {
+			return
+		}
+		*text, _ = redact(*text)
 		*text, cut = clip(*text, MaxLine)
 		d.Cut = d.Cut || cut
 	}
@@ -283,12 +288,10 @@ func (r *Recorder) clean(d *draft, p *places, left map[int]int) bool {
 		} else if dir := slashed(d.dir); dir != "" && p.within(dir) != p.root {
 			d.Line = "cd " + quote(dir) + " && " + d.Line
 		}
-		short(&d.Line)
+		short(&d.Line, r.redact)
 	}
-	if d.Tool != "" {
-		short(&d.Tool)
-		short(&d.Said)
-	}
+	short(&d.Tool, r.redact)
+	short(&d.Said, r.typed)
 	if d.Kind == Changed {
 		r.lines(d, left)
 	}

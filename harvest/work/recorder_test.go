@@ -16,7 +16,7 @@ func plain(text string) (string, int) {
 func status(n int) *int { return &n }
 
 func TestRecorder(t *testing.T) {
-	r := work.New(work.All, plain)
+	r := work.New(work.All, plain, plain)
 	r.Ran(0, "a", "go test ./... && echo hunter2", "")
 	r.Ended("a", status(1), true)
 	r.Changed(0, "b", "/src/app/main.go", "one\ntwo\nthree\n", "one\n2\nthree\n")
@@ -48,7 +48,7 @@ func TestRecorder(t *testing.T) {
 }
 
 func TestOff(t *testing.T) {
-	r := work.New(work.Off, plain)
+	r := work.New(work.Off, plain, plain)
 	r.Ran(0, "a", "ls", "")
 	r.Changed(0, "a", "x", "y", "")
 	r.Patch(0, "a", "*** Begin Patch")
