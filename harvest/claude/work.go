@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,9 +73,10 @@ func (t *transcript) done(b *block, turn int, tool string) {
 		acts.Ended(b.toolUseID, &zero, false)
 		return
 	}
-	text, _ := content(b.content)
+	text := beginning(b.content)
 	for _, mark := range refusals {
 		if strings.HasPrefix(text, mark) {
+			text, _ = content(b.content)
 			_, said, _ := strings.Cut(text, saidMark)
 			if said, _, _ = strings.Cut(said, noteMark); strings.HasPrefix(said, asksMark) {
 				said = ""
@@ -90,11 +92,25 @@ func (t *transcript) done(b *block, turn int, tool string) {
 		}
 	}
 	var exit *int
-	if m := exitLine.FindStringSubmatch(text[:min(len(text), 64)]); m != nil {
+	if m := exitLine.FindStringSubmatch(text); m != nil {
 		status, _ := strconv.Atoi(m[1])
 		exit = &status
 	}
 	acts.Ended(b.toolUseID, exit, true)
+}
+
+// beginning is the beginning of a result's text, which may be long.
+func beginning(raw []byte) string {
+	const enough = 256
+	if len(raw) == 0 || raw[0] != '"' || len(raw) <= enough {
+		text, _ := content(raw)
+		return text
+	}
+	raw = raw[:enough]
+	if i := bytes.LastIndexByte(raw, '\\'); i > enough-12 { // it may be cut within an escape
+		raw = raw[:i]
+	}
+	return str(append(slices.Clip(raw), '"'))
 }
 
 // How a command ended whose line has no failure, if not with status 0: it goes on, or the

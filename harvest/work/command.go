@@ -35,15 +35,14 @@ func read(line, dir string) (r reading) {
 		if c.Dir.Text != "" {
 			at = in(dir, c.Dir.Text)
 		}
-		own := here && slices.ContainsFunc(c.Redirects, func(d shell.Redirect) bool { return strings.HasPrefix(d.Op, "<<") })
-		if own || slices.Contains(writers, name) || here {
+		if here || slices.Contains(writers, name) {
 			for _, d := range c.Redirects {
 				if strings.HasPrefix(d.Op, ">") && d.Op != ">&" || strings.HasPrefix(d.Op, "&>") {
 					r.writes = append(r.writes, in(at, d.Word.Text))
 				}
 			}
 		}
-		if slices.Contains(editors, name) {
+		if edits(name, c, here || slices.ContainsFunc(r.names, func(n string) bool { return slices.Contains(writers, n) })) {
 			for _, w := range c.Words[1:] {
 				if !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, " \n") {
 					r.writes = append(r.writes, in(at, w.Text))
@@ -64,14 +63,27 @@ func read(line, dir string) (r reading) {
 }
 
 var (
-	// writers print what is in their words, editors write it to files among them.
+	// writers print what is in their words.
 	writers = []string{"echo", "printf", "jq", "yq"}
-	editors = []string{"tee", "sed", "gsed", "perl", "awk", "ed", "ex", "dd"}
 	// setters set variables, in their words.
 	setters = []string{"export", "declare", "typeset", "readonly", "local", "set", "setenv", "setx"}
 	// environment finds commands that may set variables in a line that cannot be parsed.
 	environment = lazyregexp.New(`(?m)\b(?:env|printenv|export|declare|typeset|setenv)\b|^\s*[A-Za-z_]\w*=`)
 )
+
+// edits reports whether a command writes text in the line to files among its words; says,
+// whether there is text that is written to a pipe.
+func edits(name string, c *shell.Command, says bool) bool {
+	switch name {
+	case "tee":
+		return says
+	case "sed", "gsed", "perl":
+		return slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
+			return w.Text == "--in-place" || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.Contains(w.Text, "i")
+		})
+	}
+	return false
+}
 
 const (
 	few  = 2 // variables that a command sets; fewer are not many

@@ -26,9 +26,14 @@ var secretNames = []string{
 }
 
 // secret reports whether a path is named like one of a secret.
-func secret(file string) bool {
+func (p *places) secret(file string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(file), "/") {
-		if slices.ContainsFunc(secretNames, func(pattern string) bool { ok, _ := path.Match(pattern, part); return ok }) {
+		is, known := p.secrets[part]
+		if !known {
+			is = slices.ContainsFunc(secretNames, func(pattern string) bool { ok, _ := path.Match(pattern, part); return ok })
+			p.secrets[part] = is
+		}
+		if is {
 			return true
 		}
 	}
@@ -45,12 +50,13 @@ type places struct {
 	root    string          // the session's folder, with slashes; "" if it is not known
 	top     string          // of its repository; root if there is none
 	ignored map[string]bool // by the path from root; nil: git cannot tell
+	secrets map[string]bool // by the name of a file or folder, in lower case
 }
 
 // see finds the repository of root if it is there, and asks it which of the files it
 // ignores. If it cannot answer, it may ignore them all.
 func see(root string, files []string) *places {
-	p := &places{root: slashed(root), ignored: map[string]bool{}}
+	p := &places{root: slashed(root), ignored: map[string]bool{}, secrets: map[string]bool{}}
 	p.top = p.root
 	if !path.IsAbs(p.root) || len(files) == 0 {
 		return p
@@ -108,7 +114,7 @@ func (p *places) file(name string) (rel string, ok bool) {
 			return "", false
 		}
 	}
-	if rel == "." || rel == ".." || secret(rel) || p.ignored == nil || p.ignored[rel] {
+	if rel == "." || rel == ".." || p.secret(rel) || p.ignored == nil || p.ignored[rel] {
 		return "", false
 	}
 	return rel, true

@@ -8,12 +8,12 @@ import (
 	"github.com/skill-evolve/evolve/eval/shell"
 )
 
-// runners are the programs that test, by the words that a command line begins with. A
-// last word with a dot behind it, such as "test.", is the beginning of a name whose parts
-// are separated by a character other than a letter: "test:ci", "unit-test".
+// runners are the programs that test, by the words that their command lines begin with. A
+// last word with a dot behind it, such as "test.", is a part of a target's name: "test:ci",
+// "unit-test".
 var runners = [][]string{
 	{"go", "test"}, {"gotestsum"}, {"pytest"}, {"py.test"}, {"tox"}, {"nox"}, {"hatch", "test"}, {"stestr"},
-	{"npm", "test"}, {"npm", "t"}, {"npm", "run", "test."}, {"npm", "run-script", "test."}, {"pnpm", "test."}, {"pnpm", "run", "test."}, {"yarn", "test."}, {"yarn", "run", "test."},
+	{"npm", "test"}, {"npm", "t"}, {"npm", "run", "test."}, {"npm", "run-script", "test."}, {"pnpm", "run", "test."}, {"pnpm", "test."}, {"yarn", "run", "test."}, {"yarn", "test."},
 	{"bun", "test"}, {"bun", "run", "test."}, {"deno", "test"}, {"deno", "task", "test."}, {"node", "--test"},
 	{"jest"}, {"vitest"}, {"mocha"}, {"ava"}, {"playwright", "test"}, {"cypress", "run"}, {"karma", "start"}, {"ng", "test"}, {"nx", "test"}, {"turbo", "test"}, {"turbo", "run", "test."},
 	{"cargo", "test"}, {"cargo", "nextest"}, {"cargo-nextest"},
@@ -29,6 +29,9 @@ var runners = [][]string{
 var wrappers = []string{"sudo", "env", "time", "timeout", "nice", "nohup", "command", "exec", "xvfb-run", "npx", "bunx", "pnpx", "cross-env", "uv", "poetry", "pipenv", "pdm", "rye", "bundle",
 	"python", "python3", "php", "ruby", "pnpm", "yarn", "npm", "mise", "direnv", "docker", "podman", "docker-compose", "kubectl", "nix", "nix-shell", "conda", "dotenv", "coverage"}
 
+// fetches are words of wrappers behind which the name of a program is only a name.
+var fetches = []string{"install", "i", "add", "remove", "uninstall", "update", "upgrade", "build", "pull", "push", "get", "show", "info", "why", "list"}
+
 // valued are options whose value is the next word.
 var valued = []string{"-C", "-f", "-w", "-F", "-p", "--prefix", "--filter", "--directory", "--dir", "--cwd", "--project", "--workspace", "--manifest-path"}
 
@@ -38,7 +41,7 @@ func tests(words []shell.Word) string {
 		if found := runner(words[i:]); found != "" {
 			return found
 		}
-		if i == 0 && !slices.Contains(wrappers, base(words[0].Text)) {
+		if i == 0 && !slices.Contains(wrappers, base(words[0].Text)) || slices.Contains(fetches, words[i].Text) {
 			break
 		}
 	}
