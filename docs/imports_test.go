@@ -92,6 +92,7 @@ var mayImport = map[string][]string{
 	"harvest/redact/likely":         {},
 	"harvest/redact/planted":        {},
 	"harvest/work":                  {"eval/git", "eval/shell"},
+	"harvest/work/worktest":         {"harvest", "harvest/corpustest", "harvest/work"},
 	"docs":                          {},
 	"eval/agent/agenttest":          {"eval", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                 {},

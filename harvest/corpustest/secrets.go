@@ -14,6 +14,23 @@ type secretKind struct {
 	make func(r *rand.Rand) (text string, parts []string)
 }
 
+// A Sample is a secret with the words around it, and the substrings that must not
+// survive.
+type Sample struct {
+	Kind, Text string
+	Parts      []string
+}
+
+// Samples are one secret of each kind. The same seed gives the same bytes.
+func Samples(seed uint64) (out []Sample) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, k := range secretKinds {
+		text, parts := k.make(r)
+		out = append(out, Sample{k.name, text, parts})
+	}
+	return out
+}
+
 const (
 	digits  = "0123456789"
 	lower   = "abcdefghijklmnopqrstuvwxyz"
