@@ -17,12 +17,14 @@ func (t *transcript) call(n int, kind string, p gjson.Result, at time.Time) {
 	}
 	turn.Tools = append(turn.Tools, harvest.Tool{Name: t.s.Clean(name)})
 	id := strings.Clone(p.Get("call_id").Str)
+	line, dir := shell(p)
+	t.act(id, name, line, dir, p)
 	if id == "" {
 		return
 	}
 	t.tools[id] = ref{len(t.s.Turns) - 1, len(turn.Tools) - 1}
-	if command := shell(p); strings.Contains(command, "SKILL.md") {
-		t.reads[id] = read{n, strings.Clone(p.Get("id").Str), strings.Clone(command), at}
+	if strings.Contains(line, "SKILL.md") {
+		t.reads[id] = read{n, strings.Clone(p.Get("id").Str), strings.Clone(line), at}
 	}
 }
 
@@ -45,11 +47,11 @@ func (t *transcript) done(id, status string) {
 // commands have reported it before.
 func (t *transcript) printed(p gjson.Result) {
 	id, out := p.Get("call_id").Str, p.Get("output")
-	bad := failed([]byte(out.Raw))
-	t.settle(id, bad)
+	end := outcome([]byte(out.Raw))
+	t.over(id, end)
 	r, ok := t.reads[id]
 	delete(t.reads, id)
-	if !ok || bad {
+	if !ok || end.failed {
 		return
 	}
 	files, one := reading(r.command)
@@ -59,8 +61,10 @@ func (t *transcript) printed(p gjson.Result) {
 	}
 }
 
-// completed handles the record of a command that reads a skill.
+// completed handles the record of a command that reads a skill, or of a call that is not
+// in the transcript.
 func (t *transcript) completed(n int, item gjson.Result, at time.Time) {
+	t.nested(item)
 	id := strings.Clone(item.Get("id").Str)
 	r, ok := t.reads[id]
 	if !ok {

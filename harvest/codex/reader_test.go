@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/codex"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 func quote(s string) string {
@@ -419,10 +420,13 @@ func TestToolOutputIsNotTheRecord(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(strings.Join([]string{opened(`"cli"`), started("t1"), typed("t1", "m1", "/dataviz x"), mentioned("m2", "dataviz", file, text), called("c1", "cat "+file),
 		ran("c1", "completed", parsed("cat "+file, file), text), exited("c1", 1, text), said("m3", "x"), completed("t1", 4)}, "\n")))
+	f.Add([]byte(strings.Join([]string{opened(`"cli"`), typed("t1", "m1", "x"), custom("c1", "apply_patch", patch), success("c1"), called("c2", "cd a && apply_patch <<'EOF'\n"+patch+"\nEOF\nls"),
+		resulted("c2", "Process running with session ID 42"), function("c3", "write_stdin", `{"session_id":42}`), resulted("c3", "exec command rejected by user"),
+		event("patch_apply_end", `,"call_id":"e1","success":false,"changes":{"a":{"type":"update","unified_diff":"+x\n"}}`)}, "\n")))
 	f.Add([]byte(oldTyped("a") + "\n" + old(block("a", "b", "c")) + "\n" + event("token_count", `,"info":{"last_token_usage":{}}`)))
 	f.Add([]byte("{\"type\":\"event_msg\",\"payload\":{\n\x00\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, problems, err := codex.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{})
+		s, problems, err := codex.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{Moments: work.All})
 		if err != nil {
 			t.Fatal(err)
 		}

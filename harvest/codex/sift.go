@@ -34,7 +34,7 @@ func (t *transcript) want(line []byte) bool {
 				t.where(jsonl.Object(m.Rest()), 2)
 				return !t.meta
 			case "turn_context": // each repeats the instructions
-				t.where(jsonl.Object(m.Rest()), 1)
+				t.here = t.where(jsonl.Object(m.Rest()), 1)
 				return t.s.Model == ""
 			case "token_usage_record", "":
 				return true
@@ -51,18 +51,20 @@ func (t *transcript) want(line []byte) bool {
 
 // where notes the first most of the working folder of a turn, or of a session or the one
 // that it was forked from, and the provider that answers there, which older versions do
-// not name.
-func (t *transcript) where(m jsonl.Members, most int) {
+// not name. It returns the folder.
+func (t *transcript) where(m jsonl.Members, most int) (folder string) {
 	for most > 0 && m.Next() {
 		switch string(m.Key()) {
 		case "cwd":
-			t.s.In(gjson.ParseBytes(m.Value()).Str)
+			folder = gjson.ParseBytes(m.Value()).Str
+			t.s.In(folder)
 			most--
 		case "model_provider":
 			t.s.Answered(gjson.ParseBytes(m.Value()).Str)
 			most--
 		}
 	}
+	return folder
 }
 
 func (t *transcript) wantItem(m jsonl.Members) bool {
@@ -93,7 +95,7 @@ func (t *transcript) wantItem(m jsonl.Members) bool {
 			if _, ok := t.reads[string(id)]; ok {
 				return true
 			}
-			t.settle(string(id), failed(output))
+			t.over(string(id), outcome(output))
 			return false
 		}
 	}
@@ -110,6 +112,8 @@ func (t *transcript) wantEvent(m jsonl.Members) bool {
 		return true
 	case "token_count":
 		return !t.records
+	case "exec_command_end", "patch_apply_end":
+		return t.wantRecord(m)
 	case "item_completed":
 	default:
 		return false
@@ -137,7 +141,9 @@ func (t *transcript) wantDone(m jsonl.Members) bool {
 	for m.Next() {
 		switch string(m.Key()) {
 		case "id":
-			id, _ = m.Text()
+			if id, _ = m.Text(); t.unseen(kind, id) {
+				return true
+			}
 		case "parsed_cmd":
 			if bytes.Contains(m.Value(), skillFile) {
 				return true
@@ -149,6 +155,7 @@ func (t *transcript) wantDone(m jsonl.Members) bool {
 				continue
 			}
 			t.done(string(id), string(status))
+			t.exited(id, lastExit(m.Rest()))
 			return false
 		}
 	}
@@ -163,65 +170,4 @@ func typed(m *jsonl.Members) (string, bool) {
 	}
 	kind, ok := m.Text()
 	return string(kind), ok
-}
-
-// headers begin the outputs of commands; a line of theirs has the exit code.
-var headers = []string{"Chunk ID: ", "Wall time: ", "Exit code: ", "Process exited with code "}
-
-// refusals begin the outputs of calls that were not executed.
-var refusals = []string{"failed to parse function arguments", "unsupported call", "unsupported custom tool call", "exec_command failed",
-	"execution error", "apply_patch verification failed", "patch rejected", "exec command rejected", "rejected", "aborted", "err:", "Err("}
-
-// failed reports whether a tool's output, raw JSON to the end of its line, shows a
-// failure.
-func failed(raw []byte) bool {
-	const head, tail = 512, 256
-	switch {
-	case len(raw) == 0:
-		return false
-	case raw[0] == '{':
-		for m := jsonl.Object(raw); m.Next(); {
-			if string(m.Key()) == "success" {
-				return string(m.Value()) == "false"
-			}
-		}
-		return false
-	case raw[0] != '"':
-		return false
-	}
-	begin := string(raw[1:min(len(raw), head)])
-	if strings.HasPrefix(begin, `{\"output\":`) { // before 2026: a JSON text, the exit code behind the output
-		end := raw[max(0, len(raw)-tail):]
-		if i := bytes.LastIndex(end, []byte(`\"exit_code\":`)); i >= 0 {
-			return nonzero(string(end[i+len(`\"exit_code\":`):]))
-		}
-		return false
-	}
-	begin, _, _ = strings.Cut(begin, `Output:\n`)
-	for _, h := range headers {
-		if strings.HasPrefix(begin, h) {
-			for _, code := range []string{"Process exited with code ", "Exit code: "} {
-				if _, n, ok := strings.Cut(begin, code); ok {
-					return nonzero(n)
-				}
-			}
-			return false
-		}
-	}
-	for _, r := range refusals {
-		if strings.HasPrefix(begin, r) {
-			return true
-		}
-	}
-	return false
-}
-
-// nonzero reports whether s begins with a number other than 0.
-func nonzero(s string) bool {
-	s = strings.TrimLeft(s, " ")
-	n := 0
-	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == '-') {
-		n++
-	}
-	return n > 0 && strings.Trim(s[:n], "0") != ""
 }

@@ -1,10 +1,19 @@
 // Package codex reads the sessions of Codex: sessions/YYYY/MM/DD/rollout-*.jsonl below
 // its home, and archived ones; Codex compresses old ones to rollout-*.jsonl.zst. Only
-// human turns, final answers, tool names and skill invocations are kept; everything
-// kept is redacted.
+// human turns, final answers, tool names, skill invocations and, as far as Options.Moments
+// allows, the agent's work are kept; everything kept is redacted.
 //
 // Codex does not record failed requests to the model that were repeated: only the
 // failure that ended a turn counts as an API error.
+//
+// Of the agent's work, these were seen in sessions of Codex 0.169.0: exec_command with its
+// exit status, apply_patch as a custom tool, records of commands and of changed files.
+// These are known only from public code, and not verified: shell, shell_command and
+// local_shell_call, patches in function calls and in command lines, commands that go on
+// (write_stdin), calls made by a program that the agent wrote, the events exec_command_end
+// and patch_apply_end, and what a call returns that the user refused. If the user answers a
+// question for permission by ending the turn, that cannot be told from an interruption: it
+// is no refusal, and the command counts as failed.
 package codex
 
 import (

@@ -78,30 +78,46 @@ func skillBlock(text string) (name, file, body string, ok bool) {
 	return strings.TrimSpace(name), file, body, ok
 }
 
-// shell is the command of a call to a shell tool, as the user would type it.
-func shell(call gjson.Result) string {
-	args := call.Get("arguments")
-	in := gjson.Parse(args.Str)
-	if action := call.Get("action"); action.IsObject() { // local_shell_call
+// shells are the programs that run the last word of a command as a command line.
+var shells = map[string]bool{"bash": true, "sh": true, "zsh": true, "dash": true, "fish": true, "ksh": true, "powershell": true,
+	"powershell.exe": true, "pwsh": true, "pwsh.exe": true, "cmd": true, "cmd.exe": true}
+
+// shell is the command line of a call to a shell tool, or of a command's record, as the
+// user would type it, and the folder that it names.
+func shell(call gjson.Result) (line, dir string) {
+	in := call
+	if args := call.Get("arguments"); args.Exists() {
+		in = gjson.Parse(args.Str)
+	} else if action := call.Get("action"); action.IsObject() { // local_shell_call
 		in = action
 	}
+	dir = in.Get("workdir").Str + in.Get("working_directory").Str + in.Get("cwd").Str
 	for _, key := range []string{"cmd", "command"} {
 		v := in.Get(key)
-		if words := v.Array(); v.IsArray() && len(words) > 0 { // bash -lc COMMAND
-			if len(words) == 3 && strings.HasPrefix(words[1].Str, "-") {
-				return words[2].Str
-			}
-			var line []string
-			for _, w := range words {
-				line = append(line, w.Str)
-			}
-			return strings.Join(line, " ")
+		if v.IsArray() {
+			return joined(v.Array()), dir
 		}
 		if v.Type == gjson.String {
-			return v.Str
+			return v.Str, dir
 		}
 	}
-	return ""
+	return "", dir
+}
+
+// joined is a command line of words. Of `bash -lc LINE` it is LINE.
+func joined(words []gjson.Result) string {
+	if len(words) == 3 && strings.HasPrefix(words[1].Str, "-") && shells[words[0].Str[strings.LastIndexAny(words[0].Str, `/\`)+1:]] {
+		return words[2].Str
+	}
+	var line []string
+	for _, w := range words {
+		word := w.Str
+		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`|&;<>()*?[]#~{}!") {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		line = append(line, word)
+	}
+	return strings.Join(line, " ")
 }
 
 // readers are the commands that print a file.

@@ -28,6 +28,11 @@ type transcript struct {
 	reads     map[string]read // calls that may print a SKILL.md
 	seen      map[string]bool // ids of user messages
 	responses map[string]bool // whose usage is counted
+
+	here    string            // the working folder of the task, if it is not the session's
+	calls   map[string]bool   // ids of all calls, if their work is kept
+	running map[string]string // process: the call whose command goes on in it
+	polls   map[string]string // call: the one for whose command it waits
 }
 
 type ref struct{ turn, tool int }
@@ -45,6 +50,7 @@ func newTranscript(file string, o harvest.Options) *transcript {
 		s:     harvest.NewDraft(Agent, sessionID(file), file, o),
 		turns: make(map[string]int), tools: make(map[string]ref), reads: make(map[string]read),
 		seen: make(map[string]bool), responses: make(map[string]bool),
+		calls: make(map[string]bool), running: make(map[string]string), polls: make(map[string]string),
 	}
 }
 
@@ -248,6 +254,8 @@ func (t *transcript) event(n int, p gjson.Result, at time.Time) {
 		}
 	case "item_completed":
 		t.itemEvent(n, p.Get("item"), task, at)
+	case "exec_command_end", "patch_apply_end":
+		t.nested(p)
 	case "token_count":
 		t.count(p.Get("info"))
 	case "error":
