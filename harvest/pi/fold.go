@@ -122,6 +122,7 @@ func (f *fold) reply(r *reply, stamp string, at time.Time) {
 	for _, c := range r.calls {
 		turn.Tools = append(turn.Tools, harvest.Tool{Name: f.s.Clean(c.name)})
 		f.tools[c.id] = len(turn.Tools) - 1
+		f.act(c)
 		name, dir, ok := harvest.SkillFile(c.file)
 		if !ok {
 			continue
@@ -135,6 +136,7 @@ func (f *fold) reply(r *reply, stamp string, at time.Time) {
 
 // result records how a call ended. A skill counts as read once its text was returned.
 func (f *fold) result(r *result) {
+	f.s.Acts.Ended(r.call, r.exit, r.failed)
 	if i, ok := f.tools[r.call]; ok {
 		f.s.Turns[len(f.s.Turns)-1].Tools[i].Failed = r.failed
 		delete(f.tools, r.call)

@@ -39,12 +39,14 @@ type call struct {
 	file     string // the SKILL.md that it reads
 	block    int    // its place in the message
 	part     bool   // it reads a part of the file
+	args     string // raw, of a tool that runs commands or changes files
 }
 
 // result is the result of a tool call.
 type result struct {
 	call   string
 	failed bool
+	exit   *int   // of a command, nil if the result does not tell
 	hash   string // of the text of a SKILL.md
 }
 
@@ -64,7 +66,7 @@ func (t *tree) message(n int, rec gjson.Result) any {
 		t.text += len(p.text)
 		return p
 	case "assistant":
-		r := newReply(m)
+		r := newReply(m, t.keep)
 		r.line, r.id = n, id
 		t.text += len(r.text)
 		for _, c := range r.calls {
@@ -76,6 +78,7 @@ func (t *tree) message(n int, rec gjson.Result) any {
 		return r
 	case "toolResult":
 		r := &result{call: strings.Clone(m.Get("toolCallId").Str), failed: m.Get("isError").Bool()}
+		r.exit = exit(rec.Raw, r.failed)
 		if t.reads[r.call] && !m.Get("details.truncation").Exists() {
 			r.hash = harvest.Hash(content(m.Get("content")))
 		}
@@ -134,8 +137,8 @@ func newPrompt(text string) *prompt {
 }
 
 // newReply parses a message of the model. The text of a failed one is no answer, and
-// its calls did not run.
-func newReply(m gjson.Result) *reply {
+// its calls did not run. keep returns of a call's arguments what the work needs.
+func newReply(m gjson.Result, keep func(tool string, args gjson.Result) string) *reply {
 	r := &reply{stop: strings.Clone(m.Get("stopReason").Str), model: strings.Clone(m.Get("model").Str), provider: strings.Clone(m.Get("provider").Str), usage: usage(m.Get("usage"))}
 	if r.stop == "error" {
 		return r
@@ -150,6 +153,7 @@ func newReply(m gjson.Result) *reply {
 		if block.Get("type").Str == "toolCall" {
 			c := call{id: strings.Clone(block.Get("id").Str), name: strings.Clone(block.Get("name").Str), block: i}
 			args := block.Get("arguments")
+			c.args = keep(c.name, args)
 			if file := args.Get("path").Str; c.name == "read" {
 				if _, _, ok := harvest.SkillFile(file); ok {
 					c.file = strings.Clone(file)

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/skill-evolve/evolve/harvest/pi"
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 const usage = `"usage":{"input":1200,"output":180,"cacheRead":18000,"cacheWrite":640,"reasoning":64,"totalTokens":19380,"cost":{"total":0.01}}`
@@ -325,7 +326,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(strings.Join([]string{header("2"), typed("u1", "u2", "a"), typed("u2", "", "/skill:x y"), resulted("r1", "u1", "c", "", true)}, "\n")))
 	f.Add([]byte(header("") + "\n" + `{"type":"message","message":{"role":"user","content":"a"}}` + "\n\x00\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, problems, err := pi.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{})
+		s, problems, err := pi.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{Moments: work.All})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,15 @@
 // Package pi reads the sessions of pi: sessions/<folder>/<time>_<id>.jsonl below its
-// home. Only human turns, final answers, tool names and skill invocations are kept;
-// everything kept is redacted.
+// home. Only human turns, final answers, tool names, skill invocations and, as far as
+// Options.Moments allows, the agent's work are kept; everything kept is redacted.
 //
 // A session is a tree; its current branch is the one that ends in its last entry. pi
 // does not record whether a person or a program drove it, so none of its sessions is
 // marked headless.
+//
+// Of the agent's work, bash with its exit status was seen in sessions of pi 0.87.1. These
+// are known only from public code, and not verified: edit, write, and the results of
+// commands that were aborted or timed out. pi asks nobody for permission, so it records no
+// refusals; a call that an extension blocked counts as failed.
 package pi
 
 import (
@@ -28,7 +33,7 @@ var Kind = harvest.Kind{Name: "pi", Agent: Agent, HomeEnv: "PI_CODING_AGENT_DIR"
 // holds in memory what may be kept of each entry: a session of a million entries, or of
 // 64 MiB of messages, is refused.
 func readSession(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
-	var t tree
+	t := tree{level: o.Moments}
 	problems, err := jsonl.Scan(ctx, r, file, t.want, t.take)
 	if err != nil {
 		return nil, problems, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
+	"github.com/skill-evolve/evolve/harvest/work"
 	"github.com/tidwall/gjson"
 )
 
@@ -32,6 +33,9 @@ type tree struct {
 	orphans []orphan        // entries whose parent is still to come
 	reads   map[string]bool // calls that read a SKILL.md: their results are needed
 	text    int             // bytes held of all these
+
+	level work.Level // what is kept of the work
+	args  int        // bytes held of the arguments of calls
 }
 
 // entry is what is kept of one entry until its branch is known: the index of its
@@ -123,7 +127,7 @@ func (t *tree) want(line []byte) bool {
 	if !ok || !sure || t.reads[string(call)] {
 		return true
 	}
-	t.add(h.id, h.parent, h.stamp, &result{call: string(call), failed: failed})
+	t.add(h.id, h.parent, h.stamp, &result{call: string(call), failed: failed, exit: exit(line, failed)})
 	return false
 }
 
