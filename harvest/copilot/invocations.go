@@ -40,6 +40,7 @@ func (t *transcript) invoke(v harvest.Invocation) int {
 // done records how a call ended.
 func (t *transcript) done(e event) {
 	id := e.data.Get("toolCallId").Str
+	t.over(id, e)
 	bad := !e.data.Get("success").Bool() || e.data.Get("shellExecution.exitCode").Int() != 0
 	if c, ok := t.tools[id]; ok && c.tool >= 0 {
 		t.s.Turns[c.turn].Tools[c.tool].Failed = bad

@@ -56,7 +56,13 @@ func (t *transcript) want(line []byte) bool {
 	case "tool.execution_complete":
 		id, ok := callID(line)
 		_, awaited := t.loading[id]
-		return !ok || awaited || !succeeded(line)
+		if !ok || awaited || !succeeded(line) {
+			return true
+		}
+		if t.s.Acts.Awaits(id) {
+			t.s.Acts.Ended(id, exit(line), false)
+		}
+		return false
 	case "tool.execution_start":
 		// The call is known from its assistant.message, unless that line is lost.
 		id, ok := callID(line)

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/copilot"
 	"github.com/skill-evolve/evolve/harvest/jsonl"
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 func quote(s string) string {
@@ -356,7 +357,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(invoked("i", "x", "user-invoked") + "\n" + said("u", "/y a") + "\n" + of("s", called("a", "view", "t", `{"path":"x/SKILL.md"}`)) + "\n" + ended("t", ok)))
 	f.Add([]byte("{\"type\":\"user.message\"\n\x00\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, problems, err := copilot.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{Redactor: plain{}})
+		s, problems, err := copilot.Kind.Read(context.Background(), strings.NewReader(string(data)), "f.jsonl", harvest.Options{Redactor: plain{}, Moments: work.All})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,7 +397,7 @@ func BenchmarkRead(b *testing.B) {
 	text := long(400)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, _, err := copilot.Kind.Read(context.Background(), strings.NewReader(text), "s/events.jsonl", harvest.Options{}); err != nil {
+		if _, _, err := copilot.Kind.Read(context.Background(), strings.NewReader(text), "s/events.jsonl", harvest.Options{Moments: work.All}); err != nil {
 			b.Fatal(err)
 		}
 	}

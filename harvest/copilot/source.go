@@ -1,7 +1,14 @@
 // Package copilot reads the sessions of GitHub's Copilot CLI:
 // session-state/<uuid>/events.jsonl below its home, beside workspace.yaml. Only
-// human turns, final answers, tool names and skill invocations are kept;
-// everything kept is redacted.
+// human turns, final answers, tool names, skill invocations and, as far as
+// Options.Moments allows, the agent's work are kept; everything kept is redacted.
+//
+// Of the agent's work, these were seen in sessions of Copilot CLI 1.0.102: bash with its exit
+// status, create, apply_patch, and a call that was denied because no person could be
+// asked. These are known only from public code, and not verified: edit,
+// str_replace_editor, powershell, the exit status in older versions, and what is recorded
+// of a call that the user refused. The exit status of a command in the background is not
+// known.
 package copilot
 
 import (

@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,21 +21,27 @@ import (
 type transcript struct {
 	s *harvest.Draft
 
-	tools    map[string]call      // calls by id
-	loading  map[string]pending   // calls that load a skill and are still running
-	requests map[string]bool      // model calls whose usage is counted
-	prompts  map[string]bool      // ids of human messages that were seen
-	asked    map[string]time.Time // open questions for permission
-	waited   time.Duration        // for a person's permission, in the last turn
-	early    *harvest.Invocation  // a skill that was loaded by hand, before the prompt it is for
-	selected string               // model
-	total    *eval.Usage          // of the session, if it was shut down properly
-	steps    bool                 // the usage of single calls was recorded
-	invoked  map[string]bool      // skills with a skill.invoked event
+	tools    map[string]call     // calls by id
+	loading  map[string]pending  // calls that load a skill and are still running
+	requests map[string]bool     // model calls whose usage is counted
+	prompts  map[string]bool     // ids of human messages that were seen
+	asked    map[string]question // open questions for permission
+	waited   time.Duration       // for a person's permission, in the last turn
+	early    *harvest.Invocation // a skill that was loaded by hand, before the prompt it is for
+	selected string              // model
+	total    *eval.Usage         // of the session, if it was shut down properly
+	steps    bool                // the usage of single calls was recorded
+	invoked  map[string]bool     // skills with a skill.invoked event
 }
 
 // call locates a tool for recording its outcome; tool is -1 for a subagent's.
 type call struct{ turn, tool int }
+
+// question is one for permission.
+type question struct {
+	at   time.Time
+	call string // for which
+}
 
 // pending is the use of a skill by a call that is still running: an invocation's index,
 // or a read of its file that is not recorded as a use yet.
@@ -47,7 +54,7 @@ func newTranscript(file string, o harvest.Options) *transcript {
 	return &transcript{
 		s:     harvest.NewDraft(Agent, sessionID(file), file, o),
 		tools: make(map[string]call), loading: make(map[string]pending), requests: make(map[string]bool),
-		prompts: make(map[string]bool), asked: make(map[string]time.Time), invoked: make(map[string]bool),
+		prompts: make(map[string]bool), asked: make(map[string]question), invoked: make(map[string]bool),
 	}
 }
 
@@ -105,7 +112,7 @@ func (t *transcript) take(n int, raw []byte) bool {
 			t.s.Turns[n-1].Interrupted = true
 		}
 	case "permission.requested":
-		t.asked[e.data.Get("requestId").Str] = e.at
+		t.asked[e.data.Get("requestId").Str] = question{e.at, e.data.Get("permissionRequest.toolCallId").Str}
 	case "permission.completed":
 		t.answered(e)
 	}
@@ -195,6 +202,7 @@ func (t *transcript) call(e event, id, name string, args gjson.Result) {
 	if id != "" {
 		t.tools[id] = c
 	}
+	t.act(c.turn, id, name, args)
 	if args.Type == gjson.String { // some models' calls are recorded unparsed
 		args = gjson.Parse(args.Str)
 	}
@@ -280,10 +288,13 @@ func (t *transcript) answered(e event) {
 		t.s.Headless = true
 	}
 	id := e.data.Get("requestId").Str
-	since, ok := t.asked[id]
+	q, ok := t.asked[id]
 	delete(t.asked, id)
-	if ok && len(t.asked) == 0 && !since.IsZero() && e.at.After(since) {
-		t.waited += e.at.Sub(since)
+	if ok && len(t.asked) == 0 && !q.at.IsZero() && e.at.After(q.at) {
+		t.waited += e.at.Sub(q.at)
+	}
+	if of := cmp.Or(e.data.Get("toolCallId").Str, q.call); of != "" {
+		t.decided(of, e.data.Get("result"))
 	}
 }
 
