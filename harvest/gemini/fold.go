@@ -73,6 +73,7 @@ func take(s *harvest.Draft, m *message) {
 	}
 	for i, c := range m.calls {
 		turn.Tools = append(turn.Tools, harvest.Tool{Name: s.Clean(c.name), Failed: c.failed})
+		c.act(s)
 		if c.skill == "" || c.failed {
 			continue
 		}

@@ -46,7 +46,7 @@ type message struct {
 func (m *message) size() int {
 	n := len(m.text) + len(m.id) + 64
 	for _, c := range m.calls {
-		n += len(c.id) + len(c.name) + len(c.skill) + len(c.dir) + 64
+		n += len(c.id) + len(c.name) + len(c.skill) + len(c.dir) + 64 + c.work.size()
 	}
 	return n
 }
@@ -56,6 +56,7 @@ type call struct {
 	id, name   string
 	skill, dir string
 	failed     bool
+	work       *done
 }
 
 // history begins a repetition of all messages, made after a compaction.
@@ -164,7 +165,7 @@ const cancelled = "Request cancelled"
 
 func (l *log) call(rec gjson.Result) call {
 	status := rec.Get("status").Str
-	c := call{id: strings.Clone(rec.Get("id").Str), name: strings.Clone(rec.Get("name").Str), failed: status == "error" || status == "cancelled"}
+	c := call{id: strings.Clone(rec.Get("id").Str), name: strings.Clone(rec.Get("name").Str), failed: status == "error" || status == "cancelled", work: workOf(rec)}
 	args := rec.Get("args")
 	if c.name == activate {
 		c.skill = strings.Clone(args.Get("name").Str)

@@ -23,7 +23,7 @@ var system string
 
 const (
 	batch       = 12  // moments in one call
-	replyTokens = 150 // of the reply, for each of them
+	replyTokens = 180 // of the reply, for each of them
 	maxWords    = 200 // characters of a quotation
 	maxRule     = 20  // words
 	byModel     = "model"
@@ -179,6 +179,7 @@ func order(open []*moment) {
 // An answer is what the model replied about one moment, as it is remembered.
 type answer struct {
 	ID         string        `json:"id,omitempty"`
+	Says       string        `json:"says,omitempty"` // has the model think before it decides; not kept
 	Label      harvest.Label `json:"label"`
 	Words      string        `json:"words,omitempty"`
 	Concerns   string        `json:"concerns,omitempty"`
@@ -208,7 +209,7 @@ func (r *Reader) remember(ctx context.Context, m *moment, a answer) error {
 	if r.Memory == nil {
 		return nil
 	}
-	a.ID = ""
+	a.ID, a.Says = "", ""
 	data, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("remember a reading: %w", err)
