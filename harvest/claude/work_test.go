@@ -117,6 +117,24 @@ func TestNotAllowed(t *testing.T) {
 	}
 }
 
+// TestWorkForgets: what another text of the session shows to be a secret is hidden in what
+// the agent did, and of a file with it in its path nothing is kept.
+func TestWorkForgets(t *testing.T) {
+	secret := "correct" + "horse-9" + "battery"
+	lines := []string{called("m1", "Bash", "b1", object("command", "deploy --to "+secret+" now")), resulted("b1", "", false),
+		called("m2", "Write", "b2", object("file_path", "/home/dev/project/"+secret+"/a.txt", "content", "x")), resulted("b2", "", false),
+		called("m3", "Write", "b3", object("file_path", "/home/dev/project/a.txt", "content", "one\n  "+secret+"\ntwo")), resulted("b3", "", false),
+		said("m4", "Done.")}
+	before := kept(t, work.All, append([]string{typed("p1", "u1", "deploy it")}, lines...)...)
+	if len(before.Turns[0].Work) != 3 || !strings.Contains(before.Turns[0].Work[0].Line, secret) {
+		t.Fatalf("without the prompt it is no secret: %+v", before.Turns[0].Work)
+	}
+	after := kept(t, work.All, append(lines, typed("p1", "u1", "thanks; the password is "+secret))...)
+	if all := fmt.Sprintf("%+v", after.Turns[0].Work); len(after.Turns[0].Work) != 2 || strings.Contains(all, secret) || !strings.Contains(all, "deploy --to [") {
+		t.Error(all)
+	}
+}
+
 // TestNoSecretsInWork plants secrets of many kinds in what the agent ran and wrote: none
 // is kept.
 func TestNoSecretsInWork(t *testing.T) {
