@@ -48,8 +48,8 @@ func FindWorkTree(ctx context.Context, dir string) (*WorkTree, error) {
 const maxExclude = 1 << 20
 
 // Ignored tells which files git ignores: by the .gitignore files of the tree, by the
-// repository's info/exclude, and by the user's own list in its usual place,
-// ~/.config/git/ignore. Files are paths from the top, with slashes; they need not exist.
+// repository's info/exclude, and by the user's own list, which ~/.gitconfig may name
+// (core.excludesFile) and which is else in ~/.config/git/ignore. Files are paths from the top, with slashes; they need not exist.
 // One that was committed although a pattern matches it counts as ignored, and so does one
 // behind a symbolic link: its content is somewhere else.
 func (t *WorkTree) Ignored(ctx context.Context, files []string) (map[string]bool, error) {
@@ -74,7 +74,7 @@ func (t *WorkTree) Ignored(ctx context.Context, files []string) (map[string]bool
 	}
 	r := &Repository{limits: t.limits, own: own, program: program}
 	defer r.Close()
-	if err := t.prepare(own); err != nil {
+	if err := t.prepare(ctx, r); err != nil {
 		return nil, fmt.Errorf("make a folder for git: %w", err)
 	}
 	out, err := r.answer(ctx, func(cmd *exec.Cmd) {
@@ -97,16 +97,31 @@ func (t *WorkTree) Ignored(ctx context.Context, files []string) (map[string]bool
 
 // prepare makes a repository of nothing but lists of ignored files. A list that cannot be
 // read is an error: it might name any file.
-func (t *WorkTree) prepare(own string) error {
+func (t *WorkTree) prepare(ctx context.Context, r *Repository) error {
+	own := r.own
 	var errs []error
 	for _, dir := range []string{"objects", "refs", "info", "git"} {
 		errs = append(errs, os.Mkdir(filepath.Join(own, dir), 0o700))
 	}
+	errs = append(errs, os.WriteFile(filepath.Join(own, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600),
+		os.WriteFile(filepath.Join(own, "config"), []byte("[core]\n\trepositoryFormatVersion = 0\n"), 0o600))
 	lists := map[string]string{"info/exclude": filepath.Join(t.common, "info", "exclude")}
+	home, err := os.UserHomeDir()
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		lists["git/ignore"] = filepath.Join(dir, "git", "ignore")
-	} else if home, err := os.UserHomeDir(); err == nil {
+	} else if err == nil {
 		lists["git/ignore"] = filepath.Join(home, ".config", "git", "ignore")
+	}
+	if config := filepath.Join(home, ".gitconfig"); err == nil {
+		if _, err := os.Stat(config); err == nil {
+			// An error is a file without the key.
+			out, _ := r.Output(ctx, "config", "--file", config, "--no-includes", "--null", "--get", "core.excludesFile")
+			if file := strings.TrimSuffix(string(out), "\x00"); strings.HasPrefix(file, "~/") {
+				lists["git/ignore"] = filepath.Join(home, file[2:])
+			} else if filepath.IsAbs(file) {
+				lists["git/ignore"] = file
+			}
+		}
 	}
 	for name, file := range lists {
 		text, err := bounded.ReadFile(file, maxExclude)
@@ -115,8 +130,6 @@ func (t *WorkTree) prepare(own string) error {
 		}
 		errs = append(errs, err, os.WriteFile(filepath.Join(own, filepath.FromSlash(name)), text, 0o600))
 	}
-	errs = append(errs, os.WriteFile(filepath.Join(own, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600),
-		os.WriteFile(filepath.Join(own, "config"), []byte("[core]\n\trepositoryFormatVersion = 0\n"), 0o600))
 	return errors.Join(errs...)
 }
 

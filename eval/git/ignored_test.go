@@ -45,6 +45,15 @@ func TestIgnored(t *testing.T) {
 			t.Error(none, err)
 		}
 	}
+	write(t, filepath.Join(home, ".gitconfig"), "[core]\n\texcludesFile = ~/all\n")
+	write(t, filepath.Join(home, "all"), "*.bak\n")
+	tree, err := FindWorkTree(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := tree.Ignored(t.Context(), []string{"a.bak", "e.swp"}); err != nil || !found["a.bak"] || found["e.swp"] {
+		t.Error(found, err)
+	}
 	if found, _ := filepath.Glob(program); found != nil {
 		t.Error("the repository's configuration names a program, and it ran")
 	}

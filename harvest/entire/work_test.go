@@ -56,7 +56,7 @@ func TestWork(t *testing.T) {
 			for id, want := range map[string]string{
 				"s1":         `[{"kind":"ran","line":"deploy [`,
 				"s1/toolu_9": `[{"kind":"ran","line":"login"}]`,
-				"s2": `[{"kind":"ran","line":"make test","exit":2,"tests":"make test"},{"kind":"changed","file":"docs/a.md","added":"token [redacted:`,
+				"s2":         `[{"kind":"ran","line":"make test","exit":2,"tests":"make test"},{"kind":"changed","file":"docs/a.md","added":"token [redacted:`,
 			} {
 				if !strings.HasPrefix(got[id], want) || strings.Contains(got[id], key) || strings.Contains(got[id], password) {
 					t.Errorf("%s: %s, want %s; problems %v", id, got[id], want, problems)
