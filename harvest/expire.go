@@ -6,21 +6,19 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Expire removes the texts of s: what the user and the agent wrote, the evidence of
-// labels, folders, the branch and what could not be read. Ids, times, counts, usage,
-// names of tools and skills, labels and hashes stay. dir says what stays of a skill's
-// folder.
+// Expire removes the texts of s: what the user and the agent wrote and did, the evidence of
+// labels, rules, folders, the branch and what could not be read. Ids, times, counts, usage,
+// names of tools and skills, labels and hashes stay. dir says what stays of a skill's folder.
 func (s *Session) Expire(dir func(string) string) {
 	s.CWD, s.Folders, s.Branch, s.Problems = "", nil, "", nil
 	for i := range s.Turns {
-		s.Turns[i].Prompt, s.Turns[i].Answer = "", ""
-	}
-	for i := range s.Invocations {
-		v := &s.Invocations[i]
-		v.Feedback.Evidence = ""
-		if v.Dir != "" {
-			v.Dir = dir(v.Dir)
+		t := &s.Turns[i]
+		if t.Prompt, t.Answer, t.Work = "", "", nil; t.Reading != nil {
+			t.Reading.Words, t.Reading.Rule = "", ""
 		}
+	}
+	for i, v := range s.Invocations {
+		s.Invocations[i].Feedback.Evidence, s.Invocations[i].Dir = "", dir(v.Dir)
 	}
 }
 

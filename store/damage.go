@@ -28,7 +28,7 @@ func (s *Store) check(ctx context.Context) error {
 		return err
 	}
 	for table, column := range map[string]string{"runs": "body", "candidates": "body", "events": "body", "rollouts": "body", "completions": "body",
-		"trials": "body", "cases": "body", "sessions": "turns", "invocations": "body", "versions": "body", "calibrations": "body", "labels": "body"} {
+		"trials": "body", "cases": "body", "sessions": "turns", "invocations": "body", "versions": "body", "calibrations": "body", "labels": "body", "acts": "body"} {
 		wrong, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (wrong bool, err error) {
 			var body sql.RawBytes
 			err = rows.Scan(&body)

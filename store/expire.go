@@ -264,6 +264,9 @@ func (e *expiry) session(d Due) error {
 			return err
 		}
 	}
+	if _, err := e.Exec(`DELETE FROM acts WHERE session = ? AND path = ?`, d.ID, d.Path); err != nil {
+		return err
+	}
 	if turns, err = json.Marshal(ses.Turns); err != nil {
 		return err
 	}

@@ -48,6 +48,10 @@ func makeFixture(t *testing.T, n int) {
 		var values []string
 		for _, c := range columns {
 			switch {
+			case table == "acts" && c.name == "session":
+				values = append(values, `(SELECT id FROM sessions)`)
+			case table == "acts" && c.name == "path":
+				values = append(values, `(SELECT path FROM sessions)`)
 			case c.name == "body" && c.kind == "TEXT":
 				values = append(values, `'{}'`)
 			case c.kind == "BLOB":

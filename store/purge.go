@@ -51,7 +51,7 @@ func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error
 	return s.PurgeSessions(ctx, []string{id})
 }
 
-// PurgeSessions removes sessions: their transcripts and uses, their cases and the cases
+// PurgeSessions removes sessions: their transcripts, uses and acts, their cases and the cases
 // generated from these, the rollouts on all of them, every model reply that may quote
 // them (those of the runs that had the cases, the miner's, and the labels of the
 // sessions' replies), and every text that learned from them and was never installed,
@@ -224,7 +224,7 @@ func (p *purge) sessions() (int64, error) {
 	if _, err := p.Exec(`DELETE FROM readings WHERE session = ?`, p.id); err != nil {
 		return 0, err
 	}
-	n, err := p.Exec(`DELETE FROM sessions WHERE id = ?`, p.id) // deletes its invocations too
+	n, err := p.Exec(`DELETE FROM sessions WHERE id = ?`, p.id) // deletes its invocations and acts too
 	p.report.Sessions += int(n)
 	return n, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/work"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -23,6 +24,7 @@ func TestPurgeSession(t *testing.T) {
 
 	bad := session(id, "/p/"+id+".jsonl", use("u1", "dataviz", harvest.Corrected, day))
 	bad.Turns[0].Prompt = long
+	bad.Turns[0].Work = []work.Act{{Kind: work.Ran, Line: long}}
 	bad.Invocations[0].Feedback.Evidence = secret
 	must(t, s.SaveSession(ctx, bad))
 	must(t, s.SaveSession(ctx, session("kept", "/p/kept.jsonl", use("u2", "dataviz", harvest.Accepted, day))))
@@ -82,6 +84,9 @@ func TestPurgeSession(t *testing.T) {
 		}
 	}
 
+	if n := actsOf(t, s); n != 0 {
+		t.Errorf("%d turns have acts", n)
+	}
 	versions, err := s.Versions(ctx, "dataviz")
 	must(t, err)
 	for i, noted := range []bool{false, true, true, false} {

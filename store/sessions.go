@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/work"
 	"github.com/skill-evolve/evolve/store/sqlite"
 )
 
-// SaveSession stores a session with its invocations, and replaces an earlier one of the
-// same ID and Path. A purged session is left out without an error; see Purged.
+// SaveSession stores a session with its invocations and what its agent did, and replaces
+// an earlier one of the same ID and Path. A purged session is left out without an error; see Purged.
 func (s *Store) SaveSession(ctx context.Context, ses *harvest.Session) error {
 	err := s.saveSession(ctx, ses)
 	return sqlite.Named(err, "save session %s", ses.ID)
@@ -42,6 +43,17 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 		}
 		uses[i] = string(b)
 	}
+	acts := make([]string, len(ses.Turns))
+	for i, turn := range ses.Turns {
+		if len(turn.Work) == 0 {
+			continue
+		}
+		b, err := json.Marshal(turn.Work)
+		if err != nil {
+			return err
+		}
+		acts[i] = string(b)
+	}
 	return s.Do(ctx, func(t *tx) error {
 		gone, err := isPurged(t, ses.ID)
 		if gone {
@@ -50,7 +62,7 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 		if err != nil || gone {
 			return err
 		}
-		// This deletes its invocations too.
+		// This deletes its invocations and acts too.
 		if _, err := t.Exec(`DELETE FROM sessions WHERE id = ? AND path IN (?, ?)`, ses.ID, ses.Path, hashedPath(ses.Path)); err != nil {
 			return err
 		}
@@ -64,6 +76,14 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 				ses.ID, ses.Path, i, inv.ID, inv.Skill, string(inv.Feedback.Label), inv.Failed, sqlite.Micros(inv.Time), uses[i])
 			if err != nil {
+				return err
+			}
+		}
+		for i, body := range acts {
+			if body == "" {
+				continue
+			}
+			if _, err := t.Exec(`INSERT INTO acts (session, path, turn, body) VALUES (?, ?, ?, ?)`, ses.ID, ses.Path, i, body); err != nil {
 				return err
 			}
 		}
@@ -90,7 +110,10 @@ type SessionFilter struct {
 	People bool      // leave out those that a program drove
 	Text   bool      // leave out those whose text has expired
 	// Bare leaves out Turns, which are nearly all of a session's bytes.
-	Bare  bool
+	Bare bool
+	// Work adds the Work of the turns, which only checks of it need: it may be more than
+	// all the rest.
+	Work  bool
 	Limit int // the newest so many
 }
 
@@ -121,12 +144,14 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 	if f.Text {
 		and("expired IS NULL")
 	}
-	turns := "turns"
+	turns, acts := "turns", "'null'"
 	if f.Bare {
 		turns = "'null'"
+	} else if f.Work {
+		acts = `(SELECT json_group_object(turn, json(body)) FROM acts WHERE acts.session = sessions.id AND acts.path = sessions.path)`
 	}
 	// Of a session whose text has expired, its live cases know the folders.
-	q := "SELECT head, " + turns + `, coalesce(CASE WHEN expired IS NOT NULL THEN (SELECT c.recorded -> '$.folders' FROM cases c
+	q := "SELECT head, " + turns + ", " + acts + `, coalesce(CASE WHEN expired IS NOT NULL THEN (SELECT c.recorded -> '$.folders' FROM cases c
 		WHERE c.session = sessions.id AND c.dropped IS NULL AND c.recorded -> '$.folders' IS NOT NULL LIMIT 1) END, 'null') FROM sessions`
 	if len(where) > 0 {
 		q += " WHERE " + strings.Join(where, " AND ")
@@ -136,8 +161,8 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 		q += fmt.Sprintf(" LIMIT %d", f.Limit)
 	}
 	list, err := sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (ses harvest.Session, err error) {
-		var head, turns, folders sql.RawBytes
-		if err = rows.Scan(&head, &turns, &folders); err != nil {
+		var head, turns, acts, folders sql.RawBytes
+		if err = rows.Scan(&head, &turns, &acts, &folders); err != nil {
 			return ses, err
 		}
 		if ses, err = sqlite.Decode[harvest.Session](head); err != nil {
@@ -148,7 +173,13 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]harvest.Sessio
 				return ses, err
 			}
 		}
-		ses.Turns, err = sqlite.Decode[[]harvest.Turn](turns)
+		if ses.Turns, err = sqlite.Decode[[]harvest.Turn](turns); err != nil {
+			return ses, err
+		}
+		did, err := sqlite.Decode[map[int][]work.Act](acts)
+		for i := range ses.Turns {
+			ses.Turns[i].Work = did[i]
+		}
 		return ses, err
 	}, q, args...)
 	return list, sqlite.Named(err, "list sessions")

@@ -22,6 +22,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/harvest/work"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -83,7 +84,9 @@ func threeYears(tb testing.TB, n int) *years {
 		turn := func(k int, prompt, answer string) {
 			ms := int64(1000 * k)
 			s.Turns = append(s.Turns, harvest.Turn{ID: fmt.Sprintf("t-%05d-%d", i, k), Time: at.Add(time.Duration(k) * time.Minute), Prompt: prompt, Answer: answer,
-				Tools: []harvest.Tool{{Name: "Bash"}}, Usage: &eval.Usage{Input: 10, Output: int64(i)}, DurationMS: &ms})
+				Tools: []harvest.Tool{{Name: "Bash"}}, Usage: &eval.Usage{Input: 10, Output: int64(i)}, DurationMS: &ms,
+				Work:    []work.Act{{Kind: work.Ran, Line: "tag " + w}, {Kind: work.Changed, File: w, Added: w, Removed: w}, {Kind: work.Refused, Tool: "Bash", Said: w}},
+				Reading: &harvest.Reading{Label: harvest.Corrected, Words: w, Rule: "tag " + w, Concerns: "skill:tagger", By: "model"}})
 		}
 		turn(0, "/tagger tag the pictures of "+w+" by year and place, for the album", "Tagged "+w+" by a linear order.")
 		if i%4 != 3 {
@@ -315,7 +318,7 @@ func (y *years) numbers(tb testing.TB) map[string]any {
 	all, err := y.db.Sessions(ctx, store.SessionFilter{})
 	var shapes []string
 	for _, s := range all {
-		shapes = append(shapes, fmt.Sprint(s.ID, s.Agent, s.Started, s.Ended, len(s.Turns), s.Turns[0].Tools, s.Turns[0].Usage, s.Invocations[0].Feedback.Label, s.Commit))
+		shapes = append(shapes, fmt.Sprint(s.ID, s.Agent, s.Started, s.Ended, len(s.Turns), s.Turns[0].Tools, s.Turns[0].Usage, s.Invocations[0].Feedback.Label, s.Commit, s.Turns[0].Reading.Label, s.Turns[0].Reading.Concerns))
 	}
 	keep("sessions", shapes, err)
 	return out
