@@ -47,6 +47,7 @@ counts, times and labels stay.`,
 	fl.StringVar(&only, "skill", "", "make cases of this skill only")
 	fl.StringSliceVar(&f.exclude, "exclude-project", nil, excludeHelp)
 	fl.BoolVar(&f.headless, "include-headless", false, "count sessions that a program drove")
+	f.choice.Flags(fl)
 	fl.BoolVar(&events, "events", false, "print the skill events of every stored session as JSON Lines")
 	fl.StringVar(&sidecars, "sidecar", "", "folder to write the skill events of each session into, as Entire does; existing content is kept")
 	return c

@@ -8,6 +8,6 @@ import (
 )
 
 func newPrivacyCommand(a *global) *cobra.Command {
-	return privacy.Parts{Terminal: &a.Terminal, Store: a.store, Opener: func() *backend.Opener { return a.opener(false) },
+	return privacy.Parts{Terminal: &a.Terminal, Store: a.store, Keeper: func() privacy.Keeper { return a.projects(harvestFlags{}) }, Opener: func() *backend.Opener { return a.opener(false) },
 		Control: func() *outgoing.Control { return control(a) }}.Command()
 }

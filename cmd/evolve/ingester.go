@@ -26,14 +26,17 @@ func casesOf(ctx context.Context, a *global) (*ingest.Ingester, error) {
 
 // harvestSessions reads what is new in the sessions that flags ask for and stores it.
 func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestFlags) (*ingest.Report, error) {
-	gate, err := a.projects(f).Gate(ctx)
+	desk := a.projects(f)
+	gate, err := desk.Gate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	level, again, err := desk.Moments(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	sources, err := openSources(ctx, a, f, func(o *backend.SourceOptions) {
-		if gate != nil {
-			o.Allowed = gate.Allowed
-		}
+		o.Allowed, o.Moments = gate.Allowed, level
 	})
 	if err != nil {
 		return nil, err
@@ -42,7 +45,7 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 	if err != nil {
 		return nil, err
 	}
-	g.Gate = gate
+	g.Gate, g.Again = gate, again
 	bar := a.Watch(report.Task{Phase: "harvest", Unit: "sessions"})
 	defer bar.Done()
 	r, err := g.Harvest(ctx, sources, f.headless, bar.Count)

@@ -19,6 +19,7 @@ type harvestFlags struct {
 	since    string
 	exclude  []string
 	headless bool
+	choice   projects.Choice
 }
 
 const excludeHelp = "folders whose sessions are not read (glob), and no session whose folders are unknown"
@@ -31,7 +32,7 @@ func newProjectsCommand(a *global) *cobra.Command {
 
 // projects decides which sessions may be read of those that flags ask for.
 func (a *global) projects(f harvestFlags) *projects.Desk {
-	return &projects.Desk{Terminal: &a.Terminal, Home: a.home, Demo: a.isDemo(), Policy: a.machine.policy, Typist: a.machine.typist, Store: a.existingStore,
+	return &projects.Desk{Terminal: &a.Terminal, Home: a.home, Demo: a.isDemo(), Policy: a.machine.policy, Typist: a.machine.typist, Store: a.existingStore, Config: a.config, Choice: f.choice,
 		Sources: func(ctx context.Context, o func(*backend.SourceOptions)) ([]ingest.Source, error) {
 			return openSources(ctx, a, f, o)
 		}}

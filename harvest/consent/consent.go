@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/work"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"go.yaml.in/yaml/v3"
 )
@@ -30,6 +31,9 @@ type Decisions struct {
 	Rules []Rule   `yaml:"projects,omitempty" json:"projects"`
 	// Seen are the kinds of requests that the owner has looked at, by vendor.
 	Seen []Request `yaml:"seen,omitempty" json:"seen,omitempty"`
+	// Moments is how much is kept of what agents do; nil: the owner has not chosen. It is
+	// chosen after projects.
+	Moments *work.Level `yaml:"moments,omitempty" json:"moments,omitempty"`
 
 	asked  bool
 	places places
@@ -145,7 +149,7 @@ func Update(path string, change func(*Decisions) error) error {
 // Asked reports whether the owner has decided about projects yet: who only agreed to
 // requests has not.
 func (d *Decisions) Asked() bool {
-	return d.asked && (d.All || len(d.Rules) > 0 || len(d.Seen) == 0)
+	return d.asked && (d.All || len(d.Rules) > 0 || len(d.Seen) == 0 || d.Moments != nil)
 }
 
 // Allow decides that sessions of a folder may be read, and that vendors besides the one

@@ -27,6 +27,7 @@ type Ingester struct {
 	Access   datadir.Access // the queue of hooks is emptied if it is datadir.Writes
 	Now      func() time.Time
 	Gate     *consent.Gate   // which sessions may be read; nil: all
+	Again    bool            // what was read before is read once more, if it still exists
 	Redactor redact.Redactor // applied to all that is stored
 }
 

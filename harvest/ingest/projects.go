@@ -17,18 +17,18 @@ import (
 
 // reconsider makes the sessions that were refused new again if it was decided otherwise
 // since the last harvest. Before the first decision nothing was refused, and the folders
-// of sessions were not kept: all are new.
+// of sessions were not kept: all are new, as they are if g.Again.
 func (g *Ingester) reconsider(ctx context.Context) error {
 	if g.Gate == nil {
 		return nil
 	}
 	now := printOf(g.Gate)
 	c, err := g.Store.Cursor(ctx, store.Projects)
-	if err != nil || c.Seen(decided, now, never) {
+	if err != nil || c.Seen(decided, now, never) && !g.Again {
 		return err
 	}
 	_, before := c.File(decided)
-	if err := g.Store.Reconsider(ctx, !before); err != nil {
+	if err := g.Store.Reconsider(ctx, !before || g.Again); err != nil {
 		return err
 	}
 	c.Mark(decided, now, never)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/work"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"go.yaml.in/yaml/v3"
 )
@@ -36,6 +37,8 @@ type Policy struct {
 	Caps    Caps      `yaml:"caps,omitempty"`    // of one run, comparison or night
 	// KeepDays is after how many days session text that no case uses expires at the latest.
 	KeepDays int `yaml:"keep_days,omitempty"`
+	// Moments is how much may be kept of what agents do at the most.
+	Moments *work.Level `yaml:"moments,omitempty"`
 }
 
 // Caps are the highest caps that a user may choose; 0 is no limit.

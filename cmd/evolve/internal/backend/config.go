@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/harvest/redact/personal"
+	"github.com/skill-evolve/evolve/harvest/work"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -44,6 +45,7 @@ type Config struct {
 	AllowHosts     []string    `yaml:"allow_hosts"`
 	Targets        []string    `yaml:"targets"`   // where versions are installed, as --to says it
 	KeepDays       *int        `yaml:"keep_days"` // after which session text that no case uses expires
+	Moments        *work.Level `yaml:"moments"`   // how much is kept of what agents do; nil: as its owner chose
 	Personal       []string    `yaml:"personal"`  // kinds of personal data that are redacted, as personal.Kinds names them
 	Hooks          hook.Config `yaml:"hooks"`
 	Prices         PriceTable  `yaml:"prices"`

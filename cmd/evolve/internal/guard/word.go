@@ -22,12 +22,13 @@ var Commands = map[string]string{
 }
 
 // Flags are the flags that only the owner may give, with the value that makes
-// them so.
+// them so; "" is any.
 var Flags = []struct{ Name, value, what string }{
 	{"trust-checks", "true", "trusting checks that run programs"},
 	{"sandbox", "none", "running agents without a sandbox"},
 	{"force", "true", "--force"},
 	{"off", "true", "taking a pin away"},
+	{"moments", "", "what is kept of agents' work"},
 }
 
 // Protects reports whether a command takes back what was allowed, stored or installed: it
@@ -43,7 +44,7 @@ func Command(typist *owner.Agent, path string, flags *pflag.FlagSet) error {
 		return Word(typist, what)
 	}
 	for _, o := range Flags {
-		if f := flags.Lookup(o.Name); f != nil && f.Value.String() == o.value {
+		if f := flags.Lookup(o.Name); f != nil && (f.Value.String() == o.value || o.value == "" && f.Changed) {
 			return Word(typist, o.what)
 		}
 	}

@@ -24,8 +24,14 @@ import (
 type Parts struct {
 	Terminal *term.Terminal
 	Store    func(context.Context) (*store.Store, error)
+	Keeper   func() Keeper
 	Opener   func() *backend.Opener
 	Control  func() *outgoing.Control
+}
+
+// A Keeper says what is kept of agents' work.
+type Keeper interface {
+	Keeps(context.Context, *store.Store) (string, error)
 }
 
 // Command is `evolve privacy`.
@@ -102,11 +108,15 @@ func (p Parts) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	moments, err := p.Keeper().Keeps(ctx, db)
+	if err != nil {
+		return err
+	}
 	besides := "nothing personal: `personal: [mail, phone, card, iban]` in config.yaml"
 	if len(conf.Personal) > 0 {
 		besides = strings.Join(conf.Personal, ", ")
 	}
-	v.Settings = append(v.Settings, [2]string{"kept", keep.Words}, [2]string{"redacted", "secrets, and " + besides})
+	v.Settings = append(v.Settings, [2]string{"kept", keep.Words}, [2]string{"moments", moments}, [2]string{"redacted", "secrets, and " + besides})
 	if words != "" {
 		v.Settings = append(v.Settings, [2]string{"policy", words})
 	}

@@ -27,6 +27,8 @@ type Desk struct {
 	Policy func() (*policy.Policy, error)
 	Typist *owner.Agent                                // who types, nil for a person
 	Store  func(context.Context) (*store.Store, error) // nil if there is none yet
+	Config func() (*backend.Config, error)
+	Choice Choice
 	// Sources opens the sources that are harvested, with these options.
 	Sources func(ctx context.Context, o func(*backend.SourceOptions)) ([]ingest.Source, error)
 }
@@ -131,6 +133,9 @@ func (d *Desk) Gate(ctx context.Context) (*consent.Gate, error) {
 // asks.
 func (d *Desk) Check(ctx context.Context) error {
 	if _, err := d.Sources(ctx, func(*backend.SourceOptions) {}); err != nil {
+		return err
+	}
+	if _, err := d.choice(); err != nil {
 		return err
 	}
 	_, err := d.Gate(ctx)
