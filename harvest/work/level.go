@@ -18,7 +18,7 @@ func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 func (l *Level) UnmarshalText(name []byte) error {
 	i := slices.Index(Levels, string(name))
 	if i < 0 {
-		return fmt.Errorf("%q is none of %s", name, strings.Join(Levels, ", "))
+		return fmt.Errorf("moments: %q is none of %s", name, strings.Join(Levels, ", "))
 	}
 	*l = Level(i)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 func trusted(fs.FileInfo) error { return nil }
@@ -25,7 +26,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("vendors: [anthropic]\nhosts: [api.anthropic.com, \"models.acme.test:8443\"]\nnights: false\ntargets: []\ncaps: {max_cost_usd: 5, max_duration: 2h}\nkeep_days: 30\nprojects: {allow: [/srv/work], deny: [/srv/work/client]}\n")
+	write("vendors: [anthropic]\nhosts: [api.anthropic.com, \"models.acme.test:8443\"]\nnights: false\ntargets: []\ncaps: {max_cost_usd: 5, max_duration: 2h}\nkeep_days: 30\nmoments: commands\nprojects: {allow: [/srv/work], deny: [/srv/work/client]}\n")
 	p, err := read(path, trusted)
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +42,7 @@ func TestRead(t *testing.T) {
 		"no target":           p.Targets != nil && len(*p.Targets) == 0,
 		"retention":           p.KeepDays == 30,
 		"without a policy":    (*Policy)(nil).Vendor("openai") && (*Policy)(nil).Host("x", "1") && (*Policy)(nil).Night() == nil,
+		"moments":             *p.Moments == work.Commands,
 		"the caps":            p.Caps == Caps{CostUSD: 5, Duration: 2 * time.Hour},
 		"the project":         (*p.Projects.Allow)[0] == "/srv/work",
 		"the denied project":  p.Projects.Deny[0] == "/srv/work/client",
@@ -50,7 +52,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %+v", what, p)
 		}
 	}
-	for _, bad := range []string{"vendor: [x]\n", "projects: {allow: [work]}\n", "caps: {max_cost_usd: -1}\n", "caps: {max_cost_usd: .nan}\n", "keep_days: -1\n", "- x\n", "vendors:\n  # - anthropic\n", "projects:\n", "projects:\n  allow:\n", "nights: false\n---\nnights: true\n"} {
+	for _, bad := range []string{"vendor: [x]\n", "projects: {allow: [work]}\n", "caps: {max_cost_usd: -1}\n", "caps: {max_cost_usd: .nan}\n", "keep_days: -1\n", "moments: some\n", "moments:\n", "moments: [all]\n", "- x\n", "vendors:\n  # - anthropic\n", "projects:\n", "projects:\n  allow:\n", "nights: false\n---\nnights: true\n"} {
 		write(bad)
 		if _, err := read(path, trusted); err == nil {
 			t.Errorf("%q was taken", bad)

@@ -47,7 +47,7 @@ func (d *Desk) Moments(ctx context.Context, db *store.Store) (l work.Level, agai
 	case chosen != nil:
 		return *chosen, again, keep(file, *chosen)
 	case open && (!term.IsTerminal(d.Stdin) || !term.IsTerminal(d.Stderr) || d.Typist != nil):
-		d.Say("harvest: nothing of what agents do is kept until you choose: `evolve harvest --moments all`, or commands, or off")
+		d.Say("harvest: what agents do is not kept until you choose: `evolve harvest --moments all`, or commands, or off")
 		return work.Off, again, nil
 	case open:
 		answer, more, err := d.askMoments()
@@ -112,7 +112,7 @@ func (d *Desk) choice() (*work.Level, error) {
 	}
 	var l work.Level
 	if err := l.UnmarshalText([]byte(d.Choice.moments)); err != nil {
-		return nil, problem.Inputf("for example --moments "+work.All.String(), "--moments: %v", err)
+		return nil, problem.Inputf("for example --moments "+work.All.String(), "--%v", err)
 	}
 	if conf, err := d.Config(); err != nil {
 		return nil, err
@@ -127,11 +127,11 @@ func (d *Desk) choice() (*work.Level, error) {
 
 // momentsQuestion asks an owner of older sessions.
 const momentsQuestion = `May evolve keep what agents do, so that checks can judge the work itself?
-Commands with exit status, changed lines and what you refuse: redacted, none of
-ignored or secret-named files, gone with the text. --moments changes it later.
+Commands with exit status, changed lines, refusals: redacted, nothing of ignored
+or secret-named files, gone with the text. Later: evolve harvest --moments LEVEL
 `
 
-const momentsChoices = "a: all, old sessions too  n: all, new ones  c: commands  o: off  Your answer: "
+const momentsChoices = "a: all, old sessions too  n: new ones  c: commands  o: off  Your answer: "
 
 // askMoments asks the owner; the answer is nil if there is none.
 func (d *Desk) askMoments() (l *work.Level, again bool, err error) {
