@@ -14,9 +14,9 @@ import (
 	"github.com/skill-evolve/evolve/harvest/work"
 )
 
-// A Session is one conversation with an agent, with what evolve keeps of it:
-// human turns, final answers, tool names and their outcome, usage. Tool results
-// and thinking are never kept. All text is redacted.
+// A Session is one conversation with an agent, with what evolve keeps of it: human turns,
+// final answers, tool names and their outcome, usage, and as much of the agent's work as its
+// owner chose. Tool results and thinking are never kept. All text is redacted.
 type Session struct {
 	ID       string    `json:"id"`
 	Agent    string    `json:"agent"` // "claude-code", "codex", "pi", "copilot-cli"

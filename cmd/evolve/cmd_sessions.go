@@ -175,7 +175,7 @@ func showSession(ctx context.Context, a *global, name string) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := db.Sessions(ctx, store.SessionFilter{ID: id})
+	sessions, err := db.Sessions(ctx, store.SessionFilter{ID: id, Work: true})
 	if err != nil {
 		return err
 	}
@@ -195,6 +195,9 @@ func showSession(ctx context.Context, a *global, name string) error {
 	}
 	if s.Expired {
 		b.WriteString("  text        expired; counts, times and labels are left\n")
+	}
+	if s.Acts > 0 {
+		fmt.Fprintf(&b, "  work        %s of its agent: commands, changed files, refusals\n", plain.Counted(s.Acts, "act"))
 	}
 	for _, v := range s.Invocations {
 		fmt.Fprintf(&b, "  use         %s, %s\n", plain.Text(v.Skill), cmp.Or(v.Outcome, string(harvest.Unknown)))

@@ -61,9 +61,12 @@ func TestTextExpires(t *testing.T) {
 		t.Fatal("no case was made of the session: this test shows nothing")
 	}
 	evolve(exitDone, append([]string{"cases", "drop", "dataviz"}, dropped...)...)
-	texts := planted("a")[:6] // the id is a name, and stays
+	texts := planted("a")[:7] // the id is a name, and stays
 	if where := bytesUnder(t, home, texts); len(where) < 5 {
 		t.Fatalf("the session is stored in %v: this test shows less than it says", where)
+	}
+	if len(bytesUnder(t, home, []string{"qzworka"})) == 0 {
+		t.Fatal("no command is stored: this test shows less than it says")
 	}
 	staged, err := filepath.Glob(filepath.Join(home, "staged", "dataviz", "*"))
 	if err != nil || len(staged) != 1 {

@@ -21,7 +21,7 @@ import (
 var canaries = map[string]string{"a": "03b6c89b-321c-4d58-8b09-f591caf0fb0b", "b": "11111111-2222-4333-8444-555555555555"}
 
 func planted(tag string) []string {
-	return []string{"qzprompt" + tag, "qzfile" + tag, "qzfeedback" + tag, "qzanswer" + tag, "qztool" + tag, "qzpath" + tag, canaries[tag]}
+	return []string{"qzprompt" + tag, "qzfile" + tag, "qzfeedback" + tag, "qzanswer" + tag, "qztool" + tag, "qzwork" + tag, "qzpath" + tag, canaries[tag]}
 }
 
 // plant copies the recorded home, with the canaries in two of its sessions.
@@ -40,7 +40,7 @@ func plant(t *testing.T) (claude string) {
 		}
 		out := strings.NewReplacer("Make a chart of data/revenue.csv", strings.ReplaceAll(ask, "revenue", "qzfile"+tag),
 			"no, use a log scale", "no, use a log scale qzfeedback"+tag, "a linear scale", "a linear scale qzanswer"+tag,
-			"Redrawn with", "Redrawn qzanswer"+tag+" with", "wrote data/", "wrote qztool"+tag+" data/", "data/revenue", "data/qzfile"+tag,
+			"Redrawn with", "Redrawn qzanswer"+tag+" with", ".skills-plot.py", ".skills-qzwork"+tag+".py", "wrote data/", "wrote qztool"+tag+" data/", "data/revenue", "data/qzfile"+tag,
 			"/home/dev/project", "/home/dev/qzpath"+tag).Replace(string(text))
 		if err := os.WriteFile(path, []byte(out), 0o600); err != nil {
 			t.Fatal(err)

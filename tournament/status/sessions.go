@@ -19,8 +19,9 @@ type Session struct {
 	Paths       []string  `json:"paths"`             // of the transcripts
 	Expired     bool      `json:"expired,omitempty"` // the text of one of them, and its path
 	Uses        int       `json:"uses"`
-	Skills      []string  `json:"skills"` // that it used, in order
-	Cases       []string  `json:"cases"`  // ids of those that were made of it
+	Skills      []string  `json:"skills"`         // that it used, in order
+	Cases       []string  `json:"cases"`          // ids of those that were made of it
+	Acts        int       `json:"acts,omitempty"` // what its agent did, if it was loaded
 	Invocations []UsedAt  `json:"invocations,omitempty"`
 }
 
@@ -47,6 +48,9 @@ func SessionsWith(sessions []harvest.Session, cases []eval.Case) []Session {
 			l.Expired = true
 		} else {
 			l.Paths = append(l.Paths, s.Path)
+		}
+		for _, t := range s.Turns {
+			l.Acts += len(t.Work)
 		}
 		for _, v := range s.Invocations {
 			if !v.Used() {
