@@ -43,16 +43,15 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 		}
 		uses[i] = string(b)
 	}
-	acts := make([]string, len(ses.Turns))
+	acts := map[int]string{} // by turn
 	for i, turn := range ses.Turns {
-		if len(turn.Work) == 0 {
-			continue
-		}
 		b, err := json.Marshal(turn.Work)
 		if err != nil {
 			return err
 		}
-		acts[i] = string(b)
+		if len(turn.Work) > 0 {
+			acts[i] = string(b)
+		}
 	}
 	return s.Do(ctx, func(t *tx) error {
 		gone, err := isPurged(t, ses.ID)
@@ -80,9 +79,6 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 			}
 		}
 		for i, body := range acts {
-			if body == "" {
-				continue
-			}
 			if _, err := t.Exec(`INSERT INTO acts (session, path, turn, body) VALUES (?, ?, ?, ?)`, ses.ID, ses.Path, i, body); err != nil {
 				return err
 			}

@@ -29,6 +29,9 @@ their secrets replaced, and turns the uses of your skills into cases. It asks no
 model: a correction becomes a check that quotes it, and the next
 ` + "`evolve --skill NAME`" + ` lets a model write better checks.
 
+As far as you chose with --moments, it keeps what agents did in sessions that are
+new or have changed: commands with exit status, changed lines, and refusals.
+
 At its end the text of old sessions expires: after as long as their agent keeps
 it, after keep_days of config.yaml (90) at the latest. Cases keep what they need;
 counts, times and labels stay.`,

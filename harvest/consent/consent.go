@@ -1,5 +1,5 @@
-// Package consent keeps what the owner of sessions has allowed: which projects are read,
-// and who gets their text.
+// Package consent keeps what the owner of sessions has allowed: which projects are read, how
+// much is kept of agents' work, and who gets their text.
 package consent
 
 import (

@@ -40,7 +40,7 @@ func (p Parts) Command() *cobra.Command {
 		Use:   "privacy",
 		Short: "Which projects are read, and who may get their text",
 		Long: `privacy shows which projects have sessions here, which vendors may get their text,
-and where requests would go with the agent and the models that are configured now, with
+how long and how much is kept of them, and where requests would go with the agent and the models that are configured now, with
 how much text at most. A run uses only what all of them may get; ` + "`evolve --dry-run`" + `
 says how much that would be. The kinds of requests are
 replay (an agent does what a case asks for), mutate (a model writes a text of a

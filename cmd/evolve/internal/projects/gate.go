@@ -1,5 +1,5 @@
-// Package projects asks the owner which projects may be read, and has the commands that
-// list, allow and deny them.
+// Package projects asks the owner which projects may be read and how much is kept of agents'
+// work, and has the commands that list, allow and deny projects.
 package projects
 
 import (

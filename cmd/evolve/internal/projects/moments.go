@@ -23,7 +23,7 @@ type Choice struct {
 
 // Flags adds the flags of a Choice.
 func (c *Choice) Flags(f *pflag.FlagSet) {
-	f.StringVar(&c.moments, "moments", "", "what to keep of agents' work from now on: "+strings.Join(work.Levels, ", "))
+	f.StringVar(&c.moments, "moments", "", "from now on keep this `LEVEL` of what agents do: "+strings.Join(work.Levels, ", "))
 	f.BoolVar(&c.again, "again", false, "read sessions that were read before once more, if their transcripts still exist")
 }
 
