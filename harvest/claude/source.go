@@ -1,7 +1,7 @@
 // Package claude reads the sessions of Claude Code:
 // projects/<folder>/<session>.jsonl below its home, and those of subagents in
-// <session>/subagents. Only human turns, final answers, tool names and skill
-// invocations are kept; everything kept is redacted.
+// <session>/subagents. Only human turns, final answers, tool names, skill
+// invocations and, if asked for, the agent's work are kept; everything kept is redacted.
 package claude
 
 import (
