@@ -27,6 +27,9 @@ type Options struct {
 	// which there are none if its transcript names none; nil: every session. A session
 	// that may not be read is dropped: it is not yielded.
 	Allowed func(folders []string) bool
+	// MayRead is Allowed for a session about which Allowed is asked later, and counts
+	// nothing; nil: as Allowed.
+	MayRead func(folders []string) bool
 	// Exists reports whether a skill of that name exists; nil: none is known. A typed
 	// "/name" is a use if the skill exists, even if the session does not show that its
 	// text was loaded.
@@ -214,7 +217,11 @@ func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late .
 	for _, add := range late {
 		add()
 	}
-	if d.opts.Moments != work.Off && d.opts.Admits(d.Session) {
+	o := d.opts
+	if o.MayRead != nil {
+		o.Allowed = o.MayRead
+	}
+	if o.Moments != work.Off && o.Admits(d.Session) {
 		for turn, acts := range d.Acts.Finish(d.CWD) {
 			if turn >= 0 && turn < len(d.Turns) {
 				d.Turns[turn].Work = acts

@@ -36,7 +36,7 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 		return nil, err
 	}
 	sources, err := openSources(ctx, a, f, func(o *backend.SourceOptions) {
-		o.Allowed, o.Moments = gate.Allowed, level
+		o.Allowed, o.MayRead, o.Moments = gate.Allowed, gate.MayRead, level
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 func TestDecisions(t *testing.T) {
@@ -100,5 +102,31 @@ func TestUpdate(t *testing.T) {
 	}
 	if d, err := Read(path); err != nil || d.All {
 		t.Errorf("a change that failed was written: %+v, %v", d, err)
+	}
+}
+
+// A choice of how much is kept of agents' work is made after that of projects: beside
+// requests that were seen it is no reason to ask again.
+func TestMomentsAreAskedLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "projects.yaml")
+	level := work.Commands
+	if err := Update(path, func(d *Decisions) error {
+		d.Moments, d.Seen = &level, []Request{{"mine", "openai"}}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Read(path)
+	if err != nil || !d.Asked() || d.Moments == nil || *d.Moments != work.Commands {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "moments: commands\n") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if err := os.WriteFile(path, []byte("all: true\nmoments: some\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(path); err == nil {
+		t.Error("an unknown level was passed over")
 	}
 }

@@ -19,7 +19,7 @@ type Gate struct {
 // Allowed reports whether a session may be read that worked in these folders.
 func (g *Gate) Allowed(folders []string) bool {
 	g.waits = false
-	if !slices.ContainsFunc(g.Decisions, func(d *Decisions) bool { return !d.MayRead(folders) }) {
+	if g.MayRead(folders) {
 		return true
 	}
 	owner, project, open := g.Decisions[0], "", !slices.ContainsFunc(g.Decisions[1:], func(d *Decisions) bool { return !d.MayRead(folders) })
@@ -38,6 +38,11 @@ func (g *Gate) Allowed(folders []string) bool {
 		g.waits = true
 	}
 	return false
+}
+
+// MayRead is Allowed, and counts nothing.
+func (g *Gate) MayRead(folders []string) bool {
+	return !slices.ContainsFunc(g.Decisions, func(d *Decisions) bool { return !d.MayRead(folders) })
 }
 
 // Waits reports, once, whether the session that was asked about last was held back because

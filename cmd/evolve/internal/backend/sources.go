@@ -33,10 +33,11 @@ type SourceOptions struct {
 	Repo     string                      // the git repository whose Entire checkpoints are read; "" is the current one
 	Since    time.Time                   // sessions that are older are passed over; zero: none
 	Allowed  func(folders []string) bool // see harvest.Options
-	Moments  work.Level                  // see harvest.Options
-	Exclude  []string                    // patterns of folders whose sessions are never read
-	Demo     bool                        // only the demo's own sessions are read
-	Within   string                      // the folder of the demo
+	MayRead  func(folders []string) bool
+	Moments  work.Level // see harvest.Options
+	Exclude  []string   // patterns of folders whose sessions are never read
+	Demo     bool       // only the demo's own sessions are read
+	Within   string     // the folder of the demo
 	Layout   *skill.Layout
 	Redactor redact.Redactor
 	// LeftOut is called with the number of checkpoints of the current repository that
@@ -98,7 +99,7 @@ func SourceNames() []string {
 // agents whose folder exists, and the checkpoints of the current repository,
 // if there are any, that the user recorded.
 func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err error) {
-	read := harvest.Options{Redactor: o.Redactor, Since: o.Since, Exclude: o.Exclude, Allowed: o.Allowed, Moments: o.Moments}
+	read := harvest.Options{Redactor: o.Redactor, Since: o.Since, Exclude: o.Exclude, Allowed: o.Allowed, MayRead: o.MayRead, Moments: o.Moments}
 	if read.Exists, err = skillNames(o.Layout); err != nil {
 		return nil, err
 	}
