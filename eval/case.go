@@ -91,3 +91,11 @@ const (
 	Val        Split = "val"
 	Test       Split = "test"
 )
+
+// ClusterOf is the name of the case's cluster: its own id if it has none.
+func ClusterOf(c *Case) string {
+	if c.Cluster != "" {
+		return c.Cluster
+	}
+	return c.ID
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/splits"
 )
 
 // A writer answers each prompt with the result of say.
@@ -82,7 +83,7 @@ func TestGenerate(t *testing.T) {
 		t.Errorf("ids %s, %s and %s", a.ID, b.ID, again[0].ID)
 	}
 	all := append(append([]eval.Case{}, realCases...), cases...)
-	eval.AssignSplits(all)
+	splits.Assign(all)
 	if all[4].Split != eval.Train || all[5].Split != eval.Val {
 		t.Errorf("splits %s and %s, want those of the cases that they vary", all[4].Split, all[5].Split)
 	}

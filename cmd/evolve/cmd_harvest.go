@@ -8,8 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	learned "github.com/skill-evolve/evolve/cmd/evolve/internal/corrections"
-	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/harvest/corrections"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/harvested"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -56,18 +55,6 @@ counts, times and labels stay.`,
 	return c
 }
 
-// A harvestReport is what `evolve harvest --json` prints: schema 1.
-type harvestReport struct {
-	Schema int `json:"schema"`
-	ingest.Report
-	Stored int `json:"stored"` // sessions, those of earlier harvests included
-	// Expired counts the sessions whose text has expired now.
-	Expired int                 `json:"expired,omitempty"`
-	Skills  []ingest.SkillCases `json:"skills"`
-	Learned *corrections.Report `json:"corrections"`
-	held    bool                // there are sessions that may not be read, if there are any
-}
-
 func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars string, events bool) error {
 	reg, err := a.layout().Registry()
 	if err != nil {
@@ -104,7 +91,7 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 	if g.Gate, err = desk.Decided(); err != nil {
 		return err
 	}
-	r := &harvestReport{Schema: 1, Report: *h, Stored: len(stored), held: !g.Gate.Free()}
+	r := &harvested.Report{Schema: 1, Report: *h, Stored: len(stored), Held: !g.Gate.Free()}
 	r.AddStored(stored)
 	if r.Skills, err = mineAll(ctx, a, db, only, f.headless); err != nil {
 		return err
@@ -128,7 +115,7 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 		}
 		return printEvents(ctx, a, g, only)
 	}
-	return printHarvest(a, r)
+	return r.Print(&a.Terminal)
 }
 
 // mineAll makes cases, without a model, of all skills, or of one.
@@ -168,69 +155,6 @@ func recordAll(ctx context.Context, a *global, db *store.Store, reg *skill.Regis
 		}
 	}
 	return nil
-}
-
-// maxShown is the number of problems that are printed; --json has all.
-const maxShown = 5
-
-func printHarvest(a *global, r *harvestReport) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d new or changed sessions (%d stored), %d uses of skills in them, %d secrets replaced\n", r.Sessions, r.Stored, r.Invocations, r.Redactions)
-	if len(r.Found) > 1 {
-		for _, f := range r.Found {
-			fmt.Fprintf(&b, "  %-12s %d sessions, %d uses in %s\n", f.Source, f.Sessions, f.Invocations, f.Where)
-		}
-	}
-	if len(r.Skills) > 0 {
-		b.WriteByte('\n')
-		t := a.NewTable(&b)
-		fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tACCEPTED\tCASES\tNEW\t")
-		for _, s := range r.Skills {
-			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Skill, s.Uses, s.Corrected, s.Accepted, s.Cases, s.NewCases, s.Note)
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
-	}
-	b.WriteString(learned.Learned(r.Learned))
-	if n := len(r.Problems); n > 0 {
-		fmt.Fprintf(&b, "\n%d places could not be read; everything else was:\n", n)
-		for i, p := range r.Problems {
-			if i == maxShown {
-				fmt.Fprintf(&b, "  and %d more (--json lists them all)\n", n-maxShown)
-				break
-			}
-			at := p.Path
-			if p.Line > 0 {
-				at += fmt.Sprintf(":%d", p.Line)
-			}
-			fmt.Fprintf(&b, "  %s: %s\n", at, p.Reason)
-		}
-	}
-	if n := len(r.Remarks); n > 0 {
-		fmt.Fprintf(&b, "\n%s (--json lists them); nothing is missing because of them\n", plain.Counted(n, "remark"))
-	}
-	fmt.Fprintf(&b, "\nnext: %s\n", r.next())
-	return a.Print(r, b.String())
-}
-
-// next is the command to type after a harvest.
-func (r *harvestReport) next() string {
-	if r.Stored == 0 && r.held {
-		return "no session was read: `evolve projects list` shows what was found, and `evolve projects allow PATH` allows a project"
-	}
-	if r.Stored == 0 {
-		return "no sessions were found; --claude-home names another folder"
-	}
-	for _, s := range r.Skills {
-		switch {
-		case s.Quoted > 0:
-			return fmt.Sprintf("`evolve --skill %s` lets a model write the checks of %s, and looks for a better text", s.Skill, plain.Counted(s.Quoted, "corrected use"))
-		case s.Cases > 0:
-			return fmt.Sprintf("`evolve --skill %s` looks for a better text", s.Skill)
-		}
-	}
-	return "use your skills and correct them when they are wrong: cases are made from that"
 }
 
 // printEvents writes one line for each session that has skill events.

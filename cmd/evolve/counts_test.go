@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/harvested"
+
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -87,7 +89,7 @@ func TestCountsAgree(t *testing.T) {
 	const uses, corrected, accepted, failed = 13, 5, 4, 7
 	b := mixedHome(t)
 
-	var h harvestReport
+	var h harvested.Report
 	if err := json.Unmarshal([]byte(b.run(exitDone, "harvest", "--json")), &h); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -33,7 +34,7 @@ type MineStats struct {
 // cases and assigns their splits. It returns the new cases, and those that a model has
 // rewritten.
 func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eval.Case, stats MineStats, err error) {
-	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
+	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: name, Text: true, Work: true})
 	if err != nil {
 		return nil, stats, err
 	}
@@ -118,21 +119,21 @@ func (g *Ingester) SaveCases(ctx context.Context, name string, cases []eval.Case
 	if err != nil {
 		return err
 	}
-	splits := map[string]eval.Split{}
+	given := map[string]eval.Split{}
 	open := map[string]bool{}
 	for _, c := range all {
 		open[c.ID] = c.Split == eval.Unassigned
 	}
-	eval.AssignSplits(all)
+	splits.Assign(all)
 	for _, c := range all {
 		if open[c.ID] {
-			splits[c.ID] = c.Split
+			given[c.ID] = c.Split
 		}
 	}
-	if len(splits) == 0 {
+	if len(given) == 0 {
 		return nil
 	}
-	return g.Store.SetSplits(ctx, name, splits)
+	return g.Store.SetSplits(ctx, name, given)
 }
 
 // SkillCases has the counts of one skill over all stored sessions: see store.SkillUse.

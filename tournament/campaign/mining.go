@@ -68,7 +68,7 @@ func (c *askCount) Complete(_ context.Context, p eval.Prompt) (eval.Completion, 
 // requests to each model, without making any. Nothing is stored. The cost is
 // left open.
 func ForecastMining(ctx context.Context, db *store.Store, name string, may func(*harvest.Session) bool, headless bool, who eval.Identity, red redact.Redactor, now func() time.Time) (*MiningForecast, error) {
-	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
+	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true, Work: true})
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (g *Reading) projects() (out []outgoing.Project) {
 
 // readable are the sessions with text; those with uses of a skill, if it is not "".
 func readable(ctx context.Context, db *store.Store, skill string) (out []*harvest.Session, err error) {
-	all, err := db.Sessions(ctx, store.SessionFilter{Skill: skill, Text: true})
+	all, err := db.Sessions(ctx, store.SessionFilter{Skill: skill, Text: true, Work: true})
 	for i := range all {
 		out = append(out, &all[i])
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
+	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -109,7 +110,7 @@ func (m *month) day() {
 			Failed: m.rng.Float64() < wrong[i]})
 		m.cases = append(m.cases, c)
 	}
-	eval.AssignSplits(m.cases)
+	splits.Assign(m.cases)
 }
 
 // wrong is how often the installed text gets each of these things wrong today, the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
 )
@@ -34,7 +35,7 @@ func TestHarvestMinesTheHistory(t *testing.T) {
 	if len(stats.Fallbacks) > 0 {
 		t.Errorf("the miner's checks were not used: %v", stats.Fallbacks)
 	}
-	eval.AssignSplits(cases)
+	splits.Assign(cases)
 	heldOut := map[string]bool{}
 	var test []eval.Case
 	for _, c := range cases {

@@ -174,7 +174,7 @@ func kindOf(err error) problem.Kind {
 // Report is what is known of corrections, of one skill if skill is not "", and how their
 // rules stand in the texts that agents load.
 func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string) (*corrections.Report, error) {
-	all, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
+	all, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true, Work: true})
 	if err != nil {
 		return nil, err
 	}

@@ -1,20 +1,23 @@
-package eval
+// Package splits assigns cases to training, validation and the trial, cluster by cluster.
+package splits
 
 import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
 )
 
-// quotas are the shares of a skill's cases, in percent, that AssignSplits aims
+// quotas are the shares of a skill's cases, in percent, that Assign aims
 // at, in order of preference for a case that could go to several.
 var quotas = []struct {
-	split   Split
+	split   eval.Split
 	percent int
-}{{Train, 40}, {Val, 30}, {Test, 30}}
+}{{eval.Train, 40}, {eval.Val, 30}, {eval.Test, 30}}
 
-// AssignSplits gives every case without a split one, in place. Cases of one cluster are
+// Assign gives every case without a split one, in place. Cases of one cluster are
 // not independent, so they all go to the same split: to the one that their cluster has
 // already, else to the one whose number of cases is furthest below its quota (train 40
 // %, val 30 %, test 30 % of the skill's cases). A case without a cluster is its own.
@@ -32,17 +35,17 @@ var quotas = []struct {
 // it together with a generated case stays unassigned: it would teach the search what
 // the gate asks.
 //
-// A silent case (see Case.Silent) teaches a search nothing. It is held out unless its
+// A silent case (see eval.Case.Silent) teaches a search nothing. It is held out unless its
 // cluster has another split or other cases, and it counts for no quota.
 //
 // Trigger cases are split among themselves: they measure something else, for another
 // tournament.
-func AssignSplits(cases []Case) {
+func Assign(cases []eval.Case) {
 	type group struct {
 		skill   string
 		trigger bool
 	}
-	bySkill := make(map[group][]*Case)
+	bySkill := make(map[group][]*eval.Case)
 	for i := range cases {
 		g := group{cases[i].Skill, cases[i].IsTrigger()}
 		bySkill[g] = append(bySkill[g], &cases[i])
@@ -55,36 +58,36 @@ func AssignSplits(cases []Case) {
 // A cluster is a group of one skill's cases that must stay together.
 type cluster struct {
 	hash   [sha256.Size]byte
-	open   []*Case // without a split
-	speaks int     // how many of them are not silent
-	has    map[Split]bool
+	open   []*eval.Case // without a split
+	speaks int          // how many of them are not silent
+	has    map[eval.Split]bool
 	madeUp bool // a generated case is among them
 }
 
 // A tally counts the cases of each split, the real or the generated ones.
 type tally struct {
 	total int
-	of    map[Split]int
+	of    map[eval.Split]int
 }
 
 // shortest returns the split that lacks most of its share of t, the hash breaking ties;
 // it returns the held-out split only if heldOut is true.
-func (t *tally) shortest(hash byte, heldOut bool) Split {
+func (t *tally) shortest(hash byte, heldOut bool) eval.Split {
 	sum := 0
 	for _, q := range quotas {
-		if heldOut || q.split != Test {
+		if heldOut || q.split != eval.Test {
 			sum += q.percent
 		}
 	}
-	var short []Split
+	var short []eval.Split
 	lack := 0
 	for _, q := range quotas {
-		if !heldOut && q.split == Test {
+		if !heldOut && q.split == eval.Test {
 			continue
 		}
 		switch d := q.percent*t.total - sum*t.of[q.split]; {
 		case len(short) == 0 || d > lack:
-			short, lack = []Split{q.split}, d
+			short, lack = []eval.Split{q.split}, d
 		case d == lack:
 			short = append(short, q.split)
 		}
@@ -92,18 +95,18 @@ func (t *tally) shortest(hash byte, heldOut bool) Split {
 	return short[int(hash)%len(short)]
 }
 
-func assignSplits(cases []*Case) {
+func assignSplits(cases []*eval.Case) {
 	clusters := make(map[string]*cluster)
-	tallies := map[bool]*tally{false: {of: make(map[Split]int)}, true: {of: make(map[Split]int)}} // by Generated
+	tallies := map[bool]*tally{false: {of: make(map[eval.Split]int)}, true: {of: make(map[eval.Split]int)}} // by Generated
 	for _, c := range cases {
-		name := ClusterOf(c)
+		name := eval.ClusterOf(c)
 		k := clusters[name]
 		if k == nil {
-			k = &cluster{hash: sha256.Sum256([]byte(name)), has: make(map[Split]bool)}
+			k = &cluster{hash: sha256.Sum256([]byte(name)), has: make(map[eval.Split]bool)}
 			clusters[name] = k
 		}
 		k.madeUp = k.madeUp || c.Generated()
-		if c.Split == Unassigned {
+		if c.Split == eval.Unassigned {
 			k.open = append(k.open, c)
 		} else {
 			k.has[c.Split] = true
@@ -113,13 +116,13 @@ func assignSplits(cases []*Case) {
 		}
 		t := tallies[c.Generated()]
 		t.total++
-		if c.Split == Unassigned {
+		if c.Split == eval.Unassigned {
 			k.speaks++
 		} else {
 			t.of[c.Split]++
 		}
 	}
-	place := func(k *cluster, s Split) {
+	place := func(k *cluster, s eval.Split) {
 		for _, c := range k.open {
 			c.Split = s
 			if !c.Silent() {
@@ -136,7 +139,7 @@ func assignSplits(cases []*Case) {
 		}
 		for _, q := range quotas {
 			if k.has[q.split] {
-				if q.split != Test || !k.madeUp {
+				if q.split != eval.Test || !k.madeUp {
 					place(k, q.split)
 				}
 				break
@@ -148,17 +151,9 @@ func assignSplits(cases []*Case) {
 	})
 	for _, k := range unplaced {
 		if k.speaks == 0 {
-			place(k, Test)
+			place(k, eval.Test)
 			continue
 		}
 		place(k, tallies[k.madeUp].shortest(k.hash[0], !k.madeUp))
 	}
-}
-
-// ClusterOf is the name of the case's cluster: its own id if it has none.
-func ClusterOf(c *Case) string {
-	if c.Cluster != "" {
-		return c.Cluster
-	}
-	return c.ID
 }
