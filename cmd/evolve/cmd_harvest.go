@@ -19,7 +19,7 @@ func newHarvestCommand(a *global) *cobra.Command {
 	f := harvestFlags{}
 	var only string
 	var sidecars string
-	var events bool
+	var events, ended bool
 	c := &cobra.Command{
 		Use:   "harvest",
 		Short: "Read what is new in your sessions, and make cases of it",
@@ -37,6 +37,9 @@ counts, times and labels stay.`,
 		Example: "  evolve harvest --since 30d\n  evolve harvest --exclude-project '/home/you/client-*'\n  evolve harvest --events --skill dataviz > events.jsonl",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if ended {
+				return harvestEnded(c.Context(), a)
+			}
 			err := runHarvest(c.Context(), a, f, only, sidecars, events)
 			return expireAnyway(c.Context(), a, f.headless, err)
 		},
@@ -51,6 +54,8 @@ counts, times and labels stay.`,
 	fl.BoolVar(&f.headless, "include-headless", false, "count sessions that a program drove")
 	f.choice.Flags(fl)
 	fl.BoolVar(&events, "events", false, "print the skill events of every stored session as JSON Lines")
+	fl.BoolVar(&ended, "ended", false, "read the sessions whose end a hook has recorded, and make no cases (started by that hook)")
+	_ = fl.MarkHidden("ended") // it was just added
 	fl.StringVar(&sidecars, "sidecar", "", "folder to write the skill events of each session into, as Entire does; existing content is kept")
 	return c
 }

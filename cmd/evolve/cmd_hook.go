@@ -87,5 +87,9 @@ func hookHost(a *global) (*hook.Host, error) {
 	}
 	// Claude Code sets it to 0 in sessions that a program drives (2.1.329).
 	unattended := a.Getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0"
-	return &hook.Host{Home: string(home), Claude: claude, Skills: a.skillDir, Unattended: unattended, Now: a.Now, Redactor: a.redactor(), Allowed: a.projects(harvestFlags{}).Notes}, nil
+	h := &hook.Host{Home: string(home), Claude: claude, Skills: a.skillDir, Unattended: unattended, Now: a.Now, Redactor: a.redactor(), Allowed: a.projects(harvestFlags{}).Notes}
+	if a.machine.detach != nil {
+		h.Harvest = func() error { return a.machine.detach(h.Home, "harvest", "--ended", "--claude-home", claude) }
+	}
+	return h, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
@@ -85,7 +86,7 @@ func selectedSessions(ctx context.Context, a *global, db *store.Store, f session
 	var age time.Duration
 	if f.olderThan != "" {
 		var err error
-		if age, err = parseAge(f.olderThan); err != nil {
+		if age, err = backend.ParseAge(f.olderThan); err != nil {
 			return nil, problem.Inputf("for example --older-than 90d", "%v", err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/ending"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -45,7 +46,7 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 	if err != nil {
 		return nil, err
 	}
-	g.Gate, g.Again = gate, again
+	g.Gate, g.Again, g.Transcript = gate, again, f.transcript
 	bar := a.Watch(report.Task{Phase: "harvest", Unit: "sessions"})
 	defer bar.Done()
 	r, err := g.Harvest(ctx, sources, f.headless, bar.Count)
@@ -53,4 +54,15 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 		a.Say("harvest: %s: `evolve projects list`", r.Waits())
 	}
 	return r, err
+}
+
+// harvestEnded reads the sessions that have ended, in the process that a hook starts.
+func harvestEnded(ctx context.Context, a *global) error {
+	return (&ending.Desk{Terminal: &a.Terminal, Home: a.home, Allowed: a.projects(harvestFlags{}).Notes, Harvest: func(ctx context.Context, transcript string) error {
+		db, err := a.store(ctx)
+		if err == nil {
+			_, err = harvestSessions(ctx, a, db, harvestFlags{source: "claude", transcript: transcript})
+		}
+		return err
+	}}).Run(ctx)
 }

@@ -19,6 +19,8 @@ type machine struct {
 	typist *owner.Agent // in whose session the command was typed, nil for a person
 	policy func() (*policy.Policy, error)
 	clock  func() time.Time // by which session text expires; nil: none does
+	// detach starts this program again with args, for good; nil: hooks start nothing.
+	detach func(home string, args ...string) error
 }
 
 // fixed is the policy of the machine, nil if there is none.

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
+	"github.com/skill-evolve/evolve/harvest/hook/detach"
 	"github.com/skill-evolve/evolve/store/datadir/policy"
 )
 
 func main() {
-	m := machine{typist: owner.Find(os.Getenv, owner.Parents()), policy: policy.Read, clock: time.Now}
+	m := machine{typist: owner.Find(os.Getenv, owner.Parents()), policy: policy.Read, clock: time.Now, detach: detach.Start}
 	os.Exit(run(context.Background(), m, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

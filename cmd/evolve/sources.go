@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/projects"
@@ -14,12 +12,13 @@ import (
 
 // harvestFlags select the sessions that are read.
 type harvestFlags struct {
-	source   string
-	repo     string
-	since    string
-	exclude  []string
-	headless bool
-	choice   projects.Choice
+	source     string
+	repo       string
+	since      string
+	exclude    []string
+	headless   bool
+	choice     projects.Choice
+	transcript string // the only one that is read, "" for all
 }
 
 const excludeHelp = "folders whose sessions are not read (glob), and no session whose folders are unknown"
@@ -43,9 +42,9 @@ func openSources(ctx context.Context, a *global, f harvestFlags, change func(*ba
 	if _, err := a.config(); err != nil { // it says what is redacted
 		return nil, err
 	}
-	o := backend.SourceOptions{Name: f.source, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Within: a.demoFolder(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: backend.SayLeftOut(a.Say)}
+	o := backend.SourceOptions{Name: f.source, Transcript: f.transcript, Repo: f.repo, Exclude: f.exclude, Demo: a.isDemo(), Within: a.demoFolder(), Layout: a.layout(), Redactor: a.redactor(), LeftOut: backend.SayLeftOut(a.Say)}
 	if f.since != "" {
-		d, err := parseAge(f.since)
+		d, err := backend.ParseAge(f.since)
 		if err != nil {
 			return nil, problem.Inputf("for example --since 30d, --since 12h", "--since %q is no age", f.since)
 		}
@@ -53,13 +52,4 @@ func openSources(ctx context.Context, a *global, f harvestFlags, change func(*ba
 	}
 	change(&o)
 	return backend.Sources(ctx, o)
-}
-
-// parseAge reads a Go duration or a number of days ("30d").
-func parseAge(s string) (time.Duration, error) {
-	var days int
-	if n, err := fmt.Sscanf(s, "%dd", &days); err == nil && n == 1 && fmt.Sprintf("%dd", days) == s && days >= 0 {
-		return time.Duration(days) * 24 * time.Hour, nil
-	}
-	return time.ParseDuration(s)
 }

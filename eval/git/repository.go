@@ -33,7 +33,8 @@ type Repository struct {
 	limits  limits
 	own     string // the GIT_DIR that git works in
 	program string
-	notes   string // possible causes of git's errors
+	env     []string // for git, besides what it always gets
+	notes   string   // possible causes of git's errors
 }
 
 // linked are the parts of a repository that git may read. None of them can name a
@@ -198,6 +199,7 @@ func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
 	}
+	cmd.Env = append(cmd.Env, r.env...)
 	return cmd
 }
 

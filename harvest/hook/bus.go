@@ -32,6 +32,11 @@ const (
 	Started  Phase = "start"  // the agent is about to load the skill
 	Ended    Phase = "end"    // it has, or could not
 	Prompted Phase = "prompt" // the user asked for it
+
+	// The rest are of no use of a skill, but of what the session worked on.
+	Began   Phase = "began"   // the session, at the commit Head
+	Stopped Phase = "stopped" // a turn, likewise
+	Left    Phase = "left"    // the session's folder, see Record.Dirty
 )
 
 // A Record is one line of the bus: a skill event, and what only a hook can know about
@@ -53,7 +58,13 @@ type Record struct {
 	CWD      string `json:"cwd,omitempty"`     // the session's working folder then
 	Guarded  string `json:"guarded,omitempty"` // why it was blocked
 	Prompt   string `json:"prompt,omitempty"`  // only if the configuration asks for it
+	Head     string `json:"head,omitempty"`    // the commit that is checked out in CWD
+	// Dirty: the tree in CWD differs from Head in files that git knows. nil: not known.
+	Dirty *bool `json:"dirty,omitempty"`
 }
+
+// OfUse reports whether the record is of a use of a skill.
+func (r *Record) OfUse() bool { return r.Phase != Began && r.Phase != Stopped && r.Phase != Left }
 
 const (
 	lockWait = 250 * time.Millisecond // for other hooks; each holds the lock for less than 1 ms

@@ -47,7 +47,10 @@ type Host struct {
 	Unattended bool
 	// Allowed reports whether something may be written down of a session that works in
 	// these folders; nil: of every session. Guards hold in all of them.
-	Allowed  func(folders []string) bool
+	Allowed func(folders []string) bool
+	// Harvest starts a process that harvests the sessions in the queue that have ended,
+	// and does not wait for it; nil: they wait for the next harvest.
+	Harvest  func() error
 	Now      func() time.Time // nil is time.Now
 	Redactor redact.Redactor  // for all that is written; nil: redact.Detector
 }
@@ -164,7 +167,11 @@ func bySystem(err error) bool {
 func (h *Host) handle(in *input) (reply, error) {
 	switch in.event {
 	case SessionStart:
-		return h.announce(in)
+		r, err := h.announce(in)
+		if h.notes(in) {
+			err = errors.Join(err, h.head(in))
+		}
+		return r, err
 	case UserPromptSubmit:
 		return h.mention(in)
 	case UserPromptExpansion:
@@ -172,7 +179,17 @@ func (h *Host) handle(in *input) (reply, error) {
 	case PreToolUse, PostToolUse, PostToolBatch:
 		return h.tools(in)
 	case SubagentStop, Stop, SessionEnd:
-		return reply{}, h.enqueue(in)
+		if !h.notes(in) {
+			return reply{}, nil
+		}
+		err := h.enqueue(in)
+		switch {
+		case in.event == Stop:
+			err = errors.Join(err, h.head(in))
+		case in.event == SessionEnd && err == nil:
+			err = h.harvest(in)
+		}
+		return reply{}, err
 	}
 	return reply{}, nil
 }

@@ -12,6 +12,7 @@ import (
 type Live struct {
 	uses    map[string][]use            // by the session's id
 	folders map[string]*harvest.Session // likewise; of which only the working folders are noted
+	began   map[string]Record           // likewise; the first, at a commit
 }
 
 // A use is one use of a skill, from all records of it.
@@ -22,7 +23,7 @@ type use struct {
 // Join makes uses of records: the beginning and the end of a call are one use. A typed
 // command without a SKILL.md is none: agents run the hook for commands of every kind.
 func Join(records []Record) *Live {
-	l := &Live{uses: map[string][]use{}, folders: map[string]*harvest.Session{}}
+	l := &Live{uses: map[string][]use{}, folders: map[string]*harvest.Session{}, began: map[string]Record{}}
 	at := map[string]int{} // session, call → index
 	for _, r := range records {
 		if r.Event.Source.Signal == harvest.PromptSlashCommand && r.TextHash == "" {
@@ -32,6 +33,12 @@ func Join(records []Record) *Live {
 			l.folders[r.Session] = new(harvest.Session)
 		}
 		l.folders[r.Session].In(r.CWD)
+		if !r.OfUse() {
+			if _, ok := l.began[r.Session]; !ok && r.Phase == Began {
+				l.began[r.Session] = r
+			}
+			continue
+		}
 		list := l.uses[r.Session]
 		id := ""
 		if r.Event.Anchor != nil && r.Event.Anchor.ToolUseID != "" {
@@ -86,14 +93,15 @@ func (l *Live) Events(session string) harvest.Sidecar {
 }
 
 // Merge adds to a session that was read from its transcript what was recorded live:
-// which text was loaded, what was refused, and uses that the transcript does not show
-// as such. A use that is already in the session is not counted again, whatever signal
+// the commit at which it began, which text was loaded, what was refused, and uses that
+// the transcript does not show as such. A use that is already in the session is not counted again, whatever signal
 // it was recognised by. It returns how many uses it added.
 func (l *Live) Merge(s *harvest.Session) (added int) {
 	if s.Agent != agent {
 		return 0
 	}
 	id, _, _ := strings.Cut(s.ID, "/") // a subagent's session is "session/agent"
+	l.commit(s)
 	for _, u := range l.uses[id] {
 		if u.Agent != s.Subagent {
 			continue
@@ -124,6 +132,17 @@ func (l *Live) Merge(s *harvest.Session) (added int) {
 		harvest.Assess(s)
 	}
 	return added
+}
+
+// commit adds the commit at which a session began, if the hook that recorded it ran
+// before the first prompt: a session may be older than its hooks.
+func (l *Live) commit(s *harvest.Session) {
+	r, ok := l.began[s.ID]
+	at := harvest.When(r.Event.Timestamp)
+	if !ok || s.Commit != "" || s.CWD != r.CWD || len(s.Turns) == 0 || at.IsZero() || at.After(s.Turns[0].Time) {
+		return
+	}
+	s.Commit = r.Head
 }
 
 // in finds the use in a session: by the call's id, else as the one of its skill in its

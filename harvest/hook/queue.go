@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
 )
 
 // A Finished is a session, or a part of one, that is ready to be harvested.
@@ -30,11 +32,10 @@ const cooldown = 10 * time.Minute
 // enqueue puts the session's transcript into the queue. The end of a session must cost
 // no more than that; a later harvest reads it.
 func (h *Host) enqueue(in *input) error {
-	if in.transcript == "" || !h.notes(in) {
+	if in.transcript == "" {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(in.transcript))
-	path := filepath.Join(h.Home, "queue", hex.EncodeToString(sum[:8])+".json")
+	path := entryOf(h.Home, in.transcript)
 	now := h.now()
 	if in.event == Stop {
 		if old, err := readFinished(path); err == nil && now.Sub(old.Time).Abs() < cooldown {
@@ -42,6 +43,24 @@ func (h *Host) enqueue(in *input) error {
 		}
 	}
 	return writeState(path, Finished{1, in.session, in.transcript, in.cwd, in.event, now.UTC()})
+}
+
+// entryOf is a transcript's file in the queue.
+func entryOf(home, transcript string) string {
+	sum := sha256.Sum256([]byte(transcript))
+	return filepath.Join(home, "queue", hex.EncodeToString(sum[:8])+".json")
+}
+
+// harvest has a session harvested that was queued. Sessions of evolve's own replays are
+// never harvested.
+func (h *Host) harvest(in *input) error {
+	if h.Harvest == nil || in.transcript == "" || harvest.OwnReplay(&harvest.Session{CWD: in.cwd, Path: in.transcript}) {
+		return nil
+	}
+	if info, err := os.Stat(in.transcript); err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // there is nothing to read
+	}
+	return h.Harvest()
 }
 
 func readFinished(path string) (f Finished, err error) {
@@ -73,6 +92,19 @@ func Queue(home string) ([]Finished, error) {
 	}
 	slices.SortFunc(out, func(a, b Finished) int { return a.Time.Compare(b.Time) })
 	return out, nil
+}
+
+// Took removes a transcript from the queue, if it was queued before a harvest of it began.
+func Took(home, transcript string, began time.Time) error {
+	path := entryOf(home, transcript)
+	f, err := readFinished(path)
+	if err != nil || !f.Time.Before(began) {
+		return nil //nolint:nilerr // another harvest removed it
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("empty queue: %w", err)
+	}
+	return nil
 }
 
 // Harvested removes from the queue what was queued before a harvest began, and deletes

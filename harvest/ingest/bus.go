@@ -34,6 +34,9 @@ func (g *Ingester) emptyQueue(began time.Time) error {
 	if g.Access != datadir.Writes {
 		return nil
 	}
+	if g.Transcript != "" {
+		return hook.Took(string(g.Dir), g.Transcript, began)
+	}
 	return hook.Harvested(string(g.Dir), began)
 }
 

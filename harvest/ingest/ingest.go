@@ -29,6 +29,9 @@ type Ingester struct {
 	Gate     *consent.Gate   // which sessions may be read; nil: all
 	Again    bool            // what was read before is read once more, if it still exists
 	Redactor redact.Redactor // applied to all that is stored
+	// Transcript is the only one in the sources, "" if they have all: others stay in the
+	// queue of hooks.
+	Transcript string
 }
 
 // A Source is a reader of sessions and the place that it reads.

@@ -69,6 +69,7 @@ func (d Dir) Logs() string { return d.join("logs") }
 
 // Queue, Notes, Told and Quarantine are the state of hooks: see package hook.
 func (d Dir) Queue() string      { return d.join("queue") }
+func (d Dir) QueueLock() string  { return d.join("queue.lock") } // of the process that harvests from it
 func (d Dir) Notes() string      { return d.join("notes") }
 func (d Dir) Told() string       { return d.join("notes", "told") }
 func (d Dir) Quarantine() string { return d.join("quarantine") }

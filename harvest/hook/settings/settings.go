@@ -124,8 +124,11 @@ func (e *Editor) noted(s *State) error {
 	if err != nil {
 		return err
 	}
-	s.Noted = len(records)
 	for _, r := range records {
+		if !r.OfUse() {
+			continue
+		}
+		s.Noted++
 		s.Last = max(s.Last, r.Event.Timestamp)
 	}
 	queue, err := hook.Queue(home)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,17 +30,19 @@ import (
 
 // SourceOptions select the sessions that are read.
 type SourceOptions struct {
-	Name     string                      // one of SourceNames; "" is auto
-	Repo     string                      // the git repository whose Entire checkpoints are read; "" is the current one
-	Since    time.Time                   // sessions that are older are passed over; zero: none
-	Allowed  func(folders []string) bool // see harvest.Options
-	MayRead  func(folders []string) bool
-	Moments  work.Level // see harvest.Options
-	Exclude  []string   // patterns of folders whose sessions are never read
-	Demo     bool       // only the demo's own sessions are read
-	Within   string     // the folder of the demo
-	Layout   *skill.Layout
-	Redactor redact.Redactor
+	Name string // one of SourceNames; "" is auto
+	Repo string // the git repository whose Entire checkpoints are read; "" is the current one
+	// Transcript is the only one that is read, with those of its subagents; "" for all.
+	Transcript string
+	Since      time.Time                   // sessions that are older are passed over; zero: none
+	Allowed    func(folders []string) bool // see harvest.Options
+	MayRead    func(folders []string) bool
+	Moments    work.Level // see harvest.Options
+	Exclude    []string   // patterns of folders whose sessions are never read
+	Demo       bool       // only the demo's own sessions are read
+	Within     string     // the folder of the demo
+	Layout     *skill.Layout
+	Redactor   redact.Redactor
 	// LeftOut is called with the number of checkpoints of the current repository that
 	// are left out: those that other people recorded, and those whose commit is not here.
 	LeftOut func(others, lost int)
@@ -117,6 +120,9 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 		if _, err := os.Stat(home); auto && err != nil && i > 0 {
 			continue
 		}
+		if o.Transcript != "" {
+			k.Files = only(k.Files, o.Transcript)
+		}
 		out = append(out, ingest.Source{Source: k.Source(home, read), Where: home})
 	}
 	repo := o.Repo
@@ -153,6 +159,20 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 		}
 	}
 	return out, nil
+}
+
+// only lists, of the transcripts of an agent, one and those of its subagents: they are in
+// a folder of its name. Folders above may be named through links.
+func only(files func(context.Context, string) ([]string, []harvest.Problem, error), transcript string) func(context.Context, string) ([]string, []harvest.Problem, error) {
+	named := func(path string) string {
+		return filepath.Join(filepath.Base(filepath.Dir(path)), strings.TrimSuffix(filepath.Base(path), ".jsonl"))
+	}
+	return func(ctx context.Context, home string) ([]string, []harvest.Problem, error) {
+		all, _, err := files(ctx, home)
+		return slices.DeleteFunc(all, func(path string) bool {
+			return named(path) != named(transcript) && named(filepath.Dir(filepath.Dir(path))) != named(transcript)
+		}), nil, err
+	}
 }
 
 // holds reports whether a folder, with all that links in it lead to, is in the demo's.
@@ -201,4 +221,13 @@ func SayLeftOut(say func(format string, args ...any)) func(others, lost int) {
 		tell(others, "recorded under no address in your own git configuration")
 		tell(lost, "the recording commit is not here, as in a shallow clone")
 	}
+}
+
+// ParseAge reads a Go duration or a number of days ("30d").
+func ParseAge(s string) (time.Duration, error) {
+	var days int
+	if n, err := fmt.Sscanf(s, "%dd", &days); err == nil && n == 1 && fmt.Sprintf("%dd", days) == s && days >= 0 {
+		return time.Duration(days) * 24 * time.Hour, nil
+	}
+	return time.ParseDuration(s)
 }
