@@ -37,7 +37,7 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 		return nil, err
 	}
 	sources, err := openSources(ctx, a, f, func(o *backend.SourceOptions) {
-		o.Allowed, o.MayRead, o.Moments = gate.Allowed, gate.MayRead, level
+		o.Allowed, o.MayRead, o.Moments, o.Stored = gate.Allowed, gate.MayRead, level, ingest.Stored(db)
 	})
 	if err != nil {
 		return nil, err

@@ -68,11 +68,29 @@ func (g *Ingester) forgetGone(ctx context.Context) error {
 	}
 	gone := func(path string) bool { _, err := os.Lstat(path); return errors.Is(err, fs.ErrNotExist) }
 	for _, path := range list {
-		if !strings.Contains(path, "#entire/") && gone(path) && gone(path+".zst") {
+		file := path
+		if before, _, part := strings.Cut(path, ".jsonl#"); part {
+			file = before + ".jsonl" // which has several sessions
+		}
+		if !strings.Contains(path, "#entire/") && gone(file) && gone(file+".zst") {
 			c.Mark(path, 0, never)
 		}
 	}
 	return c.Flush(ctx)
+}
+
+// Stored reports whether a session is in a store, or was purged from it; db may be nil.
+func Stored(db *store.Store) func(ctx context.Context, id string) (bool, error) {
+	return func(ctx context.Context, id string) (bool, error) {
+		if db == nil {
+			return false, nil
+		}
+		if purged, err := db.Purged(ctx, id); err != nil || purged {
+			return purged, err
+		}
+		all, err := db.Sessions(ctx, store.SessionFilter{ID: id, Bare: true, Limit: 1})
+		return len(all) > 0, err
+	}
 }
 
 // Unread surveys the sessions in the sources that are neither stored nor purged; db may be

@@ -34,15 +34,17 @@ type SourceOptions struct {
 	Repo string // the git repository whose Entire checkpoints are read; "" is the current one
 	// Transcript is the only one that is read, with those of its subagents; "" for all.
 	Transcript string
-	Since      time.Time                   // sessions that are older are passed over; zero: none
-	Allowed    func(folders []string) bool // see harvest.Options
-	MayRead    func(folders []string) bool
-	Moments    work.Level // see harvest.Options
-	Exclude    []string   // patterns of folders whose sessions are never read
-	Demo       bool       // only the demo's own sessions are read
-	Within     string     // the folder of the demo
-	Layout     *skill.Layout
-	Redactor   redact.Redactor
+	// Stored reports whether a session of that id is stored or was purged; nil: none is.
+	Stored   func(ctx context.Context, id string) (bool, error)
+	Since    time.Time                   // sessions that are older are passed over; zero: none
+	Allowed  func(folders []string) bool // see harvest.Options
+	MayRead  func(folders []string) bool
+	Moments  work.Level // see harvest.Options
+	Exclude  []string   // patterns of folders whose sessions are never read
+	Demo     bool       // only the demo's own sessions are read
+	Within   string     // the folder of the demo
+	Layout   *skill.Layout
+	Redactor redact.Redactor
 	// LeftOut is called with the number of checkpoints of the current repository that
 	// are left out: those that other people recorded, and those whose commit is not here.
 	LeftOut func(others, lost int)
@@ -68,6 +70,26 @@ func init() {
 // agentOf describes an agent's skills folder.
 func agentOf(k harvest.Kind) skill.Agent {
 	return skill.Agent{Name: k.Name, Agent: k.Agent, HomeEnv: k.HomeEnv, HomeDefault: k.HomeDefault, Shared: k.Shared}
+}
+
+// A Home is the folder of an agent that is found here.
+type Home struct {
+	harvest.Kind
+	Dir string
+}
+
+// Homes lists the agents whose folder exists.
+func Homes(l *skill.Layout) (out []Home, err error) {
+	for _, k := range kinds {
+		dir, err := l.Home(agentOf(k))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(dir); err == nil {
+			out = append(out, Home{k, dir})
+		}
+	}
+	return out, nil
 }
 
 // skillNames reports whether a skill has the name, even a broken one.
@@ -124,6 +146,10 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 			k.Files = only(k.Files, o.Transcript)
 		}
 		out = append(out, ingest.Source{Source: k.Source(home, read), Where: home})
+		history := filepath.Join(home, claude.HistoryFile)
+		if _, err := os.Stat(history); i == 0 && err == nil && !o.Demo && o.Transcript == "" {
+			out = append(out, ingest.Source{Source: claude.History(home, read, o.Stored), Where: history})
+		}
 	}
 	repo := o.Repo
 	if repo == "" {
