@@ -29,7 +29,7 @@ func newDoctorCommand(a *global) *cobra.Command {
 // runDoctor prints a doctor's findings. A failure makes the exit code 1.
 func runDoctor(ctx context.Context, a *global, baseURL, keyEnv string) error {
 	d := &doctor.Doctor{Home: a.home, Layout: a.layout(), Opener: a.opener(false), Getenv: a.Getenv, Policy: a.machine.policy, Hint: func(err error) string { _, hint := classify(err); return hint },
-		BaseURL: baseURL, KeyEnv: keyEnv, Timeout: 5 * time.Second}
+		BaseURL: baseURL, KeyEnv: keyEnv, Timeout: 5 * time.Second, Now: a.Now, Night: timersOf(a).Installed}
 	found, err := d.Examine(ctx)
 	if err != nil {
 		return err

@@ -78,7 +78,9 @@ func TestHarvestStarts(t *testing.T) {
 	started := 0
 	d.Harvest = func() error { started++; return nil }
 	file := filepath.Join(t.TempDir(), "t.jsonl")
-	in := func(cwd string) string { return `{"session_id":"s","cwd":"` + cwd + `","transcript_path":"` + file + `"}` }
+	in := func(cwd string) string {
+		return `{"session_id":"s","cwd":"` + cwd + `","transcript_path":"` + file + `"}`
+	}
 	d.fire(Go, SessionEnd, in("/shop"))
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

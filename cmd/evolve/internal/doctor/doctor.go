@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/timer"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
@@ -56,6 +57,8 @@ type Doctor struct {
 	BaseURL string                         // of a server to be asked, "" for none
 	KeyEnv  string                         // the variable that holds its key
 	Timeout time.Duration
+	Now     func() time.Time
+	Night   func(context.Context) (*timer.Timer, error) // the timer of nights, nil for none
 
 	shown string // BaseURL without a password
 	found []Finding
@@ -81,6 +84,9 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 	d.folder(string(home))
 	d.database(ctx, home.Database())
 	if err := d.sessions(); err != nil {
+		return nil, err
+	}
+	if err := d.kept(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.skills(); err != nil {
