@@ -18,7 +18,7 @@ func worked(id, path, word string) *harvest.Session {
 		{Kind: work.Ran, Line: "go test ./" + word, Exit: &one, Tests: "go test", Cut: true},
 		{Kind: work.Changed, File: word + ".go", Added: "\t" + word + " \"<&>\"\n", Removed: "old\x00" + word},
 		{Kind: work.Refused, Tool: "Bash", Line: "rm " + word, Said: "no, " + word},
-	}, Reading: &harvest.Reading{Label: harvest.Corrected, Words: "no, " + word, Rule: "use " + word, Concerns: "skill:dataviz", Replayable: true, By: "model"}})
+	}, Reading: &harvest.Reading{Label: harvest.Corrected, Words: "no, " + word, Rule: "use " + word, Concerns: "skill:dataviz", Replayable: "yes", By: "model"}})
 	return ses
 }
 
@@ -75,7 +75,7 @@ func TestActsExpire(t *testing.T) {
 	}
 	got, err := s.Sessions(ctx, SessionFilter{ID: "old", Work: true})
 	must(t, err)
-	want := &harvest.Reading{Label: harvest.Corrected, Concerns: "skill:dataviz", Replayable: true, By: "model"}
+	want := &harvest.Reading{Label: harvest.Corrected, Concerns: "skill:dataviz", Replayable: "yes", By: "model"}
 	if len(got) != 1 || got[0].Turns[1].Work != nil || !reflect.DeepEqual(got[0].Turns[1].Reading, want) {
 		t.Errorf("left are %+v", got)
 	}

@@ -21,8 +21,7 @@ func (s *Store) ForgetMissing(ctx context.Context, run string, kept map[string]*
 		}
 		bodies[name] = string(body)
 	}
-	at := s.now().UnixMicro()
-	var n int64
+	at, n := s.now().UnixMicro(), int64(0)
 	err := s.Do(ctx, func(t *tx) (err error) {
 		for name, body := range bodies {
 			if _, err := t.Exec(`INSERT INTO completions (run, key, maker, at, body)
