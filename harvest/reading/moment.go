@@ -65,11 +65,15 @@ func at(s *harvest.Session, t int) *moment {
 	used := &s.Turns[t]
 	for r := t + 1; r < len(s.Turns) && r <= t+horizon; r++ {
 		said, pasted := harvest.Unpasted(s.Turns[r].Prompt, maxReply)
+		own := s.Own(r)
+		if strings.TrimSpace(own) == "" && !strings.HasPrefix(said, "[pasted") { // written too fast to be typed
+			said, pasted = "[pasted 1]", append([]string{said}, pasted...)
+		}
 		one := reply{Said: said, Pasted: pasted}
 		if r > t+1 {
 			one.Before = harvest.Tail(s.Turns[r-1].Answer, maxBetween)
 		}
-		m.replies, m.own = append(m.replies, r), append(m.own, s.Own(r))
+		m.replies, m.own = append(m.replies, r), append(m.own, own)
 		m.seen.Replies = append(m.seen.Replies, one)
 	}
 	if used.Prompt == "" || !slices.ContainsFunc(m.own, func(own string) bool { return strings.TrimSpace(own) != "" }) {
