@@ -57,8 +57,11 @@ type Source struct {
 // Silent is the stratum of mined cases of which nothing is known that the user said.
 const Silent = "silent"
 
-// Silent reports whether nothing is known that the user said of the case.
-func (c *Case) Silent() bool { return c.Source != nil && c.Source.Stratum == Silent }
+// Teaches reports whether a search can learn from the case: of a mined one more is known
+// than the request.
+func (c *Case) Teaches() bool {
+	return c.Origin() != "mined" || c.Source.Stratum != Silent && (c.Source.Outcome == "corrected" || c.Source.Outcome == "accepted")
+}
 
 // Origin is the origin of the case's source: "imported" if it names none.
 func (c *Case) Origin() string {

@@ -238,7 +238,7 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 		c.Reference = s.Turns[out.final].Answer
 	}
 	switch {
-	case c.Silent():
+	case c.Source.Stratum == eval.Silent:
 	case out.Label == Accepted && c.Reference == "":
 		stats.NoAnswer++
 	case out.Label == Accepted:

@@ -197,12 +197,14 @@ func TestDemoFiguresAgree(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("%d held-out cases: %d won, %d lost, %d tied on quality", v.Cases, v.Wins, v.Losses, v.Ties),
 		fmt.Sprintf("Held-out cases won by the new text (%d)", v.Wins),
-		fmt.Sprintf("; %d in the evidence, ", v.Cases),
 		fmt.Sprintf("quality %.2f with v0, %.2f with the challenger", r.Incumbent.Metrics.Quality, r.Challenger.Metrics.Quality),
 		report.Worth(r.Worth, "v0", r.Incumbent.Metrics.Cases), eval.FreeSimulated} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
+	}
+	if strings.Contains(page, " in the evidence, ") && !strings.Contains(page, fmt.Sprintf("; %d in the evidence, ", v.Cases)) {
+		t.Error("the page counts other cases in the evidence")
 	}
 	if lost := fmt.Sprintf("Held-out cases lost by the new text (%d)", v.Losses); strings.Contains(page, lost) != (v.Losses > 0) {
 		t.Errorf("%d lost cases, and the page does not list them so", v.Losses)

@@ -29,6 +29,8 @@ func accessOf(c *cobra.Command) datadir.Access {
 		return datadir.Looks
 	case (path == "compare" || path == "cases generate") && (on("dry-run") || on("recorded")): // a forecast is made of what is stored
 		return datadir.Looks
+	case path == "corrections" && !on("read"):
+		return datadir.Looks
 	case on("dry-run"), path == "sessions show": // which plans a purge
 		return datadir.Tries
 	}

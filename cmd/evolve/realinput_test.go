@@ -126,14 +126,14 @@ func TestRealInput(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	if want := "harvest: 5 new sessions, 5 uses of dataviz (2 corrected, 0 accepted), 2 new cases"; !strings.Contains(errs, want) {
+	if want := "harvest: 5 new sessions, 5 uses of dataviz (2 corrected, 0 accepted), 5 new cases"; !strings.Contains(errs, want) {
 		t.Errorf("stderr does not say %q:\n%s", want, errs)
 	}
 	var r runResult
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Challenger == nil || r.Verdict.Decision != "undecided" || !r.Kernel.Unchanged || r.Incumbent.Metrics.Quality != 0 || r.Challenger.Metrics.Quality != 1 {
+	if r.Challenger == nil || r.Verdict.Decision != "undecided" || !r.Kernel.Unchanged || r.Incumbent.Metrics.Quality != .5 || r.Challenger.Metrics.Quality != 1 {
 		t.Fatalf("result %s", out)
 	}
 	text, err := os.ReadFile(r.Challenger.Path)
@@ -148,11 +148,11 @@ func TestRealInput(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	cases, err := eval.ReadCases(strings.NewReader(out), "export")
-	if err != nil || len(cases) != 2 {
+	if err != nil || len(cases) != 5 {
 		t.Fatalf("%d cases, %v", len(cases), err)
 	}
 	for _, c := range cases {
-		if !strings.Contains(c.Checks[0].Feedback, "no, use a log scale") {
+		if c.Source.Outcome == "corrected" && !strings.Contains(c.Checks[0].Feedback, "no, use a log scale") {
 			t.Errorf("case %s does not quote the user: %+v", c.ID, c.Checks)
 		}
 	}

@@ -16,6 +16,14 @@ import (
 // come or its owner decides otherwise, and waiting costs nothing.
 func TestChallengerWaits(t *testing.T) {
 	claude, home := person(t), t.TempDir()
+	// The only session of which nothing else is like: its use would be held out.
+	silent, err := filepath.Glob(filepath.Join(claude, "projects", "*", "b83cd746*.jsonl"))
+	if err != nil || len(silent) != 1 {
+		t.Fatal(silent, err)
+	}
+	if err := os.Remove(silent[0]); err != nil {
+		t.Fatal(err)
+	}
 	model := &plotter{}
 	srv := httptest.NewServer(model)
 	defer srv.Close()

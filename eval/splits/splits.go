@@ -35,7 +35,7 @@ var quotas = []struct {
 // it together with a generated case stays unassigned: it would teach the search what
 // the gate asks.
 //
-// A silent case (see eval.Case.Silent) teaches a search nothing. It is held out unless its
+// A case that teaches a search nothing (see eval.Case.Teaches) is held out unless its
 // cluster has another split or other cases, and it counts for no quota.
 //
 // Trigger cases are split among themselves: they measure something else, for another
@@ -59,7 +59,7 @@ func Assign(cases []eval.Case) {
 type cluster struct {
 	hash   [sha256.Size]byte
 	open   []*eval.Case // without a split
-	speaks int          // how many of them are not silent
+	teach  int          // how many of them teach
 	has    map[eval.Split]bool
 	madeUp bool // a generated case is among them
 }
@@ -111,13 +111,13 @@ func assignSplits(cases []*eval.Case) {
 		} else {
 			k.has[c.Split] = true
 		}
-		if c.Silent() {
+		if !c.Teaches() {
 			continue
 		}
 		t := tallies[c.Generated()]
 		t.total++
 		if c.Split == eval.Unassigned {
-			k.speaks++
+			k.teach++
 		} else {
 			t.of[c.Split]++
 		}
@@ -125,7 +125,7 @@ func assignSplits(cases []*eval.Case) {
 	place := func(k *cluster, s eval.Split) {
 		for _, c := range k.open {
 			c.Split = s
-			if !c.Silent() {
+			if c.Teaches() {
 				tallies[c.Generated()].of[s]++
 			}
 		}
@@ -147,10 +147,10 @@ func assignSplits(cases []*eval.Case) {
 		}
 	}
 	slices.SortFunc(unplaced, func(a, b *cluster) int {
-		return cmp.Or(cmp.Compare(b.speaks, a.speaks), bytes.Compare(a.hash[:], b.hash[:]))
+		return cmp.Or(cmp.Compare(b.teach, a.teach), bytes.Compare(a.hash[:], b.hash[:]))
 	})
 	for _, k := range unplaced {
-		if k.speaks == 0 {
+		if k.teach == 0 {
 			place(k, eval.Test)
 			continue
 		}

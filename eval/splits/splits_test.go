@@ -203,7 +203,7 @@ func TestAssignTriggers(t *testing.T) {
 
 // Silent cases are held out, and do not count for the others' quotas.
 func TestAssignSilent(t *testing.T) {
-	silent := &eval.Source{Stratum: eval.Silent}
+	silent := &eval.Source{Origin: "mined", Stratum: eval.Silent}
 	var cases []eval.Case
 	for i := range 20 {
 		c := eval.Case{ID: fmt.Sprint(i), Skill: "s"}
@@ -216,7 +216,7 @@ func TestAssignSilent(t *testing.T) {
 	Assign(cases)
 	count := map[string]int{}
 	for _, c := range cases {
-		count[fmt.Sprint(c.Silent(), " ", c.Split)]++
+		count[fmt.Sprint(!c.Teaches(), " ", c.Split)]++
 	}
 	if want := (map[string]int{"false train": 5, "false val": 3, "false test": 3, "true test": 10, "true train": 1}); !maps.Equal(count, want) {
 		t.Errorf("%v, want %v", count, want)
