@@ -100,7 +100,7 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
 			r.Funnel.Cases++
 		}
 	}
-	r.Rules = group(quotes)
+	r.Rules = append(r.Rules, group(quotes)...)
 	return r
 }
 
