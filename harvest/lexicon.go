@@ -138,17 +138,26 @@ func Classify(own string) Feedback {
 	return Feedback{Label: label, Confidence: confidence, Evidence: firstWords(own)}
 }
 
-// Sure is Classify, of the cues that are right often enough to count although no model has
-// read the reply: see docs/benchmarks.md. A reply says something of the turn before it.
+// Sure is Classify, of the cues alone that were right in 85 % or more of their replies in
+// sessions that a model had read (docs/benchmarks.md): that something is wrong, an order
+// to deliver the work, and praise in few words. A reply says something of the turn before
+// it.
 func Sure(own string) Feedback {
-	if f := Classify(own); f.Confidence >= sure {
+	f := Classify(own)
+	text := normal(own)
+	head := clause(text)
+	switch {
+	case f.Label == Corrected && correct[0].re.MatchString(head), f.Label == Accepted && accept[deliveries].re.MatchString(head),
+		f.Label == Accepted && accept[0].re.MatchString(head) && len(strings.Fields(text)) <= shortPraise && !strings.Contains(text, "?"):
 		return f
 	}
 	return Feedback{Label: Unknown}
 }
 
-// sure is the least confidence of such cues.
-const sure = .85
+const (
+	deliveries  = 4  // index of the cue in accept
+	shortPraise = 25 // words
+)
 
 func classify(text string) (Label, float64) {
 	head := clause(text)

@@ -1,59 +1,99 @@
 package corrections
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// alike is the share of common words from which two rules are taken for one.
-const alike = .5
+// alike is the likeness from which two rules are taken for one.
+const alike = .33
 
-// byRule groups quotes by their rules: those that share at least half of their words
-// are one, under the wording that is most like the others.
+// byRule groups quotes by their rules: each joins the group that it is most like, if it
+// is like one, under the wording that is most like the others.
 func byRule(quotes []Quote) (out []Rule) {
-	type member struct {
-		Quote
-		words []string
-	}
-	var groups [][]member
+	var rules []Quote
+	var words [][]string
 	for _, q := range quotes {
-		if q.rule == "" {
-			continue
+		if q.rule != "" {
+			rules, words = append(rules, q), append(words, content(q.rule))
 		}
-		m := member{q, content(q.rule)}
+	}
+	v := weigh(words)
+	var groups [][]int // indexes of rules
+	mean := func(i int, g []int) float64 {
+		sum := 0.0
+		for _, k := range g {
+			sum += v.likeness(words[i], words[k])
+		}
+		return sum / float64(len(g))
+	}
+	for i := range rules {
 		best, at := alike, -1
-		for i, g := range groups {
-			sum := 0.0
-			for _, o := range g {
-				sum += overlap(m.words, o.words)
-			}
-			if mean := sum / float64(len(g)); mean >= best {
-				best, at = mean, i
+		for k, g := range groups {
+			if m := mean(i, g); m >= best {
+				best, at = m, k
 			}
 		}
 		if at < 0 {
-			groups = append(groups, []member{m})
+			groups = append(groups, []int{i})
 		} else {
-			groups[at] = append(groups[at], m)
+			groups[at] = append(groups[at], i)
 		}
 	}
 	for _, g := range groups {
 		var r Rule
 		best := -1.0
-		for _, m := range g {
-			sum := 0.0
-			for _, o := range g {
-				sum += overlap(m.words, o.words)
+		for _, i := range g {
+			if m := mean(i, g); m > best {
+				best, r.Rule = m, rules[i].rule
 			}
-			if sum > best {
-				best, r.Rule = sum, m.rule
-			}
-			r.Quotes = append(r.Quotes, m.Quote)
+			r.Quotes = append(r.Quotes, rules[i])
 		}
 		out = append(out, r)
 	}
 	return out
+}
+
+// weights are those of words: the rarer a word is among texts, the more it says of one.
+type weights struct {
+	texts float64
+	in    map[string]float64 // how many texts have a word
+}
+
+func weigh(texts [][]string) weights {
+	v := weights{float64(len(texts)), map[string]float64{}}
+	for _, t := range texts {
+		for _, w := range t {
+			v.in[w]++
+		}
+	}
+	return v
+}
+
+// likeness is the cosine of two texts' weighted words, in [0,1].
+func (v weights) likeness(a, b []string) float64 {
+	square := func(w string) float64 {
+		x := math.Log1p(v.texts / max(v.in[w], 1))
+		return x * x
+	}
+	norm := func(t []string) (sum float64) {
+		for _, w := range t {
+			sum += square(w)
+		}
+		return math.Sqrt(sum)
+	}
+	both := 0.0
+	for _, w := range a {
+		if slices.Contains(b, w) {
+			both += square(w)
+		}
+	}
+	if both == 0 {
+		return 0
+	}
+	return both / (norm(a) * norm(b))
 }
 
 // byWords groups quotes about the same thing by the two words in a row that most sessions
@@ -141,27 +181,14 @@ func content(text string) (out []string) {
 	return out
 }
 
-// overlap is Dice's coefficient of the words of two rules, in [0,1].
-func overlap(a, b []string) float64 {
-	n := 0
-	for _, w := range a {
-		if slices.Contains(b, w) {
-			n++
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	return 2 * float64(n) / float64(len(a)+len(b))
-}
-
-// stop are English words that say nothing of what was corrected.
+// stop are English words that say nothing of what was corrected, and those that nearly
+// every rule has.
 var stop = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`a an the and or but if of to in on at by for with from as is are was were be been being it its this that these those i you we they he she
 		my your our their me us them do does did done don't doesn't didn't can could would should will shall may might must not no yes ok okay please so too also just only very
 		again still now then here there when where why what which who how all any each every both more most other some such than into over under about before after up down out
-		off same own instead use using used make made want wanted need needs like get got have has had let let's it's that's i'd i'm you've always never ever one two first last
+		off same own run report reporting done final state push pushing finish finished complete ensure check sure instead use using used make made want wanted need needs like get got have has had let let's it's that's i'd i'm you've always never ever one two first last
 		thing things something anything way well really actually maybe new`) {
 		m[w] = true
 	}

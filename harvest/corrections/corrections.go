@@ -192,7 +192,13 @@ func group(quotes []Quote) []Rule {
 		r.Sessions, r.Last, r.Concerns = len(of), r.Quotes[0].Time, mostOf(r.Quotes)
 	}
 	slices.SortStableFunc(out, func(a, b Rule) int {
-		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(len(b.Quotes), len(a.Quotes)), b.Last.Compare(a.Last))
+		rules := func(r Rule) int { // before what has no rule
+			if r.Rule != "" {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(rules(a), rules(b)), cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(len(b.Quotes), len(a.Quotes)), b.Last.Compare(a.Last))
 	})
 	return out
 }

@@ -52,7 +52,7 @@ func (r *Report) Standing(texts []Text) {
 		if rule.Rule == "" {
 			words = content(rule.Said)
 		}
-		if len(words) < 2 {
+		if len(words) == 0 {
 			continue
 		}
 		best := .6 // of a rule's words in one line

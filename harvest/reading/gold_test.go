@@ -93,8 +93,9 @@ func TestGold(t *testing.T) {
 	}
 	stats, err := r.Read(t.Context(), sessions)
 	t.Logf("%d labels, %d without a session; %+v, %v", len(want)+gone, gone, stats, err)
-	var label, prevent, replay tally
+	var label, prevent, replay, alone tally
 	for p, g := range want {
+		alone.add(g.Label, string(harvest.Sure(p.s.Own(p.turn+1)).Label))
 		got := p.s.Turns[p.turn].Reading
 		if got == nil {
 			label.add(g.Label, "unread")
@@ -120,6 +121,10 @@ func TestGold(t *testing.T) {
 	for _, l := range []string{"corrected", "accepted"} {
 		hit, missed, invented := label.counts(l)
 		t.Logf("%s: %d right, %d missed, %d invented: precision %.2f, recall %.2f", l, hit, missed, invented, share(hit, invented), share(hit, missed))
+	}
+	for _, l := range []string{"corrected", "accepted"} {
+		hit, missed, invented := alone.counts(l)
+		t.Logf("without a model %s: %d right, %d missed, %d invented: precision %.2f, recall %.2f", l, hit, missed, invented, share(hit, invented), share(hit, missed))
 	}
 	t.Logf("label κ %.2f of %v", label.kappa(), label)
 	t.Logf("preventable κ %.2f of %v", prevent.kappa(), prevent)

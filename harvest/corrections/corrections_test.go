@@ -1,0 +1,91 @@
+package corrections
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+)
+
+var day = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// said is a session in which the user's second message is about the first turn.
+func said(id, answer, words string, r *harvest.Reading) *harvest.Session {
+	s := &harvest.Session{ID: id, Agent: "claude-code", Path: id, Started: day, Turns: []harvest.Turn{
+		{ID: id + "1", Time: day, Prompt: "plot the revenue", Answer: answer, Reading: r}, {ID: id + "2", Time: day.Add(time.Minute), Prompt: words, Answer: "so"}},
+		Invocations: []harvest.Invocation{{Skill: "plot", Signal: harvest.SkillToolUse}}}
+	if r != nil && r.Label == harvest.Corrected {
+		r.Words, r.Reply = words, 1
+	}
+	return s
+}
+
+func rule(text, concerns string) *harvest.Reading {
+	return &harvest.Reading{Label: harvest.Corrected, Rule: text, Concerns: concerns, Replayable: "yes", By: "model"}
+}
+
+func TestOf(t *testing.T) {
+	lint := "Run the linter on the final state before reporting done"
+	copied := said("s5", "It has no parameter named value.", "no parameter named value", rule(lint, "standing"))
+	headless := said("s7", "done", "that is wrong", rule(lint, "standing"))
+	headless.Headless = true
+	resumed := said("s1", "done", "lint fails", rule(lint, "standing")) // a copy of s1 under another id
+	resumed.ID = "s8"
+	all := []*harvest.Session{
+		said("s1", "done", "lint fails", rule(lint, "standing")),
+		said("s2", "done", "the linter complains", rule("Run the linter on the final state before pushing.", "standing")),
+		said("s3", "done", "you copied that", rule("Extract shared logic into a helper", "standing")),
+		said("s4", "done", "I meant the log scale of the cost", rule("", "")),
+		said("s6", "done", "a log scale please", rule("", "")),
+		said("s9", "done", "great, commit it", &harvest.Reading{Label: harvest.Accepted, Words: "great", Reply: 1, By: "model"}),
+		copied, headless, resumed, said("s10", "done", "what time is it?", nil),
+	}
+	r := Of(all, []eval.Case{{Skill: "plot", Source: &eval.Source{Origin: "mined"}}, {Skill: "plot"}}, "")
+	want := Funnel{Sessions: 9, Turns: 16, Replied: 8, Read: 7, Corrected: 6, Preventable: 4, Replayable: 4, Cases: 1, Accepted: 1}
+	if r.Funnel != want {
+		t.Errorf("%+v, want %+v", r.Funnel, want)
+	}
+	var got []string
+	for _, x := range r.Rules {
+		got = append(got, strings.Join([]string{x.Rule + x.Said, x.Concerns, string(rune('0' + x.Sessions)), string(rune('0' + len(x.Quotes)))}, "|"))
+	}
+	if !slices.Equal(got, []string{lint + "|standing|2|3", "Extract shared logic into a helper|standing|1|1", "log scale|skill:plot|2|2"}) {
+		t.Errorf("%q", got)
+	}
+	if q := r.Rules[0].Quotes[slices.IndexFunc(r.Rules[0].Quotes, func(q Quote) bool { return q.Session == "s5" })]; !q.Copied {
+		t.Errorf("the agent's words are the user's: %+v", q)
+	}
+	one := Of(all, nil, "plot")
+	if len(one.Rules) != 1 || one.Rules[0].Said != "log scale" {
+		t.Errorf("of one skill: %+v", one.Rules)
+	}
+	if r := Of(nil, nil, ""); r.Rules == nil || len(r.Rules) != 0 {
+		t.Errorf("%#v", r)
+	}
+}
+
+func TestStanding(t *testing.T) {
+	r := Of([]*harvest.Session{said("s1", "done", "lint fails", rule("Run the linter on the final state before reporting done", "standing")),
+		said("s2", "done", "no pies", rule("Draw no pie charts", "skill:plot"))}, nil, "")
+	path := filepath.Join(t.TempDir(), "AGENTS.md")
+	if err := os.WriteFile(path, []byte("# Rules\n\n- Run the linter before you report that you are done.\n- no pie charts are drawn\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for age, want := range map[time.Duration]int{-time.Hour: 1, time.Hour: 0} {
+		if err := os.Chtimes(path, day.Add(age), day.Add(age)); err != nil {
+			t.Fatal(err)
+		}
+		r.Standing([]Text{*ReadText("standing", path)})
+		if w := r.Rules[slices.IndexFunc(r.Rules, func(x Rule) bool { return x.Concerns == "standing" })].Written; w.Path != path || w.Since != want || !strings.Contains(w.Line, "linter") {
+			t.Errorf("%+v, want %d sessions since", w, want)
+		}
+	}
+	if ReadText("standing", path+".missing") != nil {
+		t.Error("a file that is not there was read")
+	}
+}
