@@ -155,7 +155,7 @@ func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (
 		clean(&c.Context[i].Text)
 	}
 	if c.Source != nil {
-		for _, s := range []*string{&c.Source.Agent, &c.Source.Session, &c.Source.Turn, &c.Source.Origin, &c.Source.Outcome} {
+		for _, s := range []*string{&c.Source.Agent, &c.Source.Session, &c.Source.Turn, &c.Source.Origin, &c.Source.Outcome, &c.Source.Stratum} {
 			clean(s)
 		}
 		for i := range c.Source.Also {

@@ -94,8 +94,8 @@ func TestQuotedCorrectionsAreMinedAgain(t *testing.T) {
 	g := person(t)
 	read(t, g)
 	mineAll(t, g)
-	if n := checkTypes(t, g); n[eval.Judge] != 2 || len(n) != 1 {
-		t.Fatalf("checks without a model: %v, want 2 quotations", n)
+	if n := checkTypes(t, g); n[eval.Judge] != 2+3 || len(n) != 1 {
+		t.Fatalf("checks without a model: %v, want 2 quotations, and 3 of uses about which nothing was said", n)
 	}
 	before, err := g.Store.Cases(ctx, "dataviz")
 	if err != nil {
@@ -105,7 +105,7 @@ func TestQuotedCorrectionsAreMinedAgain(t *testing.T) {
 	if _, stats, err := g.Mine(ctx, "dataviz", Mining{Model: &m}); err != nil || stats.Cases != 0 {
 		t.Fatalf("mined %d new cases, error %v; want none, the old ones are rewritten", stats.Cases, err)
 	}
-	if n := checkTypes(t, g); n[eval.Regex] != 2 || len(n) != 1 {
+	if n := checkTypes(t, g); n[eval.Regex] != 2 || n[eval.Judge] != 3 || len(n) != 2 {
 		t.Errorf("checks with a model: %v, want 2 of its own", n)
 	}
 	after, err := g.Store.Cases(ctx, "dataviz")
@@ -194,8 +194,8 @@ func TestFailedRepliesAreNotPaidTwice(t *testing.T) {
 			t.Errorf("%d calls, %+v, %v; want the 3 of the first time (two for checks, one to read), and no new case", m.calls, stats, err)
 		}
 	}
-	if n := checkTypes(t, g); n[eval.Judge] != 2 || len(n) != 1 {
-		t.Errorf("checks %v, want the 2 quotations", n)
+	if n := checkTypes(t, g); n[eval.Judge] != 2+3 || len(n) != 1 {
+		t.Errorf("checks %v, want the 2 quotations, and 3 of uses about which nothing was said", n)
 	}
 	var better scribe
 	better.name = "better"
