@@ -101,7 +101,7 @@ func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars s
 	if r.Skills, err = mineAll(ctx, a, db, only, f.headless); err != nil {
 		return err
 	}
-	if r.Learned, err = learned.Report(ctx, db, a.layout(), only); err != nil {
+	if r.Learned, err = learned.Report(ctx, db, a.layout(), only, learned.Latest); err != nil {
 		return err
 	}
 	if sidecars != "" {

@@ -39,7 +39,6 @@ func decided(request, result string) string {
 const patch = "*** Begin Patch\n*** Update File: a.go\n@@\n one\n-two\n+three\n*** Add File: b.go\n+new\n*** End Patch\n"
 
 func TestWork(t *testing.T) {
-	type args = map[string]any
 	denied := `"success":false,"error":{"message":"Permission denied","code":"denied"}`
 	for name, c := range map[string]struct {
 		want  string

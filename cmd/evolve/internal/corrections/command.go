@@ -114,7 +114,7 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 			return err
 		}
 	}
-	r, err := Report(ctx, db, p.Layout(), f.Skill)
+	r, err := Report(ctx, db, p.Layout(), f.Skill, 0)
 	if err != nil {
 		return err
 	}
@@ -171,10 +171,14 @@ func kindOf(err error) problem.Kind {
 	return problem.Failed
 }
 
-// Report is what is known of corrections, of one skill if skill is not "", and how their
-// rules stand in the texts that agents load.
-func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string) (*corrections.Report, error) {
-	all, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true, Work: true})
+// Latest is in how many sessions, the newest, a harvest looks for corrections.
+const Latest = 300
+
+// Report is what is known of corrections, of one skill if skill is not "", in so many
+// sessions, the newest, if most is not 0; and how their rules stand in the texts that agents
+// load.
+func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string, most int) (*corrections.Report, error) {
+	all, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true, Work: true, Limit: most})
 	if err != nil {
 		return nil, err
 	}

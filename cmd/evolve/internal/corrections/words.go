@@ -78,7 +78,11 @@ func Learned(r *corrections.Report) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\nyou corrected %s (`evolve corrections` shows them all):\n%s", plain.Counted(r.Funnel.Corrected, "turn"), b.String())
+	of := ""
+	if r.Funnel.Sessions >= Latest {
+		of = fmt.Sprintf(" of your last %d sessions", r.Funnel.Sessions)
+	}
+	return fmt.Sprintf("\nyou corrected %s%s (`evolve corrections` shows them all):\n%s", plain.Counted(r.Funnel.Corrected, "turn"), of, b.String())
 }
 
 // Title is a rule in one line: whose it is, what it says, how often it was corrected.
