@@ -28,7 +28,7 @@ type Funnel struct {
 	Turns       int `json:"turns"`
 	Replied     int `json:"replied"`     // the user wrote something after it
 	Read        int `json:"read"`        // by a model
-	Corrected   int `json:"corrected"`   // as read, or by a sure cue
+	Corrected   int `json:"corrected"`   // as read; or by the label of a use; or by a sure cue
 	Preventable int `json:"preventable"` // by a general rule; only a model sees that
 	Replayable  int `json:"replayable"`  // a checkout suffices to make the request again
 	Cases       int `json:"cases"`       // of uses of skills, corrected or not
@@ -123,6 +123,9 @@ func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
 		f.Read++
 		label, words, reply = x.Label, x.Words, x.Reply
 		q.rule, q.concerns, q.Replayable = x.Rule, x.Concerns, x.Replayable == "yes"
+	} else if i := slices.IndexFunc(s.Invocations, func(v harvest.Invocation) bool { return v.Turn == t && v.Used() }); i >= 0 {
+		f := s.Invocations[i].Feedback // as it is counted everywhere
+		label, words, reply = f.Label, f.Evidence, f.Turn
 	} else if t+1 < len(s.Turns) {
 		heard := harvest.Sure(s.Own(t + 1))
 		label, words = heard.Label, heard.Evidence

@@ -243,7 +243,8 @@ func (r *Reader) set(ctx context.Context, m *moment, read harvest.Reading, stats
 	return nil
 }
 
-// reading is a as a Reading. ok is false if it cannot be used.
+// reading is a as a Reading. ok is false if it cannot be used. What is wrong with the rule
+// loses the rule.
 func (m *moment) reading(a answer) (out harvest.Reading, ok bool) {
 	out = harvest.Reading{Label: a.Label, Replayable: a.Replayable, By: byModel}
 	if !slices.Contains([]string{"yes", "no", "unclear"}, a.Replayable) {
@@ -265,15 +266,11 @@ func (m *moment) reading(a answer) (out harvest.Reading, ok bool) {
 	if a.Label != harvest.Corrected {
 		return out, true
 	}
-	name, isSkill := strings.CutPrefix(a.Concerns, "skill:")
-	switch {
-	case isSkill && slices.Contains(m.seen.Skills, name), a.Concerns == "standing":
-		out.Concerns = a.Concerns
-	case a.Concerns != "" && a.Concerns != "neither":
-		return out, false
-	}
 	if out.Rule = squeeze(a.Rule); len(strings.Fields(out.Rule)) > maxRule {
-		return out, false
+		out.Rule = ""
+	}
+	if name, isSkill := strings.CutPrefix(a.Concerns, "skill:"); out.Rule != "" && (a.Concerns == "standing" || isSkill && slices.Contains(m.seen.Skills, name)) {
+		out.Concerns = a.Concerns
 	}
 	return out, true
 }
