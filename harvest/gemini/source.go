@@ -82,7 +82,7 @@ func folder(file, hash string) string {
 		}
 	}
 	found := ""
-	if data, err := bounded.ReadFile(filepath.Join(dir, "..", "..", "projects.json"), maxProjects); err == nil && gjson.ValidBytes(data) {
+	if data, err := bounded.ReadFile(filepath.Join(dir, "..", "..", "projects.json"), maxProjects); err == nil && jsonl.Valid(data) {
 		gjson.GetBytes(data, "projects").ForEach(func(root, _ gjson.Result) bool {
 			if harvest.Hash(root.Str) == hash {
 				found = root.Str
@@ -111,7 +111,7 @@ func read(ctx context.Context, r io.Reader, file string, o harvest.Options) (*ha
 	why := ""
 	if err != nil {
 		why = jsonl.Reason(err)
-	} else if !gjson.ValidBytes(data) {
+	} else if !jsonl.Valid(data) {
 		why = "not JSON"
 	} else {
 		l.take(0, data)

@@ -99,7 +99,7 @@ func unfit(line []byte) string {
 		return "holds a NUL byte"
 	case !utf8.Valid(line):
 		return "not UTF-8"
-	case !valid(line):
+	case !Valid(line):
 		return "not JSON"
 	}
 	return ""

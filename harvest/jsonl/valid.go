@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// valid reports whether line is one JSON value, however deep; a recursive function
+// Valid reports whether line is one JSON value, however deep; a recursive function
 // would overflow the stack on a line of brackets. It skips the inside of strings, which
 // is nearly everything, eight bytes at a time.
-func valid(line []byte) bool {
+func Valid(line []byte) bool {
 	var few [64]byte
 	stack := few[:0] // the brackets that are open
 	i := blank(line, 0)

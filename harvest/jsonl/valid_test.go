@@ -13,7 +13,7 @@ var jsonSeeds = []string{`{}`, `{"a":[1,2.5e-3,-0,true,false,null,"x\u00e9\n"],"
 
 func TestValid(t *testing.T) {
 	for _, s := range append(jsonSeeds, strings.Repeat("[", 9999)+strings.Repeat("]", 9999), strings.Repeat("[", 9999)+strings.Repeat("]", 9998)) {
-		if got, want := valid([]byte(s)), json.Valid([]byte(s)); got != want {
+		if got, want := Valid([]byte(s)), json.Valid([]byte(s)); got != want {
 			t.Errorf("%.60q: %v, want %v", s, got, want)
 		}
 	}
@@ -24,7 +24,7 @@ func FuzzValid(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if got, want := valid(b), json.Valid(b); got != want {
+		if got, want := Valid(b), json.Valid(b); got != want {
 			t.Errorf("%q: %v, want %v", b, got, want)
 		}
 	})
@@ -33,7 +33,7 @@ func FuzzValid(f *testing.F) {
 // A line of brackets is one bad line and not the end of the program.
 func TestScanOfDeeplyNestedLine(t *testing.T) {
 	open := strings.Repeat("[", 7<<20)
-	if !valid([]byte(open + strings.Repeat("]", 7<<20))) {
+	if !Valid([]byte(open + strings.Repeat("]", 7<<20))) {
 		t.Error("a deep value is one all the same")
 	}
 	in := `{"type":"user","a":` + open + "}\n" + `{"type":"user"}` + "\n"
@@ -48,7 +48,7 @@ func BenchmarkValid(b *testing.B) {
 	line := []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"` + strings.Repeat(`func plot(weeks []week) error { return draw(\"weeks\") }\n`, 200) + `"}]}}`)
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
-		if !valid(line) {
+		if !Valid(line) {
 			b.Fatal("not valid")
 		}
 	}
