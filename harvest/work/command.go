@@ -15,12 +15,14 @@ type reading struct {
 	tests  string
 	dumps  bool     // it prints or sets many variables
 	writes []string // files into which it writes text that is in the line
+	quotes []string // what may name a file in a program that is in the line
 }
 
 // read reads a command line that ran in dir.
 func read(line, dir string) (r reading) {
 	commands, err := shell.Commands(line)
 	here := strings.Contains(line, "<<")
+	says := here || slices.ContainsFunc(commands, func(c shell.Command) bool { return slices.Contains(writers, base(c.Name())) })
 	for i := range commands {
 		c := &commands[i]
 		name := base(c.Name())
@@ -35,22 +37,39 @@ func read(line, dir string) (r reading) {
 		if c.Dir.Text != "" {
 			at = in(dir, c.Dir.Text)
 		}
-		if here || slices.Contains(writers, name) {
+		writes := func(w shell.Word) {
+			if !w.Whole {
+				w.Text = "" // of a file that is not known, nothing is kept
+			}
+			r.writes = append(r.writes, in(at, w.Text))
+		}
+		// A group of commands has no name, and writes what they say; so does a filter.
+		if here || slices.Contains(writers, name) || says && (name == "." || slices.Contains(filters, name)) {
 			for _, d := range c.Redirects {
 				if strings.HasPrefix(d.Op, ">") && d.Op != ">&" || strings.HasPrefix(d.Op, "&>") {
-					r.writes = append(r.writes, in(at, d.Word.Text))
+					writes(d.Word)
 				}
 			}
 		}
-		if edits(name, c, here || slices.ContainsFunc(r.names, func(n string) bool { return slices.Contains(writers, n) })) {
-			for _, w := range c.Words[1:] {
+		name, words := program(c.Words)
+		if edits(name, words, says) {
+			for _, w := range words[1:] {
+				if of, is := strings.CutPrefix(w.Text, "of="); name == "dd" && !is {
+					continue
+				} else if name == "dd" {
+					w.Text = of
+				}
 				if !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, " \n") {
-					r.writes = append(r.writes, in(at, w.Text))
+					writes(w)
 				}
 			}
+		}
+		r.dumps = r.dumps || here && patches(name, words)
+		if slices.Contains(interpreters, strings.TrimRight(name, "0123456789.")) {
+			r.quotes = strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("'\"` \n", r) })
 		}
 	}
-	if err != nil && environment.MatchString(line) {
+	if err != nil && (environment.MatchString(line) || here || strings.Contains(harmless.ReplaceAllString(line, ""), ">")) {
 		r.dumps = true
 	}
 	if len(r.names) == 0 {
@@ -65,20 +84,43 @@ func read(line, dir string) (r reading) {
 var (
 	// writers print what is in their words.
 	writers = []string{"echo", "printf", "jq", "yq"}
+	// filters print what comes from a pipe.
+	filters = []string{"cat", "base64", "sed", "tr", "envsubst", "awk", "sort", "head", "tail", "openssl", "gunzip", "xxd"}
+	// raisers start the program behind them as it is, with options that have no value.
+	raisers = []string{"sudo", "doas", "command", "exec", "nohup", "time"}
+	// interpreters run programs that may be in the line.
+	interpreters = []string{"python", "node", "deno", "bun", "ruby", "perl", "php", "sqlite"}
 	// setters set variables, in their words.
 	setters = []string{"export", "declare", "typeset", "readonly", "local", "set", "setenv", "setx"}
 	// environment finds commands that may set variables in a line that cannot be parsed.
 	environment = lazyregexp.New(`(?m)\b(?:env|printenv|export|declare|typeset|setenv)\b|^\s*[A-Za-z_]\w*=`)
+	// harmless finds redirections that write to no file.
+	harmless = lazyregexp.New(`\d?>&\d|\d?>\s*/dev/null|&>\s*/dev/null|=>|->`)
 )
+
+// program is the name of the program that words start, and the words from it on.
+func program(words []shell.Word) (string, []shell.Word) {
+	for i, w := range words {
+		if name := base(w.Text); !w.Whole || !slices.Contains(raisers, name) && (i == 0 || !strings.HasPrefix(w.Text, "-")) {
+			return name, words[i:]
+		}
+	}
+	return "", nil
+}
+
+// patches reports whether a command changes files that its input names.
+func patches(name string, words []shell.Word) bool {
+	return name == "patch" || name == "git" && slices.ContainsFunc(words, func(w shell.Word) bool { return w.Text == "apply" || w.Text == "am" })
+}
 
 // edits reports whether a command writes text in the line to files among its words; says,
 // whether there is text that is written to a pipe.
-func edits(name string, c *shell.Command, says bool) bool {
+func edits(name string, words []shell.Word, says bool) bool {
 	switch name {
-	case "tee":
+	case "tee", "dd", "cp", "install", "sponge":
 		return says
 	case "sed", "gsed", "perl":
-		return slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
+		return slices.ContainsFunc(words[1:], func(w shell.Word) bool {
 			return w.Text == "--in-place" || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.Contains(w.Text, "i")
 		})
 	}

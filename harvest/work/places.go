@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -64,33 +65,78 @@ func see(root string, files []string) *places {
 	ctx, cancel := context.WithTimeout(context.Background(), maxAsk)
 	defer cancel()
 	tree, err := git.FindWorkTree(ctx, root)
-	if errors.Is(err, git.ErrNone) || errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return p
-	}
-	if err != nil {
+	case errors.Is(err, git.ErrNone):
+		tree = nil
+	case err != nil:
 		p.ignored = nil
 		return p
+	default:
+		for range strings.FieldsFunc(tree.Prefix, func(r rune) bool { return r == '/' }) {
+			p.top = path.Dir(p.top)
+		}
+		if real, err := filepath.EvalSymlinks(p.top); err != nil || real != tree.Top {
+			p.top = p.root // a link leads into the repository
+		}
 	}
-	for range strings.FieldsFunc(tree.Prefix, func(r rune) bool { return r == '/' }) {
-		p.top = path.Dir(p.top)
-	}
-	if real, err := filepath.EvalSymlinks(p.top); err != nil || real != tree.Top {
-		p.top = p.root // a link leads into the repository
-	}
-	var names, ask []string // from root, and from the top
+	inner, known := map[string][]string{}, map[string]string{} // files by the repository below top that they are in; see repository
 	for _, file := range files {
 		if name, ok := p.file(file); ok {
-			names, ask = append(names, name), append(ask, path.Join(tree.Prefix, name))
+			dir := p.repository(path.Dir(path.Join(p.root, name)), known)
+			inner[dir] = append(inner[dir], name)
 		}
+	}
+	for dir, names := range inner {
+		within := tree
+		if dir != "" {
+			if within, err = git.FindWorkTree(ctx, dir); err != nil {
+				p.ignored = nil
+				return p
+			}
+		}
+		if within != nil && !p.ignores(ctx, within, dir, names) {
+			p.ignored = nil
+			return p
+		}
+	}
+	return p
+}
+
+// repository is the repository below top that a folder is in, "" if it is in none. known
+// has those of the folders above.
+func (p *places) repository(dir string, known map[string]string) string {
+	if !below(dir, p.top) || dir == "/" {
+		return ""
+	}
+	in, ok := known[dir]
+	if !ok {
+		if _, err := os.Lstat(path.Join(dir, ".git")); err == nil {
+			in = dir
+		} else {
+			in = p.repository(path.Dir(dir), known)
+		}
+		known[dir] = in
+	}
+	return in
+}
+
+// ignores asks a repository, which is in dir, or else that of root, which of the files it
+// ignores. It reports whether there was an answer.
+func (p *places) ignores(ctx context.Context, tree *git.WorkTree, dir string, names []string) bool {
+	var ask []string // from the top
+	for _, name := range names {
+		if dir != "" {
+			name = relative(dir, path.Join(p.root, name))
+		}
+		ask = append(ask, path.Join(tree.Prefix, name))
 	}
 	ignored, err := tree.Ignored(ctx, ask)
 	for i, name := range names {
 		p.ignored[name] = ignored[ask[i]]
 	}
-	if err != nil {
-		p.ignored = nil
-	}
-	return p
+	return err == nil
 }
 
 // file is a file's path from the session's folder. ok is false if the file must not be

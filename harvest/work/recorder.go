@@ -283,7 +283,7 @@ func (r *Recorder) clean(d *draft, p *places, left map[int]int) bool {
 		if d.Kind == Ran {
 			d.Tests = d.reading.tests
 		}
-		if d.reading.dumps || slices.ContainsFunc(d.reading.writes, func(file string) bool { _, ok := p.file(file); return !ok && !device(file) }) {
+		if d.reading.dumps || slices.ContainsFunc(d.reading.quotes, p.secret) || slices.ContainsFunc(d.reading.writes, func(file string) bool { _, ok := p.file(file); return !ok && !device(file) }) {
 			d.Line, d.Cut = strings.Join(d.reading.names, "; "), true
 		} else if dir := slashed(d.dir); dir != "" && p.within(dir) != p.root {
 			d.Line = "cd " + quote(dir) + " && " + d.Line
