@@ -178,29 +178,54 @@ func typed(text string) (query string, attached []attachment) {
 		}
 		text = text[:from] + strings.TrimPrefix(text[to:], skillsEnd)
 	}
-	if from := strings.Index(text, queryTag); from >= 0 {
-		text = text[from+len(queryTag):]
-		if to := strings.LastIndex(text, queryEnd); to >= 0 {
-			text = text[:to]
-		}
-	} else {
-		for _, tag := range blocks {
-			from, to := strings.Index(text, "<"+tag+">"), strings.LastIndex(text, "</"+tag+">")
-			if from < 0 {
-				continue
-			}
-			if to < from {
-				text = text[:from]
-			} else {
-				text = text[:from] + text[to+len(tag)+3:]
-			}
-		}
-	}
+	text = typedOf(text)
 	text = strings.TrimSpace(ownwords.CutInjected(text))
 	if strings.HasPrefix(text, "<") || harvest.Injected(text) || slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(text, n) }) {
 		return "", nil
 	}
 	return text, attached
+}
+
+// typedOf is the query that is marked in a text, or what is left without the program's
+// blocks. What is in a block may hold any mark, too: a block that begins before the query
+// is cut first, and the query ends before one that begins behind it.
+func typedOf(text string) string {
+	for {
+		query, first, tag := strings.Index(text, queryTag), -1, ""
+		for _, t := range blocks {
+			if at := strings.Index(text, "<"+t+">"); at >= 0 && (first < 0 || at < first) {
+				first, tag = at, t
+			}
+		}
+		if query >= 0 && (first < 0 || query < first) {
+			return queryIn(text[query+len(queryTag):])
+		}
+		if first < 0 {
+			return text
+		}
+		to := strings.LastIndex(text, "</"+tag+">")
+		if to < first {
+			return text[:first]
+		}
+		text = text[:first] + text[to+len(tag)+3:]
+	}
+}
+
+// queryIn is a text up to the end of the query: the last mark, but for those in blocks.
+func queryIn(text string) string {
+	end := strings.LastIndex(text, queryEnd)
+	if end < 0 {
+		return text
+	}
+	for at := 0; at < end; {
+		next := strings.Index(text[at:], queryEnd)
+		behind := text[at+next+len(queryEnd):]
+		if slices.ContainsFunc(blocks, func(t string) bool { return strings.HasPrefix(strings.TrimSpace(behind), "<"+t+">") }) {
+			return text[:at+next]
+		}
+		at += next + len(queryEnd)
+	}
+	return text[:end]
 }
 
 // when reads a time and its zone, "Monday, Jun 8, 2026, 11:48 PM" and "-7" or "+5:30".
