@@ -101,12 +101,18 @@ func (v weights) likeness(a, b []string) float64 {
 func byWords(quotes []Quote) (out []Rule) {
 	for len(quotes) > 0 {
 		said := commonest(quotes)
+		if said == "" { // nor have the others a phrase in common
+			for _, q := range quotes {
+				out = append(out, Rule{Quotes: []Quote{q}})
+			}
+			return out
+		}
 		r := Rule{Said: said}
 		var rest []Quote
 		concerns := ""
 		for _, q := range quotes {
 			switch {
-			case said == "" && len(r.Quotes) > 0, said != "" && !slices.Contains(phrases(q.Words), said), len(r.Quotes) > 0 && q.concerns != concerns:
+			case !slices.Contains(phrases(q.Words), said), len(r.Quotes) > 0 && q.concerns != concerns:
 				rest = append(rest, q)
 			default:
 				concerns = q.concerns

@@ -71,21 +71,16 @@ type Quote struct {
 func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
 	r := &Report{Schema: 1, Rules: []Rule{}, NoCase: map[string]int{}}
 	var quotes []Quote
-	seen := map[string]bool{} // prompts: a resumed session repeats those of the one before
-	for _, s := range harvest.Distinct(sessions) {
-		if s.Subagent != "" || s.Headless || harvest.OwnReplay(s) {
-			continue
-		}
+	sessions = slices.DeleteFunc(harvest.Distinct(sessions), func(s *harvest.Session) bool { return s.Subagent != "" || s.Headless || harvest.OwnReplay(s) })
+	of := fullest(sessions)
+	for _, s := range sessions {
 		r.Funnel.Sessions++
 		for t := range s.Turns {
 			if skill != "" && !inPlay(s, t, skill) {
 				continue
 			}
-			if id := s.Turns[t].ID; id != "" {
-				if seen[id] {
-					continue
-				}
-				seen[id] = true
+			if best, ok := of[key(s, t)]; ok && best != s {
+				continue
 			}
 			if q, ok := r.Funnel.count(s, t); ok {
 				quotes = append(quotes, q)
@@ -104,6 +99,39 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
 	return r
 }
 
+func key(s *harvest.Session, turn int) [2]string { return [2]string{s.Agent, s.Turns[turn].ID} }
+
+// fullest are the sessions to count turns from, by their keys: a resumed session repeats
+// the turns of the one before, and has what the user said to the last of them.
+func fullest(sessions []*harvest.Session) map[[2]string]*harvest.Session {
+	out, most := map[[2]string]*harvest.Session{}, map[[2]string]int{}
+	for _, s := range sessions {
+		for t := range s.Turns {
+			behind := 2 * min(len(s.Turns)-1-t, horizon)
+			if s.Turns[t].Reading != nil {
+				behind++
+			}
+			if k := key(s, t); k[1] != "" && (out[k] == nil || behind > most[k]) {
+				out[k], most[k] = s, behind
+			}
+		}
+	}
+	return out
+}
+
+// horizon is how many messages after a turn may be about it, see package reading.
+const horizon = 3
+
+// replied reports whether the user wrote something that may be about a turn.
+func replied(s *harvest.Session, turn int) bool {
+	for t := turn + 1; t < len(s.Turns) && t <= turn+horizon; t++ {
+		if strings.TrimSpace(s.Own(t)) != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // inPlay reports whether a skill was used in a turn.
 func inPlay(s *harvest.Session, turn int, skill string) bool {
 	return slices.ContainsFunc(s.Invocations, func(v harvest.Invocation) bool {
@@ -114,7 +142,7 @@ func inPlay(s *harvest.Session, turn int, skill string) bool {
 // count counts a turn. ok: it was corrected.
 func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
 	f.Turns++
-	if t+1 < len(s.Turns) && s.Own(t+1) != "" {
+	if replied(s, t) {
 		f.Replied++
 	}
 	turn := &s.Turns[t]

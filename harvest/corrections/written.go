@@ -46,6 +46,16 @@ type Written struct {
 
 // Standing finds out how the rules stand in texts.
 func (r *Report) Standing(texts []Text) {
+	lines := make([][]map[string]bool, len(texts)) // their words
+	for i, t := range texts {
+		for _, line := range t.Lines {
+			has := map[string]bool{}
+			for _, w := range content(line) {
+				has[w] = true
+			}
+			lines[i] = append(lines[i], has)
+		}
+	}
 	for i := range r.Rules {
 		rule := &r.Rules[i]
 		words := content(rule.Rule)
@@ -56,18 +66,15 @@ func (r *Report) Standing(texts []Text) {
 			continue
 		}
 		best := .6 // of a rule's words in one line
-		for _, t := range texts {
+		for k, t := range texts {
 			if t.Concerns != "standing" && t.Concerns != rule.Concerns {
 				continue
 			}
-			for _, line := range t.Lines {
-				has, n := content(line), 0
+			for at, line := range t.Lines {
+				n := 0
 				for _, w := range words {
-					for _, h := range has {
-						if w == h {
-							n++
-							break
-						}
+					if lines[k][at][w] {
+						n++
 					}
 				}
 				if share := float64(n) / float64(len(words)); share > best {
