@@ -27,6 +27,9 @@ func remembered(s *harvest.Session, turn int) (r harvest.Reading, ok bool) {
 	if next >= len(s.Turns) || strings.TrimSpace(s.Own(next)) == "" {
 		return r, false
 	}
+	if harvest.Classify(s.Own(next)).Label == harvest.Accepted {
+		return r, false // they praise the work: what is noted is of the next task
+	}
 	for _, a := range s.Turns[next].Work {
 		if a.Kind != work.Changed || !slices.Contains(memories, path.Base(a.File)) && !strings.HasSuffix(a.File, ".mdc") {
 			continue
@@ -38,7 +41,14 @@ func remembered(s *harvest.Session, turn int) (r harvest.Reading, ok bool) {
 		}
 		r = harvest.Reading{Label: harvest.Corrected, Words: first(squeeze(s.Own(next)), maxWords), Reply: next, Rule: first(lesson, maxWords), Concerns: "standing", By: byMemory}
 		if path.Base(a.File) == "SKILL.md" {
-			r.Concerns = "skill:" + path.Base(path.Dir(a.File))
+			name := path.Base(path.Dir(a.File))
+			if name == "." || name == ".." { // the session works in the skill's folder
+				name = path.Base(strings.ReplaceAll(s.CWD, `\`, "/"))
+			}
+			if name == "." || name == "/" {
+				continue
+			}
+			r.Concerns = "skill:" + name
 		}
 		return r, harvest.Quotes(s.Own(next), r.Words)
 	}

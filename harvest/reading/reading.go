@@ -64,6 +64,7 @@ func (r *Reader) Read(ctx context.Context, sessions []*harvest.Session) (stats S
 		r.Redactor = redact.Detector{}
 	}
 	var open []*moment
+	copies := map[string][]*moment{} // by key: of a session that is in several files, one is read
 	for _, s := range sessions {
 		if s.Headless && !r.Headless {
 			continue
@@ -87,13 +88,17 @@ func (r *Reader) Read(ctx context.Context, sessions []*harvest.Session) (stats S
 				return stats, err
 			}
 			if known == nil {
-				open = append(open, m)
+				if copies[m.key()] = append(copies[m.key()], m); len(copies[m.key()]) == 1 {
+					open = append(open, m)
+				}
 			} else if err := r.settle(ctx, m, *known, &stats); err != nil {
 				return stats, err
 			}
 		}
 	}
-	stats.Unread = len(open)
+	for _, same := range copies {
+		stats.Unread += len(same)
+	}
 	if r.Model == nil {
 		return stats, nil
 	}
@@ -105,12 +110,14 @@ func (r *Reader) Read(ctx context.Context, sessions []*harvest.Session) (stats S
 			return stats, err
 		}
 		for m, a := range read {
-			stats.Unread--
 			if err := r.remember(ctx, m, a); err != nil {
 				return stats, err
 			}
-			if err := r.settle(ctx, m, a, &stats); err != nil {
-				return stats, err
+			for _, m := range copies[m.key()] {
+				stats.Unread--
+				if err := r.settle(ctx, m, a, &stats); err != nil {
+					return stats, err
+				}
 			}
 		}
 	}
