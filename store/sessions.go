@@ -25,6 +25,9 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 	if ses.ID == "" {
 		return errors.New("it has no id")
 	}
+	if err := s.carryReadings(ctx, ses); err != nil {
+		return err
+	}
 	turns, err := json.Marshal(ses.Turns)
 	if err != nil {
 		return err
@@ -85,6 +88,26 @@ func (s *Store) saveSession(ctx context.Context, ses *harvest.Session) error {
 		}
 		return nil
 	})
+}
+
+// carryReadings gives the turns of a session that is read again what a model read of them:
+// its transcript does not have that.
+func (s *Store) carryReadings(ctx context.Context, ses *harvest.Session) error {
+	old, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanBody[[]harvest.Turn],
+		`SELECT turns FROM sessions WHERE id = ? AND path = ? AND expired IS NULL AND instr(turns, '"reading":') > 0`, ses.ID, ses.Path))
+	if err != nil {
+		return err
+	}
+	carried := false
+	for i := range min(len(old), len(ses.Turns)) {
+		if is, was := &ses.Turns[i], &old[i]; is.Reading == nil && was.Reading != nil && is.ID == was.ID && is.Prompt == was.Prompt && is.Answer == was.Answer {
+			is.Reading, carried = was.Reading, true
+		}
+	}
+	if carried {
+		harvest.Assess(ses)
+	}
+	return nil
 }
 
 // SessionID returns the one session id that begins with prefix. Errors:

@@ -63,7 +63,7 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 		}
 		known = slices.DeleteFunc(known, Quoted)
 	}
-	reader := reading.Reader{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Save: g.Store.SaveSession, Headless: m.Headless}
+	reader := reading.Reader{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Save: g.Store.SaveReadings, Headless: m.Headless}
 	if stats.Reading, err = reader.Uses(ctx, ptrs, name); err != nil {
 		return nil, stats, err
 	}

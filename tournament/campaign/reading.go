@@ -158,7 +158,7 @@ func (g *Reading) Run(ctx context.Context) (reading.Stats, eval.Spent, error) {
 	budget := eval.NewBudget(o.Caps, r.Now)
 	o.SetPrices(budget)
 	limit := &failureLimit{Model: &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}}
-	stats, err := g.read(ctx, reading.Reader{Model: limit, Memory: db, Redactor: g.back.Redactor, May: g.may, Save: db.SaveSession})
+	stats, err := g.read(ctx, reading.Reader{Model: limit, Memory: db, Redactor: g.back.Redactor, May: g.may, Save: db.SaveReadings})
 	if err == nil {
 		err = limit.unanswered()
 	}
