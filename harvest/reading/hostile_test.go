@@ -1,6 +1,8 @@
 package reading
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/harvest"
@@ -16,6 +18,19 @@ func TestCopiedSession(t *testing.T) {
 	stats, err := r.Uses(t.Context(), []*harvest.Session{a, b}, "plot")
 	if err != nil || a.Turns[0].Reading == nil || b.Turns[0].Reading == nil {
 		t.Errorf("%+v, %v", stats, err)
+	}
+}
+
+// TestLongNames has a transcript name tools at length.
+func TestLongNames(t *testing.T) {
+	s := said("s1", "plot it => done", "no")
+	for i := range 30 {
+		s.Turns[0].Tools = append(s.Turns[0].Tools, harvest.Tool{Name: fmt.Sprint(i, strings.Repeat("T", 50000))})
+	}
+	m := &model{reply: func([]string) string { return "" }}
+	r := Reader{Model: m}
+	if _, err := r.Read(t.Context(), []*harvest.Session{s}); err != nil || len(m.seen) != 1 || len(m.seen[0].User) > 3000 {
+		t.Errorf("%d prompts, %v", len(m.seen), err)
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	maxAnswer  = 1000 // of the end of the answer
 	maxReply   = 600  // of each reply
 	maxBetween = 250  // of the end of an answer between two replies
+	maxName    = 64   // of a tool's name
 )
 
 // A moment is a turn, and what its user said next.
@@ -114,12 +115,12 @@ func tools(calls []harvest.Tool) string {
 		}
 	}
 	var out []string
-	for _, name := range names {
-		one := fmt.Sprintf("%s %d", name, n[name])
+	for _, name := range names[:min(len(names), 12)] {
+		one := fmt.Sprintf("%s %d", first(name, maxName), n[name])
 		if failed[name] > 0 {
 			one += fmt.Sprintf(" (%d failed)", failed[name])
 		}
 		out = append(out, one)
 	}
-	return strings.Join(out[:min(len(out), 12)], ", ")
+	return strings.Join(out, ", ")
 }

@@ -297,6 +297,7 @@ func (r *Reader) ask(ctx context.Context, some []*moment, stats *Stats) (map[*mo
 		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
 	if err != nil {
 		if _, spent := errors.AsType[*eval.BudgetError](err); spent {
+			stats.Calls-- // nothing was sent
 			return nil, err
 		}
 		return nil, ctx.Err()
