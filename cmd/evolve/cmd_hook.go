@@ -89,7 +89,11 @@ func hookHost(a *global) (*hook.Host, error) {
 	unattended := a.Getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0"
 	h := &hook.Host{Home: string(home), Claude: claude, Skills: a.skillDir, Unattended: unattended, Now: a.Now, Redactor: a.redactor(), Allowed: a.projects(harvestFlags{}).Notes}
 	if a.machine.detach != nil {
-		h.Harvest = func() error { return a.machine.detach(h.Home, "harvest", "--ended", "--claude-home", claude) }
+		args := []string{"harvest", "--ended", "--claude-home", claude}
+		if a.skillDir != "" {
+			args = append(args, "--skills-dir", a.skillDir)
+		}
+		h.Harvest = func() error { return a.machine.detach(h.Home, args...) }
 	}
 	return h, nil
 }

@@ -360,3 +360,19 @@ func BenchmarkHook(b *testing.B) {
 		})
 	}
 }
+
+// TestHookHarvestFolders: the harvest that a hook starts has the folders of the hook.
+func TestHookHarvestFolders(t *testing.T) {
+	t.Setenv("EVOLVE_HOME", t.TempDir())
+	a := newGlobal(strings.NewReader(""), io.Discard, io.Discard)
+	a.claudeHome, a.skillDir = t.TempDir(), "/skills"
+	var got []string
+	a.machine.detach = func(_ string, args ...string) error { got = args; return nil }
+	h, err := hookHost(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Harvest(); err != nil || strings.Join(got, " ") != "harvest --ended --claude-home "+a.claudeHome+" --skills-dir /skills" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -130,6 +130,7 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 	}
 	auto := o.Name == "" || o.Name == "auto"
 	known := auto
+	var late []ingest.Source // checkpoints may have a session whose transcript is gone
 	for i, k := range kinds {
 		if !auto && o.Name != k.Name || auto && i > 0 && o.Demo {
 			continue
@@ -148,7 +149,7 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 		out = append(out, ingest.Source{Source: k.Source(home, read), Where: home})
 		history := filepath.Join(home, claude.HistoryFile)
 		if _, err := os.Stat(history); i == 0 && err == nil && !o.Demo && o.Transcript == "" {
-			out = append(out, ingest.Source{Source: claude.History(home, read, o.Stored), Where: history})
+			late = append(late, ingest.Source{Source: claude.History(home, read, o.Stored), Where: history})
 		}
 	}
 	repo := o.Repo
@@ -179,6 +180,7 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 		}
 		return nil, problem.Inputf(hint, "unknown source %q", o.Name)
 	}
+	out = append(out, late...)
 	for _, s := range out {
 		if o.Demo && !holds(o.Within, s.Where) {
 			return nil, problem.Inputf("unset EVOLVE_HOME to read your own sessions", "%s is not in the demo's folder, and a demo reads only its own sessions", s.Where)

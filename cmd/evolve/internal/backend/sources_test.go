@@ -113,3 +113,21 @@ func TestConfirmOver(t *testing.T) {
 		}
 	}
 }
+
+// TestHistoryIsLast: checkpoints may have a session of which the history has the prompts.
+func TestHistoryIsLast(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, dir := range []string{".codex", ".claude"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, ".claude", "history.jsonl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Sources(t.Context(), SourceOptions{Repo: "work", Layout: &skill.Layout{Getenv: func(string) string { return "" }}})
+	if err != nil || len(got) != 4 || got[3].Name() != "claude-history" {
+		t.Errorf("%v, %v", got, err)
+	}
+}

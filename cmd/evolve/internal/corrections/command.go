@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/corrections"
@@ -138,6 +139,9 @@ func (p Parts) read(ctx context.Context, f *flags) (stop, err error) {
 	}
 	fc := g.Forecast
 	if fc.Stats.Calls == 0 && !f.dryRun {
+		if n := fc.Stats.Unread; n > 0 {
+			p.Terminal.Say("%s not read: their projects' text may not go to %s, see `evolve privacy`", plain.Counted(n, "moment"), fc.Model)
+		}
 		return nil, nil
 	}
 	p.Terminal.Say("%s", fc)
