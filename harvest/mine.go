@@ -285,6 +285,27 @@ func (m *Miner) draft(s *Session, v Invocation, out outcome) *eval.Case {
 	return c
 }
 
+// Why a use is no case.
+const (
+	noCaseFailed   = "the agent refused the skill"
+	noCaseHeadless = "no person read the answer"
+	noCaseRequest  = "neither the message nor those before it contain the request"
+)
+
+// CaseOf is the id of the case that a use becomes, or why it becomes none.
+func CaseOf(s *Session, v Invocation) (id, why string) {
+	m := Miner{Now: time.Now, MinConfidence: .5}
+	switch {
+	case v.Failed:
+		return "", noCaseFailed
+	case s.Subagent != "" || s.Headless:
+		return "", noCaseHeadless
+	case v.Turn < 0 || v.Turn >= len(s.Turns) || !replayable(m.draft(s, v, assess(s, v))):
+		return "", noCaseRequest
+	}
+	return caseID(s, v), ""
+}
+
 // caseID is the id of the case that is made of a use.
 func caseID(s *Session, v Invocation) string {
 	id := s.Turns[v.Turn].ID

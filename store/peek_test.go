@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/skill-evolve/evolve/store/peek"
 )
 
 // bytesOf tells every file of a folder by its content and when it was changed.
@@ -30,13 +32,13 @@ func bytesOf(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-func peekAll(t *testing.T, path string) (all []Name) {
+func peekAll(t *testing.T, path string) (all []peek.Name) {
 	t.Helper()
-	p, err := PeekAt(t.Context(), path)
+	p, err := peek.At(t.Context(), path)
 	must(t, err)
 	defer p.Close()
 	ctx := context.Background()
-	for _, of := range []Known{KnownSkills, KnownVersions, KnownCandidates, KnownRuns, KnownCases, KnownSessions, KnownNights} {
+	for _, of := range []peek.Known{peek.KnownSkills, peek.KnownVersions, peek.KnownCandidates, peek.KnownRuns, peek.KnownCases, peek.KnownSessions, peek.KnownNights} {
 		names, err := p.Names(ctx, of, "dataviz")
 		must(t, err)
 		all = append(all, names...)
@@ -56,7 +58,7 @@ func TestPeek(t *testing.T) {
 	if after := bytesOf(t, dir); !slices.Equal(busy, after) {
 		t.Errorf("a database in use was changed: %q, then %q", busy, after)
 	}
-	if len(used) < 5 || !slices.ContainsFunc(used, func(n Name) bool { return n.Name == "v0" && n.Note != "" }) {
+	if len(used) < 5 || !slices.ContainsFunc(used, func(n peek.Name) bool { return n.Name == "v0" && n.Note != "" }) {
 		t.Errorf("seen of a database in use: %q", used)
 	}
 	must(t, s.Close())
@@ -79,7 +81,7 @@ func TestPeek(t *testing.T) {
 // TestPeekOdd: what cannot be read is an error, and stays as it is.
 func TestPeekOdd(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := PeekAt(t.Context(), filepath.Join(dir, "evolve.db")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := peek.At(t.Context(), filepath.Join(dir, "evolve.db")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing database: %v", err)
 	}
 	if left := bytesOf(t, dir); len(left) > 0 {
@@ -88,9 +90,9 @@ func TestPeekOdd(t *testing.T) {
 	path := filepath.Join(dir, "foreign.db")
 	must(t, os.WriteFile(path, []byte("this is no database, however long it may be"), 0o600))
 	before := bytesOf(t, dir)
-	if p, err := PeekAt(t.Context(), path); err == nil {
+	if p, err := peek.At(t.Context(), path); err == nil {
 		defer p.Close()
-		if names, err := p.Names(t.Context(), KnownSkills, ""); err == nil {
+		if names, err := p.Names(t.Context(), peek.KnownSkills, ""); err == nil {
 			t.Errorf("read %q out of a text file", names)
 		}
 	}

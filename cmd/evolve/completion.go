@@ -15,7 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
-	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/peek"
 	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/spf13/cobra"
 )
@@ -94,14 +94,14 @@ func bashCompletion(root *cobra.Command, out io.Writer) error {
 
 // A completer lists the possible arguments at one position. It silently
 // leaves out what it cannot find.
-type completer func(*completing) []store.Name
+type completer func(*completing) []peek.Name
 
 // completing is one completion.
 type completing struct {
 	a      *global
 	ctx    context.Context
-	peek   *store.Peek // nil if there is no store
-	before []string    // the arguments that are there already
+	names  *peek.Peek // nil if there is no store
+	before []string   // the arguments that are there already
 	begun  string
 }
 
@@ -118,15 +118,15 @@ var arguments = map[string][]completer{
 	"rollback": {texts},
 	"pin":      {texts},
 	"review":   {skills}, "corrections": {skills},
-	"report":         {all(lastRun, known(store.KnownRuns), known(store.KnownNights))},
+	"report":         {all(lastRun, known(peek.KnownRuns), known(peek.KnownNights))},
 	"cases list":     {skills},
 	"cases show":     {skills, cases, none},
 	"cases edit":     {skills, cases, none},
 	"cases drop":     {skills, cases},
 	"cases export":   {skills},
 	"cases import":   {someFile},
-	"sessions show":  {known(store.KnownSessions), none},
-	"sessions purge": {known(store.KnownSessions)},
+	"sessions show":  {known(peek.KnownSessions), none},
+	"sessions purge": {known(peek.KnownSessions)},
 	"kernel show":    {skills, none},
 	"kernel check":   {all(skills, someFile), none},
 	"kernel confirm": {skills, none},
@@ -137,8 +137,8 @@ var arguments = map[string][]completer{
 // flag that is not listed completes nothing, or files if it is one of paths.
 var values = map[string]completer{
 	"skill":            skills,
-	"run":              all(lastRun, known(store.KnownRuns)),
-	"resume":           known(store.KnownRuns),
+	"run":              all(lastRun, known(peek.KnownRuns)),
+	"resume":           known(peek.KnownRuns),
 	"agent":            words(agent.Names()...),
 	"reflect-agent":    words(agent.Names()...),
 	"judge-agent":      words(agent.Names()...),
@@ -213,9 +213,9 @@ func completionsFor(a *global, c *cobra.Command, how completer, args []string, b
 	defer cancel()
 	k := &completing{a: a, ctx: ctx, before: args, begun: begun}
 	if home, err := a.home(); err == nil {
-		if peek, err := store.PeekAt(ctx, home.Database()); err == nil {
-			k.peek = peek
-			defer peek.Close() // nothing is written
+		if names, err := peek.At(ctx, home.Database()); err == nil {
+			k.names = names
+			defer names.Close() // nothing is written
 		}
 	}
 	directive = cobra.ShellCompDirectiveNoFileComp
@@ -240,11 +240,11 @@ func oneWord(s string) bool {
 }
 
 func words(list ...string) completer {
-	names := make([]store.Name, len(list))
+	names := make([]peek.Name, len(list))
 	for i, w := range list {
 		names[i].Name = w
 	}
-	return func(*completing) []store.Name { return names }
+	return func(*completing) []peek.Name { return names }
 }
 
 var (
@@ -254,7 +254,7 @@ var (
 
 // all lists what several completers do.
 func all(of ...completer) completer {
-	return func(k *completing) (out []store.Name) {
+	return func(k *completing) (out []peek.Name) {
 		for _, c := range of {
 			out = append(out, c(k)...)
 		}
@@ -263,15 +263,15 @@ func all(of ...completer) completer {
 }
 
 // known lists what the store knows; without an answer there is nothing to complete.
-func known(of store.Known) completer {
-	return func(k *completing) []store.Name { return k.known(of, "") }
+func known(of peek.Known) completer {
+	return func(k *completing) []peek.Name { return k.known(of, "") }
 }
 
-func (k *completing) known(of store.Known, skill string) []store.Name {
-	if k.peek == nil {
+func (k *completing) known(of peek.Known, skill string) []peek.Name {
+	if k.names == nil {
 		return nil
 	}
-	names, err := k.peek.Names(k.ctx, of, skill)
+	names, err := k.names.Names(k.ctx, of, skill)
 	if err != nil {
 		return nil
 	}
@@ -279,17 +279,17 @@ func (k *completing) known(of store.Known, skill string) []store.Name {
 }
 
 // skills are those on disk and those that only the store has.
-func skills(k *completing) (out []store.Name) {
+func skills(k *completing) (out []peek.Name) {
 	if reg, err := k.a.layout().Registry(); err == nil {
 		for _, e := range reg.Entries {
-			out = append(out, store.Name{Name: e.Name})
+			out = append(out, peek.Name{Name: e.Name})
 		}
 		for _, e := range reg.Broken {
-			out = append(out, store.Name{Name: e.Name, Note: "cannot be read"})
+			out = append(out, peek.Name{Name: e.Name, Note: "cannot be read"})
 		}
 	}
-	for _, n := range k.known(store.KnownSkills, "") {
-		if !slices.ContainsFunc(out, func(o store.Name) bool { return o.Name == n.Name }) {
+	for _, n := range k.known(peek.KnownSkills, "") {
+		if !slices.ContainsFunc(out, func(o peek.Name) bool { return o.Name == n.Name }) {
 			out = append(out, n)
 		}
 	}
@@ -297,7 +297,7 @@ func skills(k *completing) (out []store.Name) {
 }
 
 // texts are skills; behind an @ the texts of one.
-func texts(k *completing) []store.Name {
+func texts(k *completing) []peek.Name {
 	name, _, behind := strings.Cut(k.begun, "@")
 	if !behind {
 		return skills(k)
@@ -310,26 +310,26 @@ func texts(k *completing) []store.Name {
 }
 
 // otherTexts are the texts of the skill in the previous argument.
-func otherTexts(k *completing) []store.Name {
+func otherTexts(k *completing) []peek.Name {
 	if len(k.before) == 0 || len(k.before) > 2 {
 		return nil
 	}
 	name, _, _ := strings.Cut(k.before[0], "@")
-	return append(k.textsOf(name), store.Name{Name: "live", Note: "what agents load now"},
-		store.Name{Name: "challenger", Note: "on trial"}, store.Name{Name: "none", Note: "no skill at all"})
+	return append(k.textsOf(name), peek.Name{Name: "live", Note: "what agents load now"},
+		peek.Name{Name: "challenger", Note: "on trial"}, peek.Name{Name: "none", Note: "no skill at all"})
 }
 
-func (k *completing) textsOf(name string) []store.Name {
-	return append(k.known(store.KnownVersions, name), k.known(store.KnownCandidates, name)...)
+func (k *completing) textsOf(name string) []peek.Name {
+	return append(k.known(peek.KnownVersions, name), k.known(peek.KnownCandidates, name)...)
 }
 
-func lastRun(*completing) []store.Name {
-	return []store.Name{{Name: "last", Note: "the newest run"}}
+func lastRun(*completing) []peek.Name {
+	return []peek.Name{{Name: "last", Note: "the newest run"}}
 }
 
-func cases(k *completing) []store.Name {
+func cases(k *completing) []peek.Name {
 	if len(k.before) == 0 {
 		return nil
 	}
-	return k.known(store.KnownCases, k.before[0])
+	return k.known(peek.KnownCases, k.before[0])
 }

@@ -71,7 +71,8 @@ type Quote struct {
 func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
 	r := &Report{Schema: 1, Rules: []Rule{}, NoCase: map[string]int{}}
 	var quotes []Quote
-	sessions = slices.DeleteFunc(harvest.Distinct(sessions), func(s *harvest.Session) bool { return s.Subagent != "" || s.Headless || harvest.OwnReplay(s) })
+	everything := harvest.Distinct(sessions)
+	sessions = slices.DeleteFunc(slices.Clone(everything), func(s *harvest.Session) bool { return s.Subagent != "" || s.Headless || harvest.OwnReplay(s) })
 	of := fullest(sessions)
 	for _, s := range sessions {
 		r.Funnel.Sessions++
@@ -90,13 +91,39 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
 	if skill != "" {
 		quotes = slices.DeleteFunc(quotes, func(q Quote) bool { return q.concerns != "skill:"+skill })
 	}
+	made := map[string]bool{}
 	for _, c := range cases {
 		if c.Origin() == "mined" && (skill == "" || c.Skill == skill) {
 			r.Funnel.Cases++
+			made[c.ID] = true
 		}
 	}
+	r.noCase(everything, made, skill)
 	r.Rules = append(r.Rules, group(quotes)...)
 	return r
+}
+
+// unread is why a use that could be a case is none.
+const unread = "its skill is in no skills folder, or the case was dropped"
+
+// noCase counts the uses that are no case, one a turn and skill.
+func (r *Report) noCase(sessions []*harvest.Session, made map[string]bool, skill string) {
+	for _, s := range sessions {
+		type use struct {
+			turn  int
+			skill string
+		}
+		seen := map[use]bool{}
+		for _, v := range s.Invocations {
+			if v.Planned() || skill != "" && v.Skill != skill || seen[use{v.Turn, v.Skill}] || harvest.OwnReplay(s) {
+				continue
+			}
+			seen[use{v.Turn, v.Skill}] = true
+			if id, why := harvest.CaseOf(s, v); !made[id] {
+				r.NoCase[cmp.Or(why, unread)]++
+			}
+		}
+	}
 }
 
 func key(s *harvest.Session, turn int) [2]string { return [2]string{s.Agent, s.Turns[turn].ID} }

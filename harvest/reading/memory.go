@@ -7,6 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/work"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // byMemory is who read a turn after which the agent wrote into its memory.
@@ -19,16 +20,19 @@ var memories = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"
 // and no document.
 const maxLesson = 3
 
-// remembered is the reading of a turn if the user's next message had the agent write a
-// few lines into its memory: the agent says itself what it learned, so no model is
-// needed.
+// lasting matches messages that are meant for later, too.
+var lasting = lazyregexp.New(`(?i)\b(?:remember|always|never|from now on|next time|in (?:the )?future|don't ever|do not ever|every time|add (?:a|this|that) rule|as a rule)\b`)
+
+// remembered is the reading of a turn if the user's next message, which is meant to last,
+// had the agent write a few lines into its memory: the agent says itself what it learned,
+// so no model is needed.
 func remembered(s *harvest.Session, turn int) (r harvest.Reading, ok bool) {
 	next := turn + 1
 	if next >= len(s.Turns) || strings.TrimSpace(s.Own(next)) == "" {
 		return r, false
 	}
-	if harvest.Classify(s.Own(next)).Label == harvest.Accepted {
-		return r, false // they praise the work: what is noted is of the next task
+	if own := s.Own(next); !lasting.MatchString(own) || harvest.Classify(own).Label == harvest.Accepted {
+		return r, false // a task like any other, or praise: what is noted is of the next one
 	}
 	for _, a := range s.Turns[next].Work {
 		if a.Kind != work.Changed || !slices.Contains(memories, path.Base(a.File)) && !strings.HasSuffix(a.File, ".mdc") {

@@ -335,9 +335,12 @@ func FuzzParse(f *testing.F) {
 func TestMemory(t *testing.T) {
 	added := func(file, text string) *harvest.Session {
 		s := german("s1")
+		s.Turns[1].Prompt = "nein, always use bitte logarithmisch"
 		s.Turns[1].Work = []work.Act{{Kind: work.Changed, File: file, Added: text}}
 		return s
 	}
+	task := added("CLAUDE.md", "- The flag is --plot.")
+	task.Turns[1].Prompt = "next task: mention the new flag in CLAUDE.md"
 	var m model
 	m.reply = func([]string) string { return "" }
 	for _, c := range []struct {
@@ -349,6 +352,7 @@ func TestMemory(t *testing.T) {
 		{added(".claude/skills/plot/SKILL.md", "Charts have a log scale"), "skill:plot Charts have a log scale"},
 		{added("AGENTS.md", "- a\n- b\n- c\n- d of many lines\n"), ""},
 		{added("docs/guide.md", "Charts have a log scale"), ""},
+		{task, ""},
 	} {
 		calls := len(m.seen)
 		r := Reader{Model: &m}

@@ -2,7 +2,9 @@ package corrections
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -42,6 +44,9 @@ func words(r *corrections.Report, f *flags) string {
 	}
 	fmt.Fprintf(&b, "%s in %s → %d with a reply → %d read → %d corrected → %d preventable by a rule → %d replayable; %d accepted, %s\n",
 		plain.Counted(n.Turns, "turn"), plain.Counted(n.Sessions, "session"), n.Replied, n.Read, n.Corrected, n.Preventable, n.Replayable, n.Accepted, plain.Counted(n.Cases, "case"))
+	for _, why := range slices.Sorted(maps.Keys(r.NoCase)) {
+		fmt.Fprintf(&b, "no case of %s: %s\n", plain.Counted(r.NoCase[why], "use"), why)
+	}
 	for i, rule := range r.Rules {
 		if i == f.most {
 			fmt.Fprintf(&b, "\n%d more: -n %d shows all\n", len(r.Rules)-i, len(r.Rules))

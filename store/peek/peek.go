@@ -1,4 +1,5 @@
-package store
+// Package peek reads names from a database without a trace.
+package peek
 
 import (
 	"context"
@@ -21,9 +22,9 @@ type Peek struct {
 // A Name is something that can be typed, with a few words about it.
 type Name struct{ Name, Note string }
 
-// PeekAt opens the database at path. A missing one is an error that wraps
+// At opens the database at path. A missing one is an error that wraps
 // fs.ErrNotExist.
-func PeekAt(ctx context.Context, path string) (*Peek, error) {
+func At(ctx context.Context, path string) (*Peek, error) {
 	db, done, err := sqlite.Peek(ctx, path)
 	if err != nil {
 		return nil, err
