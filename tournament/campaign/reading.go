@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/harvest/reading"
@@ -142,9 +143,25 @@ func (g *Reading) Close() {
 	}
 }
 
+// fits returns an error if the caps are less than one call takes by the forecast.
+func (g *Reading) fits() error {
+	fc, caps := g.Forecast, g.options.Caps
+	calls := max(1, fc.Stats.Calls)
+	if one := fc.Tokens / int64(calls); caps.Tokens > 0 && one > caps.Tokens {
+		return &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("one call takes about %d tokens, more than --max-tokens", one), Hint: "nothing was spent"}
+	}
+	if caps.CostUSD > 0 && fc.CostUSD != nil && *fc.CostUSD/float64(calls) > caps.CostUSD {
+		return &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("one call takes about %s, more than --max-cost-usd", eval.FormatUSD(*fc.CostUSD/float64(calls))), Hint: "nothing was spent"}
+	}
+	return nil
+}
+
 // Run has the moments read, and stores what was read, also if an error ended it.
 func (g *Reading) Run(ctx context.Context) (reading.Stats, eval.Spent, error) {
 	r, o := g.runner, &g.options
+	if err := g.fits(); err != nil {
+		return reading.Stats{}, eval.Spent{}, err
+	}
 	if err := g.back.Ping(ctx); err != nil {
 		return reading.Stats{}, eval.Spent{}, err
 	}

@@ -42,7 +42,7 @@ func words(r *corrections.Report, f *flags) string {
 	if n.Turns == 0 {
 		return "no session with text is stored: `evolve harvest` reads them\n"
 	}
-	fmt.Fprintf(&b, "%s in %s → %d with a reply → %d read → %d corrected → %d preventable by a rule → %d replayable; %d accepted, %s\n",
+	fmt.Fprintf(&b, "%s in %s → %d with a reply → %d read by a model\n%d corrected → %d preventable by a rule → %d replayable; %d accepted, %s\n",
 		plain.Counted(n.Turns, "turn"), plain.Counted(n.Sessions, "session"), n.Replied, n.Read, n.Corrected, n.Preventable, n.Replayable, n.Accepted, plain.Counted(n.Cases, "case"))
 	for _, why := range slices.Sorted(maps.Keys(r.NoCase)) {
 		fmt.Fprintf(&b, "no case of %s: %s\n", plain.Counted(r.NoCase[why], "use"), why)
