@@ -64,6 +64,7 @@ type Quote struct {
 	Replayable bool `json:"replayable,omitempty"`
 
 	rule, concerns string
+	reply          int
 }
 
 // Of reports what was corrected in sessions; of one skill, if skill is not "". Copies of a
@@ -83,7 +84,10 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
 			if best, ok := of[key(s, t)]; ok && best != s {
 				continue
 			}
-			if q, ok := r.Funnel.count(s, t); ok {
+			q, ok := r.Funnel.count(s, t)
+			if n := len(quotes) - 1; ok && n >= 0 && quotes[n].Session == q.Session && quotes[n].reply == q.reply {
+				quotes[n] = q // one message that corrects two turns is about the later one
+			} else if ok {
 				quotes = append(quotes, q)
 			}
 		}
@@ -203,7 +207,7 @@ func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
 				}
 			}
 		}
-		q.Words, q.Session, q.Turn, q.Copied = words, s.ID, t, copied(s, reply, words)
+		q.Words, q.Session, q.Turn, q.Copied, q.reply = words, s.ID, t, copied(s, reply, words), reply
 		if q.Time = s.Started; reply < len(s.Turns) && !s.Turns[reply].Time.IsZero() {
 			q.Time = s.Turns[reply].Time
 		}

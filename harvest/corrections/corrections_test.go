@@ -69,6 +69,19 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// One message that corrects two turns is one correction.
+func TestSameMessage(t *testing.T) {
+	s := said("s1", "done", "and the docs?", rule("Run the linter", "standing"))
+	s.Turns[0].Reading.Words, s.Turns[0].Reading.Reply = "lint fails", 2
+	s.Turns[1].Reading = rule("Run the linter", "standing")
+	s.Turns[1].Reading.Words, s.Turns[1].Reading.Reply = "lint fails", 2
+	s.Turns = append(s.Turns, harvest.Turn{Prompt: "lint fails", Time: day.Add(time.Hour)})
+	r := Of([]*harvest.Session{s}, nil, "")
+	if r.Funnel.Corrected != 2 || len(r.Rules) != 1 || len(r.Rules[0].Quotes) != 1 || r.Rules[0].Quotes[0].Turn != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestStanding(t *testing.T) {
 	r := Of([]*harvest.Session{said("s1", "done", "lint fails", rule("Run the linter on the final state before reporting done", "standing")),
 		said("s2", "done", "no pies", rule("Draw no pie charts", "skill:plot"))}, nil, "")
