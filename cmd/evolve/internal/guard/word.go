@@ -44,7 +44,7 @@ func Command(typist *owner.Agent, path string, flags *pflag.FlagSet) error {
 		return Word(typist, what)
 	}
 	for _, o := range Flags {
-		if f := flags.Lookup(o.Name); f != nil && (f.Value.String() == o.value || o.value == "" && f.Changed) {
+		if f := flags.Lookup(o.Name); f != nil && (o.value == "" && f.Changed || o.value != "" && f.Value.String() == o.value) {
 			return Word(typist, o.what)
 		}
 	}
