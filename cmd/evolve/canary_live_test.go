@@ -65,11 +65,14 @@ func (f *field) searchProcesses(t *testing.T) {
 		}
 		// A child of the program that this test started, unless it is still a copy of the
 		// program: between fork and exec it has the program's arguments and environment.
-		if parents, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent[pid])); parent[parent[pid]] == os.Getpid() && !bytes.Equal(args, parents) {
-			env, err := os.ReadFile(filepath.Join(dir, "environ"))
-			if err == nil {
-				f.search(t, "the environment of a child", env)
-			}
+		parents, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent[pid]))
+		if parent[parent[pid]] != os.Getpid() || bytes.Equal(args, parents) || len(args) == 0 {
+			continue
+		}
+		env, err := os.ReadFile(filepath.Join(dir, "environ"))
+		after, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if err == nil && bytes.Equal(args, after) { // else it was read while it changed
+			f.search(t, "the environment of a child: "+string(args), env)
 		}
 	}
 }
