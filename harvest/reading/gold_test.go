@@ -124,6 +124,9 @@ func TestGold(t *testing.T) {
 	for _, l := range []string{"corrected", "accepted"} {
 		hit, missed, invented := label.counts(l)
 		t.Logf("%s: %d right, %d missed, %d invented: precision %.2f, recall %.2f", l, hit, missed, invented, share(hit, invented), share(hit, missed))
+		if least := map[string]float64{"corrected": .9, "accepted": .85}[l]; share(hit, invented) < least || share(hit, missed) < .9 {
+			t.Errorf("%s: want a precision of %.2f and a recall of 0.90", l, least)
+		}
 	}
 	for _, l := range []string{"corrected", "accepted"} {
 		hit, missed, invented := alone.counts(l)
@@ -139,6 +142,9 @@ func TestGold(t *testing.T) {
 		}
 	}
 	t.Logf("replayable or not κ %.2f of %v", two.kappa(), two)
+	if prevent.kappa() < .75 || two.kappa() < .75 {
+		t.Error("want κ of 0.75 at least for preventable and replayable")
+	}
 }
 
 func share(a, b int) float64 { return float64(a) / float64(max(a+b, 1)) }
