@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// horizon is how many human turns after a use, or after a correction of it, may still
-// be about it.
-const horizon = 3
+// Horizon is how many human turns after a turn, or after a correction of it, may still be
+// about it.
+const Horizon = 3
 
 // order is the highest confidence for a reply that may be a correction or a new
 // request: "use a log scale", "use postgres for the new service".
@@ -68,7 +68,7 @@ func (out *outcome) listen(s *Session, v Invocation) {
 			out.Feedback = f
 		}
 	}
-	last := min(len(s.Turns)-1, v.Turn+horizon)
+	last := min(len(s.Turns)-1, v.Turn+Horizon)
 	for t := v.Turn + 1; t <= last; t++ {
 		prompt, own := s.Turns[t].Prompt, s.Own(t)
 		if uses(s, t, v.Skill) {
@@ -101,7 +101,7 @@ func (out *outcome) listen(s *Session, v Invocation) {
 				if len(out.corrections) == 0 || f.Confidence >= .5 { // a mere question adds no evidence
 					out.corrections = append(out.corrections, t)
 				}
-				last = min(len(s.Turns)-1, t+horizon, v.Turn+3*horizon) // the reaction to the correction
+				last = min(len(s.Turns)-1, t+Horizon, v.Turn+3*Horizon) // the reaction to the correction
 				continue
 			}
 		case Accepted:

@@ -70,8 +70,8 @@ func (p *pastes) takeFrom(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Unpasted is a message, at most so many characters of it, with a mark in place of each
-// part that is not the person's own, and the beginnings of those parts.
+// Unpasted separates a message. own is the person's text, at most most characters, with
+// "[pasted N]" in place of each other part; pasted are the beginnings of these parts.
 func Unpasted(text string, most int) (own string, pasted []string) {
 	var p pastes
 	own = head(p.takeFrom(text), most)

@@ -23,7 +23,7 @@ func (r *Reading) fits(s *Session, turn int) bool {
 	case Unknown:
 		return true
 	case Corrected, Accepted, Rejected, Repeated:
-		return r.Reply > turn && r.Reply <= turn+horizon && r.Reply < len(s.Turns) && Quotes(s.Own(r.Reply), r.Words)
+		return r.Reply > turn && r.Reply <= turn+Horizon && r.Reply < len(s.Turns) && Quotes(s.Own(r.Reply), r.Words)
 	}
 	return false
 }
@@ -41,7 +41,7 @@ func (out *outcome) read(s *Session, v Invocation) {
 		switch r.Label {
 		case Corrected:
 			out.corrections = append(out.corrections, r.Reply)
-			if next := s.Turns[r.Reply].Reading; next != nil && len(out.corrections) < horizon && next.fits(s, r.Reply) {
+			if next := s.Turns[r.Reply].Reading; next != nil && len(out.corrections) < Horizon && next.fits(s, r.Reply) {
 				r = next
 				continue
 			}

@@ -174,8 +174,8 @@ func (t *typed) session(path string, o harvest.Options) *harvest.Session {
 	return d.Finish(nil, nil)
 }
 
-// pasted matches what the program shows for something that was pasted. What that was is
-// nobody's words in the session.
+// pasted matches the placeholder that the program shows for pasted text. The text itself is
+// not in the file.
 var pasted = lazyregexp.New(`\[(?:Pasted text|Image|\.\.\.Truncated text) #\d+[^\]\n]*\]`)
 
 // words are those of a prompt that a person typed for the agent, "" if none: a command of

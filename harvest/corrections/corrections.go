@@ -107,8 +107,8 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
 	return r
 }
 
-// unread is why a use that could be a case is none.
-const unread = "its skill is in no skills folder, or the case was dropped"
+// noSkill is why a use that could be a case is none.
+const noSkill = "its skill is in no skills folder, or the case was dropped"
 
 // noCase counts the uses that are no case, one a turn and skill.
 func (r *Report) noCase(sessions []*harvest.Session, made map[string]bool, skill string) {
@@ -124,7 +124,7 @@ func (r *Report) noCase(sessions []*harvest.Session, made map[string]bool, skill
 			}
 			seen[use{v.Turn, v.Skill}] = true
 			if id, why := harvest.CaseOf(s, v); !made[id] {
-				r.NoCase[cmp.Or(why, unread)]++
+				r.NoCase[cmp.Or(why, noSkill)]++
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func fullest(sessions []*harvest.Session) map[[2]string]*harvest.Session {
 	out, most := map[[2]string]*harvest.Session{}, map[[2]string]int{}
 	for _, s := range sessions {
 		for t := range s.Turns {
-			behind := 2 * min(len(s.Turns)-1-t, horizon)
+			behind := 2 * min(len(s.Turns)-1-t, harvest.Horizon)
 			if s.Turns[t].Reading != nil {
 				behind++
 			}
@@ -150,12 +150,9 @@ func fullest(sessions []*harvest.Session) map[[2]string]*harvest.Session {
 	return out
 }
 
-// horizon is how many messages after a turn may be about it, see package reading.
-const horizon = 3
-
 // replied reports whether the user wrote something that may be about a turn.
 func replied(s *harvest.Session, turn int) bool {
-	for t := turn + 1; t < len(s.Turns) && t <= turn+horizon; t++ {
+	for t := turn + 1; t < len(s.Turns) && t <= turn+harvest.Horizon; t++ {
 		if strings.TrimSpace(s.Own(t)) != "" {
 			return true
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
 
-// session makes a session of the messages, nil if nobody said anything.
+// session makes a session of the messages. It is nil if no message has text.
 func (l *log) session(file string, o harvest.Options, problems []harvest.Problem) *harvest.Session {
 	base := filepath.Base(file)
 	s := harvest.NewDraft(Agent, cmp.Or(l.name, strings.TrimSuffix(base, filepath.Ext(base))), file, o)

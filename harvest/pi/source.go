@@ -8,7 +8,7 @@
 //
 // Of the agent's work, bash with its exit status was seen in sessions of pi 0.87.1. These
 // are known only from public code, and not verified: edit, write, and the results of
-// commands that were aborted or timed out. pi asks nobody for permission, so it records no
+// commands that were aborted or timed out. pi has no permission prompts, so it records no
 // refusals; a call that an extension blocked counts as failed.
 package pi
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/work"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
@@ -43,7 +44,7 @@ func remembered(s *harvest.Session, turn int) (r harvest.Reading, ok bool) {
 		if n := len(strings.Fields(lesson)); len(lines) == 0 || len(lines) > maxLesson || n < 3 || n > 2*maxRule {
 			continue
 		}
-		r = harvest.Reading{Label: harvest.Corrected, Words: first(squeeze(s.Own(next)), maxWords), Reply: next, Rule: first(lesson, maxWords), Concerns: "standing", By: byMemory}
+		r = harvest.Reading{Label: harvest.Corrected, Words: plain.Runes(squeeze(s.Own(next)), maxWords), Reply: next, Rule: plain.Runes(lesson, maxWords), Concerns: "standing", By: byMemory}
 		if path.Base(a.File) == "SKILL.md" {
 			name := path.Base(path.Dir(a.File))
 			if name == "." || name == ".." { // the session works in the skill's folder
@@ -57,10 +58,4 @@ func remembered(s *harvest.Session, turn int) (r harvest.Reading, ok bool) {
 		return r, harvest.Quotes(s.Own(next), r.Words)
 	}
 	return r, false
-}
-
-// first are the first n characters of a text.
-func first(text string, n int) string {
-	r := []rune(text)
-	return strings.TrimSpace(string(r[:min(len(r), n)]))
 }

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 )
 
 const (
-	horizon    = 3    // messages after a turn that may still be about it
 	maxRequest = 600  // characters of the request
 	maxAnswer  = 1000 // of the end of the answer
 	maxReply   = 600  // of each reply
@@ -64,7 +64,7 @@ func moments(s *harvest.Session) (out []*moment) {
 func at(s *harvest.Session, t int) *moment {
 	m := &moment{s: s, turn: t}
 	used := &s.Turns[t]
-	for r := t + 1; r < len(s.Turns) && r <= t+horizon; r++ {
+	for r := t + 1; r < len(s.Turns) && r <= t+harvest.Horizon; r++ {
 		said, pasted := harvest.Unpasted(s.Turns[r].Prompt, maxReply)
 		own := s.Own(r)
 		if strings.TrimSpace(own) == "" && !strings.HasPrefix(said, "[pasted") { // written too fast to be typed
@@ -83,7 +83,7 @@ func at(s *harvest.Session, t int) *moment {
 	m.seen.Request, m.seen.Pasted = harvest.Unpasted(used.Prompt, maxRequest)
 	m.seen.Answer, m.seen.Stopped, m.seen.Tools = harvest.Tail(used.Answer, maxAnswer), used.Interrupted, tools(used.Tools)
 	for _, v := range s.Invocations {
-		if v.Used() && v.Turn <= t && v.Turn >= t-horizon && !slices.Contains(m.seen.Skills, v.Skill) {
+		if v.Used() && v.Turn <= t && v.Turn >= t-harvest.Horizon && !slices.Contains(m.seen.Skills, v.Skill) {
 			m.seen.Skills = append(m.seen.Skills, v.Skill)
 		}
 	}
@@ -116,7 +116,7 @@ func tools(calls []harvest.Tool) string {
 	}
 	var out []string
 	for _, name := range names[:min(len(names), 12)] {
-		one := fmt.Sprintf("%s %d", first(name, maxName), n[name])
+		one := fmt.Sprintf("%s %d", plain.Runes(name, maxName), n[name])
 		if failed[name] > 0 {
 			one += fmt.Sprintf(" (%d failed)", failed[name])
 		}

@@ -128,7 +128,7 @@ func (r *Reader) Read(ctx context.Context, sessions []*harvest.Session) (stats S
 // correction.
 func (r Reader) Uses(ctx context.Context, sessions []*harvest.Session, skill string) (stats Stats, err error) {
 	corrected := func(s *harvest.Session, turn int) bool {
-		for t := turn - horizon; t < turn; t++ {
+		for t := turn - harvest.Horizon; t < turn; t++ {
 			if t >= 0 && s.Turns[t].Reading != nil && s.Turns[t].Reading.Label == harvest.Corrected && s.Turns[t].Reading.Reply == turn {
 				return true
 			}

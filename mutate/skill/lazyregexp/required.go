@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// At most so many texts, of so many lists, are searched for before a pattern.
+// Limits of what is searched for before a pattern: texts in one list, and lists.
 const maxRequired, maxLists = 80, 4
 
 // required are lists of texts: a match of re holds at least one of each. The list

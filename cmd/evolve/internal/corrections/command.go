@@ -175,12 +175,12 @@ func kindOf(err error) problem.Kind {
 	return problem.Failed
 }
 
-// Latest is in how many sessions, the newest, a harvest looks for corrections.
+// Latest is the number of newest sessions in which a harvest looks for corrections.
 const Latest = 300
 
-// Report is what is known of corrections, of one skill if skill is not "", in so many
-// sessions, the newest, if most is not 0; and how their rules stand in the texts that agents
-// load.
+// Report lists the corrections in stored sessions, and says which of their rules are in a
+// text that agents load. name limits it to one skill; "" is all. most limits it to so many
+// of the newest sessions; 0 is all.
 func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string, most int) (*corrections.Report, error) {
 	all, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true, Work: true, Limit: most})
 	if err != nil {

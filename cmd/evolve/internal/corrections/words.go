@@ -104,7 +104,11 @@ func Title(r corrections.Rule) string {
 	} else if what == "" {
 		what = "you said «" + plain.Runes(plain.Line(r.Quotes[0].Words), quoteShown) + "»"
 	}
-	return fmt.Sprintf("%s: %s (%s)", whose, what, plain.Counted(max(r.Sessions, 1), "session"))
+	in := plain.Counted(r.Sessions, "session")
+	if r.Sessions == 0 {
+		in = "not in your own words"
+	}
+	return fmt.Sprintf("%s: %s (%s)", whose, what, in)
 }
 
 func standing(r corrections.Rule) string {

@@ -94,8 +94,8 @@ func (d *Desk) tree(ctx context.Context, dir datadir.Dir, f hook.Finished) {
 	}
 }
 
-// log writes to the log of hooks that a session was not harvested: nobody reads what a
-// detached process prints. Lines begin with the time, by which they expire.
+// log notes why a session was not harvested. Stderr of the detached process is its log
+// file. Each line begins with the time, which decides when it expires.
 func (d *Desk) log(f hook.Finished, err error) {
 	fmt.Fprintf(d.Stderr, "%s session %s: %s\n", d.Now().UTC().Format(time.RFC3339), plain.Line(f.Session), plain.Line(err.Error()))
 }
