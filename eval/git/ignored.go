@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -64,15 +63,10 @@ func (t *WorkTree) Ignored(ctx context.Context, files []string) (map[string]bool
 	if ask.Len() == 0 {
 		return ignored, nil
 	}
-	program, err := lookPath("git")
+	r, err := empty(t.limits)
 	if err != nil {
 		return nil, err
 	}
-	own, err := scratch.Dir("", "evolve-git-")
-	if err != nil {
-		return nil, fmt.Errorf("make a folder for git: %w", err)
-	}
-	r := &Repository{limits: t.limits, own: own, program: program}
 	defer r.Close()
 	if err := t.prepare(ctx, r); err != nil {
 		return nil, fmt.Errorf("make a folder for git: %w", err)

@@ -43,6 +43,19 @@ type Repository struct {
 // folder of objects; of those, git reads only what is asked for by id.
 var linked = []string{"objects", "refs", "packed-refs", "reftable", "shallow"}
 
+// empty is a repository without anything in its private folder. It must be closed.
+func empty(l limits) (*Repository, error) {
+	program, err := lookPath("git")
+	if err != nil {
+		return nil, err
+	}
+	own, err := scratch.Dir("", "evolve-git-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for git: %w", err)
+	}
+	return &Repository{limits: l, own: own, program: program}, nil
+}
+
 // Open opens the repository that dir is, or is in.
 func Open(ctx context.Context, dir string) (*Repository, error) {
 	return within(ctx, defaults.answer, func(context.Context) (*Repository, error) { return open(dir) }, func(r *Repository) {
@@ -65,15 +78,12 @@ func open(dir string) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := lookPath("git")
+	r, err := empty(defaults)
 	if err != nil {
 		return nil, err
 	}
-	own, err := scratch.Dir("", "evolve-git-")
-	if err != nil {
-		return nil, fmt.Errorf("make a folder for git: %w", err)
-	}
-	r := &Repository{Prefix: prefix, Dirs: []string{start, gitDir, filepath.Clean(common)}, limits: defaults, own: own, program: program}
+	own := r.own
+	r.Prefix, r.Dirs = prefix, []string{start, gitDir, filepath.Clean(common)}
 	head := "ref: refs/heads/none\n"
 	if format.refs == "reftable" {
 		head = "ref: refs/heads/.invalid\n"
