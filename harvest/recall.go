@@ -11,3 +11,7 @@ type Memory interface {
 	// the session, whose text the answer may quote.
 	Remember(ctx context.Context, session, key string, answer []byte) error
 }
+
+// GroupKey begins the keys of answers about rules. Those of rules that are in one group are
+// the same; each may quote the sessions of all of them, so they are purged together.
+const GroupKey = "rule/"

@@ -282,7 +282,7 @@ func (e *expiry) session(d Due) error {
 	}
 	// A reading is JSON with words of the session; that a model failed is a word of ours,
 	// and keeps it from being asked about a kept case again.
-	_, err = e.Exec(`DELETE FROM readings WHERE session = ? AND substr(body, 1, 1) = x'7b'`, d.ID)
+	_, err = e.Exec(`DELETE FROM readings WHERE session = ?1 AND substr(body, 1, 1) = x'7b' OR`+grouped, d.ID)
 	return err
 }
 

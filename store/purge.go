@@ -217,11 +217,10 @@ func (p *purge) cases() (cases []caseName, err error) {
 
 // sessions removes the transcripts and reports how many there were.
 func (p *purge) sessions() (int64, error) {
-	_, err := p.Exec(`DELETE FROM cursors WHERE path IN (SELECT path FROM sessions WHERE id = ?)`, p.id)
-	if err != nil {
+	if _, err := p.Exec(`DELETE FROM cursors WHERE path IN (SELECT path FROM sessions WHERE id = ?)`, p.id); err != nil {
 		return 0, err
 	}
-	if _, err := p.Exec(`DELETE FROM readings WHERE session = ?`, p.id); err != nil {
+	if _, err := p.Exec(`DELETE FROM readings WHERE session = ?1 OR`+grouped, p.id); err != nil {
 		return 0, err
 	}
 	n, err := p.Exec(`DELETE FROM sessions WHERE id = ?`, p.id) // deletes its invocations and acts too

@@ -10,6 +10,9 @@ import (
 
 var _ harvest.Memory = (*Store)(nil)
 
+// grouped is true for answers about rules in one group with a rule of session ?1: they may quote it.
+const grouped = ` key GLOB '` + harvest.GroupKey + `*' AND body IN (SELECT body FROM readings WHERE session = ?1 AND key GLOB '` + harvest.GroupKey + `*' AND substr(body, 1, 1) = x'7b') `
+
 // Recall implements harvest.Memory.
 func (s *Store) Recall(ctx context.Context, key string) ([]byte, error) {
 	found, err := sqlite.FirstOrZero(sqlite.Query(ctx, s.DB, sqlite.ScanOne[[]byte], `SELECT body FROM readings WHERE key = ?`, key))

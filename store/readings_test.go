@@ -64,3 +64,28 @@ func TestReadAgain(t *testing.T) {
 		t.Errorf("%+v", list[0])
 	}
 }
+
+// TestPurgeGroups purges and expires a session whose rule is in a group with others'.
+func TestPurgeGroups(t *testing.T) {
+	for name, end := range map[string]func(*Store) error{
+		"purge": func(s *Store) error { _, err := s.PurgeSession(t.Context(), "s1"); return err },
+		"expire": func(s *Store) error {
+			return s.Expire(t.Context(), Expiry{Sessions: []Due{{ID: "s1", Path: "/s1"}}}, Keeping{File: func(string) string { return "" }})
+		},
+	} {
+		ctx, s := t.Context(), open(t)
+		for _, id := range []string{"s1", "s2"} {
+			must(t, s.SaveSession(ctx, session(id, "/"+id)))
+		}
+		const lint, names = `{"wording":"Run the linter"}`, `{"wording":"Use full names"}`
+		for key, of := range map[string][2]string{"rule/a": {"s1", lint}, "rule/b": {"s2", lint}, "rule/c": {"s2", names}, "rule/d": {"s1", "void"}, "rule/e": {"s2", "void"}, "m": {"s2", lint}} {
+			must(t, s.Remember(ctx, of[0], key, []byte(of[1])))
+		}
+		must(t, end(s))
+		for key, want := range map[string]bool{"rule/a": false, "rule/b": false, "rule/c": true, "rule/d": name == "expire", "rule/e": true, "m": true} {
+			if got, err := s.Recall(ctx, key); (got != nil) != want || err != nil {
+				t.Errorf("%s: %s: %q, %v", name, key, got, err)
+			}
+		}
+	}
+}

@@ -68,8 +68,10 @@ type Quote struct {
 }
 
 // Of reports what was corrected in sessions; of one skill, if skill is not "". Copies of a
-// session count once; sessions that a program drove, and subagents, do not count.
-func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
+// session count once; sessions that a program drove, and subagents, do not count. wordings
+// are the groups that a model put rules into, see reading.Grouper; other rules are grouped
+// by their words.
+func Of(sessions []*harvest.Session, cases []eval.Case, skill string, wordings map[string]string) *Report {
 	r := &Report{Schema: 1, Rules: []Rule{}, NoCase: map[string]int{}}
 	var quotes []Quote
 	everything := harvest.Distinct(sessions)
@@ -103,7 +105,7 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string) *Report {
 		}
 	}
 	r.noCase(everything, made, skill)
-	r.Rules = append(r.Rules, group(quotes)...)
+	r.Rules = append(r.Rules, group(quotes, wordings)...)
 	return r
 }
 
@@ -232,10 +234,30 @@ func copied(s *harvest.Session, reply int, words string) bool {
 	return false
 }
 
+// byModel groups quotes by the wordings of their rules. rest have none.
+func byModel(quotes []Quote, wordings map[string]string) (out []Rule, rest []Quote) {
+	at := map[string]int{}
+	for _, q := range quotes {
+		w := wordings[q.rule]
+		if w == "" {
+			rest = append(rest, q)
+			continue
+		}
+		i, ok := at[w]
+		if !ok {
+			i, out = len(out), append(out, Rule{Rule: w})
+			at[w] = i
+		}
+		out[i].Quotes = append(out[i].Quotes, q)
+	}
+	return out, rest
+}
+
 // group puts quotes with the same rule together, and those without one that have words in
 // common.
-func group(quotes []Quote) []Rule {
-	out := byRule(quotes)
+func group(quotes []Quote, wordings map[string]string) []Rule {
+	out, quotes := byModel(quotes, wordings)
+	out = append(out, byRule(quotes)...)
 	out = append(out, byWords(slices.DeleteFunc(slices.Clone(quotes), func(q Quote) bool { return q.rule != "" }))...)
 	for i := range out {
 		r := &out[i]

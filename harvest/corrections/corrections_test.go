@@ -1,6 +1,7 @@
 package corrections
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +46,7 @@ func TestOf(t *testing.T) {
 		said("s9", "done", "great, commit it", &harvest.Reading{Label: harvest.Accepted, Words: "great", Reply: 1, By: "model"}),
 		copied, headless, resumed, said("s10", "done", "what time is it?", nil),
 	}
-	r := Of(all, []eval.Case{{Skill: "plot", Source: &eval.Source{Origin: "mined"}}, {Skill: "plot"}}, "")
+	r := Of(all, []eval.Case{{Skill: "plot", Source: &eval.Source{Origin: "mined"}}, {Skill: "plot"}}, "", nil)
 	want := Funnel{Sessions: 9, Turns: 16, Replied: 8, Read: 7, Corrected: 6, Preventable: 4, Replayable: 4, Cases: 1, Accepted: 1}
 	if r.Funnel != want {
 		t.Errorf("%+v, want %+v", r.Funnel, want)
@@ -60,12 +61,35 @@ func TestOf(t *testing.T) {
 	if q := r.Rules[0].Quotes[slices.IndexFunc(r.Rules[0].Quotes, func(q Quote) bool { return q.Session == "s5" })]; !q.Copied {
 		t.Errorf("the agent's words are the user's: %+v", q)
 	}
-	one := Of(all, nil, "plot")
+	one := Of(all, nil, "plot", nil)
 	if len(one.Rules) != 1 || one.Rules[0].Said != "log scale" {
 		t.Errorf("of one skill: %+v", one.Rules)
 	}
-	if r := Of(nil, nil, ""); r.Rules == nil || len(r.Rules) != 0 {
+	if r := Of(nil, nil, "", nil); r.Rules == nil || len(r.Rules) != 0 {
 		t.Errorf("%#v", r)
+	}
+}
+
+// Rules that a model has put into groups are not grouped by their words, and do not attract
+// others.
+func TestGrouped(t *testing.T) {
+	all := []*harvest.Session{
+		said("s1", "done", "lint fails", rule("Run the linter on the final state", "standing")),
+		said("s2", "done", "tests fail", rule("Run all tests after a rebase", "standing")),
+		said("s3", "done", "what does the linter say?", rule("Run the linter on the final state, too", "standing")),
+		said("s4", "done", "the linter has rules", rule("Run the linter with the rules of the repository", "standing")),
+		said("s5", "done", "does the linter run?", rule("Run the linter on each final state", "standing")),
+	}
+	const wording = "Run linter and tests on the final state"
+	r := Of(all, nil, "", map[string]string{"Run the linter on the final state": wording, "Run all tests after a rebase": wording,
+		"Run the linter with the rules of the repository": "Run the linter with the rules of the repository", "A rule of no session": wording})
+	var got []string
+	for _, x := range r.Rules {
+		got = append(got, fmt.Sprint(x.Rule, "|", x.Sessions, "|", x.Concerns))
+	}
+	want := []string{wording + "|2|standing", "Run the linter on the final state, too|2|standing", "Run the linter with the rules of the repository|1|standing"}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -76,7 +100,7 @@ func TestSameMessage(t *testing.T) {
 	s.Turns[1].Reading = rule("Run the linter", "standing")
 	s.Turns[1].Reading.Words, s.Turns[1].Reading.Reply = "lint fails", 2
 	s.Turns = append(s.Turns, harvest.Turn{Prompt: "lint fails", Time: day.Add(time.Hour)})
-	r := Of([]*harvest.Session{s}, nil, "")
+	r := Of([]*harvest.Session{s}, nil, "", nil)
 	if r.Funnel.Corrected != 2 || len(r.Rules) != 1 || len(r.Rules[0].Quotes) != 1 || r.Rules[0].Quotes[0].Turn != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -84,7 +108,7 @@ func TestSameMessage(t *testing.T) {
 
 func TestStanding(t *testing.T) {
 	r := Of([]*harvest.Session{said("s1", "done", "lint fails", rule("Run the linter on the final state before reporting done", "standing")),
-		said("s2", "done", "no pies", rule("Draw no pie charts", "skill:plot"))}, nil, "")
+		said("s2", "done", "no pies", rule("Draw no pie charts", "skill:plot"))}, nil, "", nil)
 	path := filepath.Join(t.TempDir(), "AGENTS.md")
 	if err := os.WriteFile(path, []byte("# Rules\n\n- Run the linter before you report that you are done.\n- no pie charts are drawn\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -21,13 +21,13 @@ func read(turn harvest.Turn, reply int) harvest.Turn {
 func TestResumed(t *testing.T) {
 	plot := harvest.Turn{ID: "t1", Time: day, Prompt: "plot it", Answer: "done"}
 	for _, resumed := range []string{"a", "c"} { // before and behind the other
-		r := Of([]*harvest.Session{session("b", plot), session(resumed, read(plot, 1), harvest.Turn{ID: "t2", Prompt: "no, in USD"})}, nil, "")
+		r := Of([]*harvest.Session{session("b", plot), session(resumed, read(plot, 1), harvest.Turn{ID: "t2", Prompt: "no, in USD"})}, nil, "", nil)
 		if f := r.Funnel; f.Turns != 2 || f.Replied != 1 || f.Read != 1 || f.Corrected != 1 || len(r.Rules) != 1 || r.Rules[0].Sessions != 1 {
 			t.Errorf("%s: %+v, %+v", resumed, f, r.Rules)
 		}
 	}
 	other := session("d", plot)
-	if other.Agent = "pi"; Of([]*harvest.Session{session("b", plot), other}, nil, "").Funnel.Turns != 2 {
+	if other.Agent = "pi"; Of([]*harvest.Session{session("b", plot), other}, nil, "", nil).Funnel.Turns != 2 {
 		t.Error("turns of two agents are one")
 	}
 }
@@ -35,7 +35,7 @@ func TestResumed(t *testing.T) {
 // TestFunnel has a correction behind a message that is all pasted.
 func TestFunnel(t *testing.T) {
 	pasted := "```\n" + strings.Repeat("error: no such column\n", 3) + "```"
-	r := Of([]*harvest.Session{session("a", read(harvest.Turn{ID: "t1", Prompt: "plot it", Answer: "done"}, 2), harvest.Turn{ID: "t2", Prompt: pasted}, harvest.Turn{ID: "t3", Prompt: "no, in USD"})}, nil, "")
+	r := Of([]*harvest.Session{session("a", read(harvest.Turn{ID: "t1", Prompt: "plot it", Answer: "done"}, 2), harvest.Turn{ID: "t2", Prompt: pasted}, harvest.Turn{ID: "t3", Prompt: "no, in USD"})}, nil, "", nil)
 	if f := r.Funnel; f.Read != 1 || f.Replied != 2 {
 		t.Errorf("%+v", f)
 	}
@@ -48,7 +48,7 @@ func TestMany(t *testing.T) {
 	for i := range n {
 		quotes = append(quotes, Quote{Words: fmt.Sprintf("no that is wrong, use alpha%d beta%d gamma%d delta%d", i, i, i, i), Session: fmt.Sprint(i)})
 	}
-	r := &Report{Rules: group(quotes)}
+	r := &Report{Rules: group(quotes, nil)}
 	for i := range r.Rules {
 		r.Rules[i].Rule, r.Rules[i].Concerns = r.Rules[i].Quotes[0].Words, "standing"
 	}

@@ -18,8 +18,12 @@ import (
 	"github.com/skill-evolve/evolve/store"
 )
 
-// readReply is the expected size of a reply about a batch of moments, in tokens.
-const readReply = 600
+// What is expected of the replies that are forecast.
+const (
+	readReply  = 600 // tokens about a batch of moments
+	readRules  = 2   // rules in a batch of moments
+	groupReply = 20  // tokens about a rule that is put into a group
+)
 
 // ReadingOptions select who reads what users said, and what that may cost.
 type ReadingOptions struct {
@@ -31,20 +35,31 @@ type ReadingOptions struct {
 
 // A ReadingForecast is what reading may take, estimated before anything is spent.
 type ReadingForecast struct {
-	Schema  int             `json:"schema"`
-	Model   string          `json:"model"`
-	Stats   reading.Stats   `json:"stats"` // its Calls are those to come
-	Tokens  int64           `json:"tokens"`
-	CostUSD *float64        `json:"cost_usd"`
-	Sends   []outgoing.Send `json:"sends,omitempty"`
+	Schema int           `json:"schema"`
+	Model  string        `json:"model"`
+	Stats  reading.Stats `json:"stats"` // its Calls are those to come
+	// Grouping is of the rules that were read, and of as many as are expected to be read.
+	Grouping reading.Grouping `json:"grouping"`
+	Tokens   int64            `json:"tokens"`
+	CostUSD  *float64         `json:"cost_usd"`
+	Sends    []outgoing.Send  `json:"sends,omitempty"`
 
-	free bool // the model is simulated
+	one  int64 // tokens of one call: the first is about moments, if there are any
+	free bool  // the model is simulated
 }
+
+// Calls are those to come.
+func (fc *ReadingForecast) Calls() int { return fc.Stats.Calls + fc.Grouping.Calls }
 
 // String formats the forecast.
 func (fc *ReadingForecast) String() string {
-	line := fmt.Sprintf("forecast: %s of %d are to be read by %s, %s, about %s tokens, %s", plain.Counted(fc.Stats.Unread, "moment"), fc.Stats.Moments, fc.Model,
-		plain.Counted(fc.Stats.Calls, "call"), plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.free))
+	line := fmt.Sprintf("forecast: %s of %d are to be read by %s", plain.Counted(fc.Stats.Unread, "moment"), fc.Stats.Moments, fc.Model)
+	if n := fc.Grouping.Open; fc.Grouping.Calls > 0 && fc.Stats.Calls > 0 {
+		line += fmt.Sprintf(", and about %s put into groups", plain.Counted(n, "rule"))
+	} else if fc.Grouping.Calls > 0 {
+		line = fmt.Sprintf("forecast: %s of %d are to be put into groups by %s", plain.Counted(n, "rule"), fc.Grouping.Rules, fc.Model)
+	}
+	line += fmt.Sprintf(", %s, about %s tokens, %s", plain.Counted(fc.Calls(), "call"), plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.free))
 	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
 }
 
@@ -55,7 +70,8 @@ type Reading struct {
 	runner   *Runner
 	options  ReadingOptions
 	back     *agent.Backends
-	sessions []*harvest.Session
+	all      []*harvest.Session // with text
+	sessions []*harvest.Session // of the skill, if there is one; each once
 	may      func(*harvest.Session) bool
 }
 
@@ -76,7 +92,7 @@ func (r *Runner) PrepareReading(ctx context.Context, o ReadingOptions) (*Reading
 	if err != nil || db == nil {
 		return g, err
 	}
-	if g.sessions, err = readable(ctx, db, o.Skill); err != nil {
+	if err := g.load(ctx, db); err != nil {
 		return g, err
 	}
 	if g.may, err = r.Control.Sessions(ctx, db, back, []string{agent.Mine}, o.Skill); err != nil {
@@ -86,9 +102,23 @@ func (r *Runner) PrepareReading(ctx context.Context, o ReadingOptions) (*Reading
 	if fc.Stats, err = g.read(ctx, reading.Reader{Model: c, Memory: db, Redactor: back.Redactor, May: g.may}); err != nil {
 		return g, err
 	}
-	fc.Tokens = int64(c.in + c.calls*readReply)
+	if fc.Stats.Calls > 0 {
+		fc.one = int64(c.in/fc.Stats.Calls + readReply)
+	}
+	// The rules of other moments are expected to be as many as usual.
+	grouper := reading.Grouper{Model: c, Memory: db, Redactor: back.Redactor, May: g.may, Expected: readRules * fc.Stats.Calls}
+	if _, fc.Grouping, err = grouper.Group(ctx, g.all); err != nil {
+		return g, err
+	}
+	out := fc.Stats.Calls * readReply
+	if fc.Grouping.Calls > 0 {
+		out += fc.Grouping.Open * groupReply
+	}
+	if fc.Tokens = int64(c.in + out); fc.one == 0 && c.calls > 0 {
+		fc.one = fc.Tokens / int64(c.calls)
+	}
 	if !fc.free {
-		fc.CostUSD = o.Price(o.ReflectModel).USD(&eval.Usage{Input: int64(c.in), Output: int64(c.calls * readReply)})
+		fc.CostUSD = o.Price(o.ReflectModel).USD(&eval.Usage{Input: int64(c.in), Output: int64(out)})
 	}
 	if c.calls == 0 {
 		return g, nil
@@ -102,9 +132,14 @@ func (r *Runner) PrepareReading(ctx context.Context, o ReadingOptions) (*Reading
 	return g, nil
 }
 
-// projects are the folders of the sessions that are read, with the number of sessions.
+// projects are the folders of the sessions that are read, or whose rules are put into
+// groups, with the number of sessions.
 func (g *Reading) projects() (out []outgoing.Project) {
-	for _, s := range g.sessions {
+	sent := g.sessions
+	if g.Forecast.Grouping.Calls > 0 {
+		sent = harvest.Distinct(g.all)
+	}
+	for _, s := range sent {
 		if g.may != nil && !g.may(s) {
 			continue
 		}
@@ -120,13 +155,17 @@ func (g *Reading) projects() (out []outgoing.Project) {
 	return out
 }
 
-// readable are the sessions with text; those with uses of a skill, if it is not "".
-func readable(ctx context.Context, db *store.Store, skill string) (out []*harvest.Session, err error) {
-	all, err := db.Sessions(ctx, store.SessionFilter{Skill: skill, Text: true, Work: true})
+// load loads the sessions with text, and chooses those with uses of the skill.
+func (g *Reading) load(ctx context.Context, db *store.Store) error {
+	all, err := db.Sessions(ctx, store.SessionFilter{Text: true, Work: true})
+	g.all = nil
 	for i := range all {
-		out = append(out, &all[i])
+		g.all = append(g.all, &all[i])
 	}
-	return harvest.Distinct(out), err
+	g.sessions = harvest.Distinct(slices.DeleteFunc(slices.Clone(g.all), func(s *harvest.Session) bool {
+		return g.options.Skill != "" && !slices.ContainsFunc(s.Invocations, func(v harvest.Invocation) bool { return v.Skill == g.options.Skill })
+	}))
+	return err
 }
 
 func (g *Reading) read(ctx context.Context, r reading.Reader) (reading.Stats, error) {
@@ -146,38 +185,57 @@ func (g *Reading) Close() {
 // fits returns an error if the caps are less than one call takes by the forecast.
 func (g *Reading) fits() error {
 	fc, caps := g.Forecast, g.options.Caps
-	calls := max(1, fc.Stats.Calls)
-	if one := fc.Tokens / int64(calls); caps.Tokens > 0 && one > caps.Tokens {
-		return &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("one call takes about %d tokens, more than --max-tokens", one), Hint: "nothing was spent"}
+	if caps.Tokens > 0 && fc.one > caps.Tokens {
+		return &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("one call takes about %d tokens, more than --max-tokens", fc.one), Hint: "nothing was spent"}
 	}
-	if caps.CostUSD > 0 && fc.CostUSD != nil && *fc.CostUSD/float64(calls) > caps.CostUSD {
-		return &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("one call takes about %s, more than --max-cost-usd", eval.FormatUSD(*fc.CostUSD/float64(calls))), Hint: "nothing was spent"}
+	if fc.CostUSD == nil || caps.CostUSD == 0 {
+		return nil
+	}
+	if usd := *fc.CostUSD * float64(fc.one) / float64(max(1, fc.Tokens)); usd > caps.CostUSD {
+		return &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("one call takes about %s, more than --max-cost-usd", eval.FormatUSD(usd)), Hint: "nothing was spent"}
 	}
 	return nil
 }
 
-// Run has the moments read, and stores what was read, also if an error ended it.
-func (g *Reading) Run(ctx context.Context) (reading.Stats, eval.Spent, error) {
+// A ReadingDone is what was read, and what it took.
+type ReadingDone struct {
+	Stats    reading.Stats
+	Grouping reading.Grouping
+	Spent    eval.Spent
+}
+
+// Run has the moments read and the rules put into groups, and stores the results, also if
+// an error ended it. Rules are not grouped before all replies about moments are there.
+func (g *Reading) Run(ctx context.Context) (done ReadingDone, err error) {
 	r, o := g.runner, &g.options
 	if err := g.fits(); err != nil {
-		return reading.Stats{}, eval.Spent{}, err
+		return done, err
 	}
 	if err := g.back.Ping(ctx); err != nil {
-		return reading.Stats{}, eval.Spent{}, err
+		return done, err
 	}
 	db, err := r.Store(ctx)
 	if err != nil {
-		return reading.Stats{}, eval.Spent{}, err
+		return done, err
 	}
-	if g.sessions, err = readable(ctx, db, o.Skill); err != nil {
-		return reading.Stats{}, eval.Spent{}, err
+	if err := g.load(ctx, db); err != nil {
+		return done, err
 	}
 	budget := eval.NewBudget(o.Caps, r.Now)
 	o.SetPrices(budget)
+	defer func() { done.Spent = budget.Spent() }()
 	limit := &failureLimit{Model: &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}}
-	stats, err := g.read(ctx, reading.Reader{Model: limit, Memory: db, Redactor: g.back.Redactor, May: g.may, Save: db.SaveReadings})
+	done.Stats, err = g.read(ctx, reading.Reader{Model: limit, Memory: db, Redactor: g.back.Redactor, May: g.may, Save: db.SaveReadings})
 	if err == nil {
 		err = limit.unanswered()
 	}
-	return stats, budget.Spent(), err
+	if err != nil {
+		return done, err
+	}
+	// Also if one skill is read: a rule is placed once, among the groups of all.
+	_, done.Grouping, err = reading.Grouper{Model: limit, Memory: db, Redactor: g.back.Redactor, May: g.may}.Group(ctx, g.all)
+	if err == nil {
+		err = limit.unanswered()
+	}
+	return done, err
 }

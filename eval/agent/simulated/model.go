@@ -29,6 +29,8 @@ func (m *model) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		text = m.mine(p)
 	case reading:
 		text = m.read(p)
+	case grouping:
+		text = m.group(p)
 	case generating:
 		text = m.generate(p, &d)
 	default:
@@ -64,11 +66,12 @@ const (
 	judging
 	mining
 	reading
+	grouping
 	generating
 )
 
 // kindOf recognises what a prompt asks for by the reply that it describes: a JSON
-// object with a "score", JSON with "cases", "moments" or "checks", or else a revised text. If
+// object with a "score", JSON with "cases", "moments", "groups" or "checks", or else a revised text. If
 // there is a system prompt, only that counts: the rest quotes texts by others.
 func kindOf(p eval.Prompt) kind {
 	asked := p.System
@@ -82,6 +85,8 @@ func kindOf(p eval.Prompt) kind {
 		return generating
 	case json && strings.Contains(asked, `{"moments"`):
 		return reading
+	case json && strings.Contains(asked, `{"groups"`):
+		return grouping
 	case json && strings.Contains(asked, `"checks"`):
 		return mining
 	}

@@ -57,3 +57,18 @@ func (m *model) read(p eval.Prompt) string {
 	}
 	return strings.Replace(fenced(encode(reply)), "```", "```json", 1)
 }
+
+// group leaves each rule in a prompt alone: those of one lesson have the same words.
+func (m *model) group(p eval.Prompt) string {
+	type entry struct {
+		Rules []string `json:"rules"`
+	}
+	reply := struct {
+		Groups []entry `json:"groups"`
+	}{[]entry{}}
+	for _, text := range strings.Split("\n"+p.User, "\nrule ")[1:] {
+		id, _, _ := strings.Cut(text, "\n")
+		reply.Groups = append(reply.Groups, entry{[]string{id}})
+	}
+	return strings.Replace(fenced(encode(reply)), "```", "```json", 1)
+}

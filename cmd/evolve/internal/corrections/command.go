@@ -56,8 +56,9 @@ skills. Below are the rules, the most frequent first, each with your words, and
 whether a skill or your standing instructions (AGENTS.md, CLAUDE.md) say it already.
 
 --read lets a model (--reflect-agent, --reflect-model) read what nobody has read yet,
-after a forecast; each reply is paid for once. Without it only words count that are
-hardly ever anything else, and nothing has a rule.`,
+and put the rules together that are one, after a forecast; each reply is paid for
+once. Without it only words count that are hardly ever anything else, and nothing has
+a rule; rules that no model has put together are grouped by their words.`,
 		Example: "  evolve corrections\n  evolve corrections dataviz\n  evolve corrections --read --dry-run",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -138,7 +139,7 @@ func (p Parts) read(ctx context.Context, f *flags) (stop, err error) {
 		return nil, err
 	}
 	fc := g.Forecast
-	if fc.Stats.Calls == 0 && !f.dryRun {
+	if fc.Calls() == 0 && !f.dryRun {
 		if n := fc.Stats.Unread; n > 0 {
 			p.Terminal.Say("%s not read: their projects' text may not go to %s, see `evolve privacy`", plain.Counted(n, "moment"), fc.Model)
 		}
@@ -154,11 +155,11 @@ func (p Parts) read(ctx context.Context, f *flags) (stop, err error) {
 	if err := p.Approve(f.yes, f.over, fc.CostUSD); err != nil {
 		return nil, err
 	}
-	stats, spent, err := g.Run(ctx)
-	if err != nil && stats == (reading.Stats{}) {
+	done, err := g.Run(ctx)
+	if err != nil && done.Stats == (reading.Stats{}) {
 		return nil, err
 	}
-	p.Terminal.Say("read: %s", readWords(stats, spent))
+	p.Terminal.Say("read: %s", readWords(done))
 	if err != nil {
 		err = &problem.Error{Kind: kindOf(err), Err: err, Hint: "what was read is kept; the same command continues"}
 	}
@@ -198,7 +199,11 @@ func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string, 
 			folders = append(folders, dir)
 		}
 	}
-	r := corrections.Of(sessions, cases, name)
+	wordings, _, err := reading.Grouper{Memory: db}.Group(ctx, sessions)
+	if err != nil {
+		return nil, err
+	}
+	r := corrections.Of(sessions, cases, name, wordings)
 	r.Standing(texts(l, r, folders))
 	return r, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/corrections"
-	"github.com/skill-evolve/evolve/harvest/reading"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 )
 
 const (
@@ -20,17 +20,24 @@ const (
 
 func skillOf(concerns string) (string, bool) { return strings.CutPrefix(concerns, "skill:") }
 
-func readWords(s reading.Stats, spent eval.Spent) string {
+func readWords(done campaign.ReadingDone) string {
+	s, g, spent := done.Stats, done.Grouping, done.Spent
 	cost := ""
 	if spent.CostUSD > 0 {
 		cost = ", " + eval.FormatUSD(spent.CostUSD)
 	}
-	out := fmt.Sprintf("%s, %s in %s, %s tokens%s", plain.Counted(s.Read, "moment"), "now or before", plain.Counted(s.Calls, "call"), plain.Thousands(spent.TokensIn+spent.TokensOut), cost)
+	out := fmt.Sprintf("%s, %s in %s, %s tokens%s", plain.Counted(s.Read, "moment"), "now or before", plain.Counted(s.Calls+g.Calls, "call"), plain.Thousands(spent.TokensIn+spent.TokensOut), cost)
 	if s.Void > 0 {
 		out += fmt.Sprintf("; %d replies could not be used", s.Void)
 	}
 	if s.Unread > 0 {
 		out += fmt.Sprintf("; %d are unread", s.Unread)
+	}
+	if g.Grouped > 0 {
+		out += fmt.Sprintf("; %s in %s", plain.Counted(g.Grouped, "rule"), plain.Counted(g.Groups, "group"))
+	}
+	if g.Void > 0 {
+		out += fmt.Sprintf("; %s could not be put into groups", plain.Counted(g.Void, "rule"))
 	}
 	return out
 }
