@@ -122,6 +122,12 @@ func TestStanding(t *testing.T) {
 			t.Errorf("%+v, want %d sessions since", w, want)
 		}
 	}
+	const wording = "Run formatter, linter and all tests on the final state, also after merges and rebases"
+	lint := "Run the linter on the final state before reporting done"
+	r = Of([]*harvest.Session{said("s1", "done", "lint fails", rule(lint, "standing"))}, nil, "", map[string]string{lint: wording})
+	if r.Standing([]Text{*ReadText("standing", path)}); r.Rules[0].Rule != wording || !strings.Contains(r.Rules[0].Written.Line, "linter") {
+		t.Errorf("a rule in a group: %+v", r.Rules[0])
+	}
 	if ReadText("standing", path+".missing") != nil {
 		t.Error("a file that is not there was read")
 	}

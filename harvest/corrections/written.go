@@ -1,6 +1,7 @@
 package corrections
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,12 +59,11 @@ func (r *Report) Standing(texts []Text) {
 	}
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		words := content(rule.Rule)
-		if rule.Rule == "" {
-			words = content(rule.Said)
-		}
-		if len(words) == 0 {
-			continue
+		wordings := [][]string{content(cmp.Or(rule.Rule, rule.Said))}
+		for _, q := range rule.Quotes { // one of a group may be written, as the general rule is not
+			if q.rule != "" && q.rule != rule.Rule {
+				wordings = append(wordings, content(q.rule))
+			}
 		}
 		best := .6 // of a rule's words in one line
 		for k, t := range texts {
@@ -71,13 +71,17 @@ func (r *Report) Standing(texts []Text) {
 				continue
 			}
 			for at, line := range t.Lines {
-				n := 0
-				for _, w := range words {
-					if lines[k][at][w] {
-						n++
+				share := 0.0
+				for _, words := range wordings {
+					n := 0
+					for _, w := range words {
+						if lines[k][at][w] {
+							n++
+						}
 					}
+					share = max(share, float64(n)/float64(max(1, len(words))))
 				}
-				if share := float64(n) / float64(len(words)); share > best {
+				if share > best {
 					best = share
 					rule.Written = Written{Path: t.Path, Line: strings.TrimSpace(line), Since: since(rule.Quotes, t.Modified)}
 				}
