@@ -49,7 +49,9 @@ type Rule struct {
 	Last     time.Time `json:"last,omitzero"`
 	// Written says whether a text has the rule; see Standing.
 	Written Written `json:"written"`
-	Quotes  []Quote `json:"quotes"` // the newest first
+	// Unaided: a model follows the rule without the skill; see Unneeded. nil is not known.
+	Unaided *Unaided `json:"unaided,omitempty"`
+	Quotes  []Quote  `json:"quotes"` // the newest first
 }
 
 // A Quote is what a person said.
@@ -65,6 +67,7 @@ type Quote struct {
 
 	rule, concerns string
 	reply          int
+	of             [2]string // key of the turn
 }
 
 // Of reports what was corrected in sessions; of one skill, if skill is not "". Copies of a
@@ -206,7 +209,7 @@ func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
 				}
 			}
 		}
-		q.Words, q.Session, q.Turn, q.Copied, q.reply = words, s.ID, t, copied(s, reply, words), reply
+		q.Words, q.Session, q.Turn, q.Copied, q.reply, q.of = words, s.ID, t, copied(s, reply, words), reply, key(s, t)
 		if q.Time = s.Started; reply < len(s.Turns) && !s.Turns[reply].Time.IsZero() {
 			q.Time = s.Turns[reply].Time
 		}

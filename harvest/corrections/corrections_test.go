@@ -132,3 +132,55 @@ func TestStanding(t *testing.T) {
 		t.Error("a file that is not there was read")
 	}
 }
+
+// A rule is no longer needed if the newest model passed all its rollouts without the skill.
+func TestUnneeded(t *testing.T) {
+	run := func(id, model string, at int, score float64) eval.Rollout {
+		return eval.Rollout{CaseID: id, Status: eval.Done, Model: model, Agent: eval.Identity{Backend: "claude"}, Started: day.Add(time.Duration(at) * time.Hour),
+			Checks: []eval.CheckResult{{Type: "contains", Score: score, Weight: 1}}}
+	}
+	failed, void, simulated, other := run("c1", "new", 5, 1), run("c1", "new", 5, 0), run("c1", "new", 5, 0), run("c1", "new", 5, 0)
+	failed.Failure, void.Status, simulated.Agent.Simulated = "no answer", eval.Void, true
+	other.Checks = append(other.Checks, eval.CheckResult{Type: "regex"})
+	for name, c := range map[string]struct {
+		rollouts []eval.Rollout
+		want     *Unaided
+	}{
+		"none":            {nil, nil},
+		"passed":          {[]eval.Rollout{run("c1", "new", 2, 1), run("c2", "new", 1, 1), run("c2", "new", 0, 1)}, &Unaided{"claude/new", 2, 3, day.Add(2 * time.Hour)}},
+		"one failed":      {[]eval.Rollout{run("c1", "new", 2, 1), run("c2", "new", 1, .4)}, nil},
+		"no answer":       {[]eval.Rollout{run("c1", "new", 2, 1), failed}, nil},
+		"the old failed":  {[]eval.Rollout{run("c1", "new", 2, 1), run("c1", "old", 1, 0)}, &Unaided{"claude/new", 1, 1, day.Add(2 * time.Hour)}},
+		"the old passed":  {[]eval.Rollout{run("c1", "new", 2, 0), run("c1", "old", 1, 1)}, nil},
+		"says nothing":    {[]eval.Rollout{run("c1", "new", 2, 1), void, simulated, other}, &Unaided{"claude/new", 1, 1, day.Add(2 * time.Hour)}},
+		"another's case":  {[]eval.Rollout{run("c3", "new", 2, 1)}, nil},
+		"an accepted use": {[]eval.Rollout{run("c4", "new", 2, 1)}, nil},
+		"another skill's": {[]eval.Rollout{run("c5", "new", 2, 1)}, nil},
+	} {
+		r := Of([]*harvest.Session{said("s1", "done", "no pies", rule("Draw no pie charts", "skill:plot")), said("s2", "done", "again a pie", rule("Draw no pie charts", "skill:plot")),
+			said("s3", "done", "lint fails", rule("Run the linter", "standing"))}, nil, "", nil)
+		var cases []eval.Case
+		for i, of := range []string{"s1", "s2", "s3", "s1", "s1"} {
+			cases = append(cases, eval.Case{ID: fmt.Sprint("c", i+1), Skill: "plot", Checks: []eval.Check{{Type: "contains"}},
+				Source: &eval.Source{Agent: "claude-code", Session: of, Turn: of + "1", Origin: "mined", Outcome: "corrected"}})
+		}
+		cases[3].Source.Outcome, cases[4].Skill = "accepted", "other"
+		err := r.Unneeded(cases, func(k *eval.Case) (out []eval.Rollout, err error) {
+			for _, x := range c.rollouts {
+				if x.CaseID == k.ID {
+					out = append(out, x)
+				}
+			}
+			return out, nil
+		})
+		for _, x := range r.Rules {
+			want := c.want
+			if x.Concerns == "standing" {
+				want = nil
+			}
+			if err != nil || (x.Unaided == nil) != (want == nil) || want != nil && *x.Unaided != *want {
+				t.Errorf("%s: %s: %+v, %v; want %+v", name, x.Rule, x.Unaided, err, want)
+			}
+		}
+	}
+}

@@ -53,7 +53,9 @@ func (p Parts) Command() *cobra.Command {
 were corrections, how many of these one general rule would have prevented, how many
 can be asked again from a checkout, and how many cases came of the uses of your
 skills. Below are the rules, the most frequent first, each with your words, and
-whether a skill or your standing instructions (AGENTS.md, CLAUDE.md) say it already.
+whether a skill or your standing instructions (AGENTS.md, CLAUDE.md) say it already. A
+rule of a skill may be no longer needed: the model passes its cases without the skill,
+in all rollouts that runs and comparisons have stored.
 
 --read lets a model (--reflect-agent, --reflect-model) read what nobody has read yet,
 and put the rules together that are one, after a forecast; each reply is paid for
@@ -205,7 +207,9 @@ func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string, 
 	}
 	r := corrections.Of(sessions, cases, name, wordings)
 	r.Standing(texts(l, r, folders))
-	return r, nil
+	return r, r.Unneeded(cases, func(c *eval.Case) ([]eval.Rollout, error) {
+		return db.Rollouts(ctx, store.RolloutFilter{Candidate: eval.NoSkill, Skill: c.Skill, Case: c.ID})
+	})
 }
 
 // texts are those in which the rules of a report could be.

@@ -61,6 +61,9 @@ func words(r *corrections.Report, f *flags) string {
 		}
 		fmt.Fprintf(&b, "\n%s\n", Title(rule))
 		fmt.Fprintf(&b, "  %s\n", standing(rule))
+		if u := rule.Unaided; u != nil {
+			fmt.Fprintf(&b, "  perhaps no longer needed: without the skill %s passed %s of %s, %s\n", plain.Line(u.Model), plain.Counted(u.Rollouts, "rollout"), plain.Counted(u.Cases, "case"), u.Last.Format("2006-01-02"))
+		}
 		for k, q := range rule.Quotes {
 			if k == quotesShown {
 				fmt.Fprintf(&b, "  and %d more\n", len(rule.Quotes)-k)
