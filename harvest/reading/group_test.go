@@ -93,16 +93,18 @@ func TestGroup(t *testing.T) {
 		model sorter
 		want  map[string]string
 	}{
-		"a wording":          {sorter{reply: both(`,"wording":" Run linter and  tests on the final state"`)}, whole},
-		"one of its rules":   {sorter{reply: both(`,"as":"LINT"`)}, map[string]string{lint: lint, tests: lint, names: names}},
-		"a rule of another":  {sorter{reply: both(`,"as":"NAMES"`)}, only},
-		"no wording":         {sorter{reply: both(``)}, only},
-		"two wordings":       {sorter{reply: both(`,"as":"LINT","wording":"Run all"`)}, only},
-		"a long wording":     {sorter{reply: both(`,"wording":"Run` + strings.Repeat(" it", 20) + `"`)}, only},
-		"a long word":        {sorter{reply: both(`,"wording":"` + strings.Repeat("x", 201) + `"`)}, only},
-		"another field":      {sorter{reply: both(`,"as":"LINT","sure":1`)}, only},
-		"an unknown id":      {sorter{reply: both(`,"as":"LINT"},{"rules":["0a1b2c3d"],"wording":"Obey"`)}, map[string]string{lint: lint, tests: lint, names: names}},
-		"among them":         {sorter{reply: both(`,"as":"LINT"},{"rules":["NAMES","0a1b2c3d"],"wording":"Obey"`)}, map[string]string{lint: lint, tests: lint}},
+		"a wording":         {sorter{reply: both(`,"wording":" Run linter and  tests on the final state"`)}, whole},
+		"one of its rules":  {sorter{reply: both(`,"as":"LINT"`)}, map[string]string{lint: lint, tests: lint, names: names}},
+		"a rule of another": {sorter{reply: both(`,"as":"NAMES"`)}, only},
+		"no wording":        {sorter{reply: both(``)}, only},
+		"two wordings":      {sorter{reply: both(`,"as":"LINT","wording":"Run all"`)}, only},
+		"a long wording":    {sorter{reply: both(`,"wording":"Run` + strings.Repeat(" it", 20) + `"`)}, only},
+		"a long word":       {sorter{reply: both(`,"wording":"` + strings.Repeat("x", 201) + `"`)}, only},
+		"another field":     {sorter{reply: both(`,"as":"LINT","sure":1`)}, only},
+		"an unknown id":     {sorter{reply: both(`,"as":"LINT"},{"rules":["0a1b2c3d"],"wording":"Obey"`)}, map[string]string{lint: lint, tests: lint, names: names}},
+		"among them": {sorter{reply: func(_, rules map[string]string) string {
+			return sorted(`{"rules":["`+rules[lint]+`","`+rules[tests]+`","0a1b2c3d"],"wording":"Obey"}`, `{"rules":["`+rules[names]+`"]}`)
+		}}, only},
 		"in two groups":      {sorter{reply: both(`,"as":"LINT"},{"rules":["LINT"]`)}, only},
 		"twice in one":       {sorter{reply: both(`,"as":"LINT"},{"rules":["NAMES","NAMES"],"as":"NAMES"`)}, map[string]string{lint: lint, tests: lint}},
 		"not mentioned":      {sorter{reply: func(_, rules map[string]string) string { return sorted(`{"rules":["` + rules[names] + `"]}`) }}, only},
@@ -186,7 +188,7 @@ func TestManyRules(t *testing.T) {
 		t.Errorf("%d groups and %d rules in the second call", len(groups), len(rest))
 	}
 	slices.Reverse(all)
-	if _, _, err := g.Group(t.Context(), all); err != nil || m.seen[0].User != m.seen[2].User {
+	if _, _, err := g.Group(t.Context(), all); err != nil || m.seen[0].User != m.seen[2].User || m.seen[1].User != m.seen[3].User {
 		t.Errorf("the order of sessions changes what is asked: %v", err)
 	}
 	g = Grouper{Model: &sorter{err: errors.New("only counted")}, Expected: 30}
