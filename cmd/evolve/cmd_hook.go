@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/ending"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/spf13/cobra"
 )
@@ -93,7 +94,12 @@ func hookHost(a *global) (*hook.Host, error) {
 		if a.skillDir != "" {
 			args = append(args, "--skills-dir", a.skillDir)
 		}
-		h.Harvest = func() error { return a.machine.detach(h.Home, args...) }
+		h.Harvest = func() error {
+			if ending.Underway(home) {
+				return nil
+			}
+			return a.machine.detach(h.Home, args...)
+		}
 	}
 	return h, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/ending"
+	"github.com/skill-evolve/evolve/harvest/hook/detach"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -56,8 +57,12 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 	return r, err
 }
 
-// harvestEnded reads the sessions that have ended, in the process that a hook starts.
+// harvestEnded reads the sessions that have ended, in the process that a hook starts, and
+// keeps out of the way of those that somebody waits for.
 func harvestEnded(ctx context.Context, a *global) error {
+	if err := detach.Yield(); err != nil {
+		a.Say("harvest: %v", err)
+	}
 	return (&ending.Desk{Terminal: &a.Terminal, Home: a.home, Allowed: a.projects(harvestFlags{}).Notes, Harvest: func(ctx context.Context, transcript string) error {
 		db, err := a.store(ctx)
 		if err == nil {

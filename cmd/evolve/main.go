@@ -14,6 +14,9 @@ import (
 )
 
 func main() {
-	m := machine{typist: owner.Find(os.Getenv, owner.Parents()), policy: policy.Read, clock: time.Now, detach: detach.Start}
+	m := machine{policy: policy.Read, clock: time.Now, detach: detach.Start}
+	if len(os.Args) < 2 || os.Args[1] != "hook" { // a hook decides nothing, and an agent waits for it
+		m.typist = owner.Find(os.Getenv, owner.Parents())
+	}
 	os.Exit(run(context.Background(), m, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -37,6 +37,16 @@ func Start(home string, args ...string) error {
 	return cmd.Process.Release()
 }
 
+// Yield lets all other processes go before this one, and before those that it will start:
+// it lowers the priority of its process group, which of a detached process is its own.
+// Where there are no priorities, it does nothing.
+func Yield() error {
+	if err := lowest(); err != nil {
+		return fmt.Errorf("lower the priority: %w", err)
+	}
+	return nil
+}
+
 func openLog(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -26,11 +27,28 @@ type Desk struct {
 	Allowed func(folders []string) bool
 }
 
+// rest is how long the harvest waits before it begins: the hook that started it ends
+// meanwhile, sessions that end together are read together, and the agent ends undisturbed.
+const rest = 2 * time.Second
+
 // inspection is how long a working tree may be examined.
 const inspection = 10 * time.Second
 
+// Underway reports whether a process harvests, or is about to. What is in the queue by now
+// will be harvested by that process.
+func Underway(dir datadir.Dir) bool {
+	// The lock is shared, so that hooks which ask at the same time do not see each other.
+	lock := lockOf(dir)
+	free, err := lock.TryRLock()
+	return errors.Join(err, lock.Close()) == nil && !free
+}
+
+func lockOf(dir datadir.Dir) *flock.Flock {
+	return flock.New(dir.QueueLock(), flock.SetPermissions(0o600))
+}
+
 // Run harvests each session in the queue that has ended, once. If another process does
-// so, that one will; what it misses is left for the next harvest, as is what fails.
+// so, that one will. What fails is left for the next harvest.
 func (d *Desk) Run(ctx context.Context) error {
 	dir, err := d.Home()
 	if err != nil {
@@ -38,40 +56,60 @@ func (d *Desk) Run(ctx context.Context) error {
 	}
 	tried := map[string]bool{}
 	for {
-		lock := flock.New(dir.QueueLock(), flock.SetPermissions(0o600))
+		lock := lockOf(dir)
 		if mine, err := lock.TryLock(); err != nil || !mine {
 			return errors.Join(err, lock.Close())
 		}
-		n, err := d.drain(ctx, dir, tried)
-		// A session that ended while this process held the lock is looked for once more.
-		if err = errors.Join(err, lock.Close()); err != nil || n == 0 {
+		if len(tried) == 0 {
+			err = d.rest(ctx)
+		}
+		if err == nil {
+			err = d.drain(ctx, dir, tried)
+		}
+		if err = errors.Join(err, lock.Close()); err != nil {
+			return err
+		}
+		// Of a session that ended while this process held the lock, nobody else knows.
+		if left, err := waiting(dir, tried); err != nil || len(left) == 0 {
 			return err
 		}
 	}
 }
 
-// drain harvests the sessions that were not tried yet, and counts them.
-func (d *Desk) drain(ctx context.Context, dir datadir.Dir, tried map[string]bool) (n int, err error) {
+func (d *Desk) rest(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(rest):
+		return nil
+	}
+}
+
+// waiting are the ended sessions in the queue that were not tried yet.
+func waiting(dir datadir.Dir, tried map[string]bool) ([]hook.Finished, error) {
 	queue, err := hook.Queue(string(dir))
+	return slices.DeleteFunc(queue, func(f hook.Finished) bool { return f.Event != hook.SessionEnd || tried[entry(f)] }), err
+}
+
+func entry(f hook.Finished) string { return f.Transcript + "\x00" + f.Time.Format(time.RFC3339Nano) }
+
+// drain harvests the sessions that were not tried yet.
+func (d *Desk) drain(ctx context.Context, dir datadir.Dir, tried map[string]bool) error {
+	queue, err := waiting(dir, tried)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, f := range queue {
-		id := f.Transcript + "\x00" + f.Time.Format(time.RFC3339Nano)
-		if f.Event != hook.SessionEnd || tried[id] {
-			continue
-		}
 		if err := ctx.Err(); err != nil {
-			return n, err
+			return err
 		}
-		tried[id] = true
-		n++
+		tried[entry(f)] = true
 		d.tree(ctx, dir, f)
 		if err := d.Harvest(ctx, f.Transcript); err != nil {
 			d.log(f, err)
 		}
 	}
-	return n, nil
+	return nil
 }
 
 // tree notes how a session left the repository that it worked in, if it did.
