@@ -46,8 +46,8 @@ func peakOf(n int64, c Cost) (p peak) {
 }
 
 // Before the first call of a spender is settled, one call is expected to use this much,
-// or what is left of the cap if that is less: a first call is always let through, and
-// the next ones wait for its result.
+// or what is left of the cap if that is less: a first call is let through, unless its
+// prompt alone exceeds that, and the next ones wait for its result.
 const (
 	firstTokens = 4_000
 	firstUSD    = 0.02
@@ -92,7 +92,7 @@ func (b *Budget) expect(by Spender, est Cost, q question) demand {
 	if by == ByAgent {
 		d.rollouts = 1
 	}
-	x := b.typical(by, q)
+	x := b.typical(by, q).atLeast(b, by, q.prompt)
 	est = est.believable()
 	if est.Usage != nil && est.Usage.Total() > 0 {
 		x.tokens, x.spareTokens, x.guessedTokens = float64(est.Usage.Total()), 0, false
@@ -106,9 +106,10 @@ func (b *Budget) expect(by Spender, est Cost, q question) demand {
 // expectRollout estimates a rollout with that many agent attempts and judge
 // calls. Callers hold the lock.
 func (b *Budget) expectRollout(attempts, judges int, asked prompts) demand {
-	x := b.typical(ByAgent, question{prompt: asked.ask}).times(attempts)
+	x := b.typical(ByAgent, question{prompt: asked.ask}).times(attempts).atLeast(b, ByAgent, asked.ask)
 	if judges > 0 {
 		j := b.typical(ByJudge, question{prompt: asked.judge}).times(judges)
+		x = x.atLeast(b, ByJudge, asked.judge-judgeOverhead)
 		x.tokens += j.tokens
 		x.usd += j.usd
 		x.spareTokens += j.spareTokens
@@ -122,12 +123,22 @@ func (b *Budget) expectRollout(attempts, judges int, asked prompts) demand {
 type outlook struct {
 	tokens, usd               float64
 	spareTokens, spareUSD     float64 // see demand
-	guessedTokens, guessedUSD bool    // nothing is known yet
+	guessedTokens, guessedUSD bool    // nothing is known yet, but that
+	leastTokens, leastUSD     float64 // of the prompts of one attempt
 }
 
 func (x outlook) times(n int) outlook {
 	k := float64(n)
 	x.tokens, x.usd, x.spareTokens, x.spareUSD = k*x.tokens, k*x.usd, k*x.spareTokens, k*x.spareUSD
+	return x
+}
+
+// atLeast adds a prompt that will be sent.
+func (x outlook) atLeast(b *Budget, by Spender, prompt int64) outlook {
+	x.leastTokens += float64(prompt)
+	if usd := b.learned[by.index()].price.USD(&Usage{Input: prompt}); usd != nil {
+		x.leastUSD += *usd
+	}
 	return x
 }
 
@@ -182,7 +193,8 @@ func (b *Budget) typical(by Spender, q question) (e outlook) {
 	return e
 }
 
-// limitGuess fills in d; a guess is cut to what the caps have left.
+// limitGuess fills in d; a guess is cut to what the caps have left, but to no less than is
+// known.
 func (b *Budget) limitGuess(d demand, x outlook) demand {
 	// At least one: a call with nothing left to spend must not fit.
 	d.tokens, d.usd = max(1, int64(math.Ceil(x.tokens))), max(0, x.usd)
@@ -190,10 +202,10 @@ func (b *Budget) limitGuess(d demand, x outlook) demand {
 	for ; b != nil; b = b.parent {
 		usedTokens, usedUSD := b.used()
 		if left := b.caps.Tokens - usedTokens; x.guessedTokens && left > 0 {
-			d.tokens = min(d.tokens, left)
+			d.tokens = max(min(d.tokens, left), int64(x.leastTokens))
 		}
 		if left := b.caps.CostUSD - usedUSD; x.guessedUSD && left > 0 {
-			d.usd = min(d.usd, left)
+			d.usd = max(min(d.usd, left), x.leastUSD)
 		}
 	}
 	return d

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -115,5 +116,51 @@ func TestALimitIsReserved(t *testing.T) {
 	}
 	if s := b.Spent(); n != 4 || s.TokensIn+s.TokensOut > 20_000 || len(b.Warnings()) > 0 {
 		t.Errorf("%d calls, spent %+v, warnings %q", n, s, b.Warnings())
+	}
+}
+
+// A first call is not sent if its prompt alone is more than what is left.
+func TestAPromptBeyondTheCapIsNotSent(t *testing.T) {
+	long := strings.Repeat("draw the weeks on a log scale ", 2000)
+	for name, caps := range map[string]Caps{"tokens": {Tokens: 5000}, "dollars": {CostUSD: 0.01}} {
+		for spender, ask := range map[string]func(t *testing.T, b *Budget, prompt string) error{
+			"model": func(t *testing.T, b *Budget, prompt string) error {
+				m := &Metered{By: ByMiner, Budget: b, Model: modelFunc(func(_ context.Context, p Prompt) (Completion, error) {
+					if len(p.User) == len(long) {
+						t.Error("it was sent")
+					}
+					return Completion{Text: "r", Finish: "stop", Usage: &Usage{Input: 10, Output: 10}}, nil
+				})}
+				_, err := m.Complete(t.Context(), Prompt{User: prompt, MaxTokens: 1000})
+				return err
+			},
+			"agent": func(t *testing.T, b *Budget, prompt string) error {
+				agent := agentFunc(func(context.Context, Task) (Attempt, error) {
+					if len(prompt) == len(long) {
+						t.Error("it was sent")
+					}
+					return Attempt{Answer: "a", Usage: &Usage{Input: 10, Output: 10}}, nil
+				})
+				cs := testCases(1)
+				cs[0].Prompt = prompt
+				_, err := (&Evaluator{Agent: agent, Grader: new(Checks), Budget: b, MaxRetries: 9}).Run(t.Context(), jobsOf(cs))
+				return err
+			},
+		} {
+			t.Run(name+"/"+spender, func(t *testing.T) {
+				whole := NewBudget(caps, time.Now)
+				for _, by := range []Spender{ByMiner, ByAgent} {
+					whole.SetPrice(by, &Price{Input: 3, Output: 15})
+				}
+				for _, b := range []*Budget{whole, whole.Sub(Caps{Rollouts: 5})} {
+					if err := ask(t, b, long); !errors.As(err, new(*BudgetError)) {
+						t.Errorf("error %v", err)
+					}
+				}
+				if err := ask(t, whole, "draw"); err != nil {
+					t.Errorf("a short one: %v", err)
+				}
+			})
+		}
 	}
 }
