@@ -36,6 +36,9 @@ type Options struct {
 	Exists func(name string) bool
 	// Moments is how much of an agent's work is kept.
 	Moments work.Level
+	// Earlier, if it is not nil, gives the turns of a session that is read again what was
+	// kept of the agent's work when Moments was higher.
+	Earlier func(s *Session) error
 	// Again opens the transcript that is being read once more; nil: it cannot be. See
 	// Draft.Finish.
 	Again  func() (io.ReadCloser, error)
@@ -221,10 +224,15 @@ func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late .
 	if o.MayRead != nil {
 		o.Allowed = o.MayRead
 	}
-	if o.Moments != work.Off && o.Admits(d.Session) {
+	if (o.Moments != work.Off || o.Earlier != nil) && o.Admits(d.Session) {
 		for turn, acts := range d.Acts.Finish(d.CWD) {
 			if turn >= 0 && turn < len(d.Turns) {
 				d.Turns[turn].Work = acts
+			}
+		}
+		if o.Earlier != nil {
+			if err := o.Earlier(d.Session); err != nil {
+				d.Problems = append(d.Problems, Problem{Path: d.Path, Reason: err.Error()})
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/ending"
 	"github.com/skill-evolve/evolve/harvest/hook/detach"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/harvest/work"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -39,6 +40,9 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 	}
 	sources, err := openSources(ctx, a, f, func(o *backend.SourceOptions) {
 		o.Allowed, o.MayRead, o.Moments, o.Stored = gate.Allowed, gate.MayRead, level, ingest.Stored(db)
+		if level != work.All && !again {
+			o.Earlier = ingest.EarlierActs(ctx, db, level)
+		}
 	})
 	if err != nil {
 		return nil, err

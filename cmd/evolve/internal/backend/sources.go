@@ -40,9 +40,10 @@ type SourceOptions struct {
 	Allowed  func(folders []string) bool // see harvest.Options
 	MayRead  func(folders []string) bool
 	Moments  work.Level // see harvest.Options
-	Exclude  []string   // patterns of folders whose sessions are never read
-	Demo     bool       // only the demo's own sessions are read
-	Within   string     // the folder of the demo
+	Earlier  func(*harvest.Session) error
+	Exclude  []string // patterns of folders whose sessions are never read
+	Demo     bool     // only the demo's own sessions are read
+	Within   string   // the folder of the demo
 	Layout   *skill.Layout
 	Redactor redact.Redactor
 	// LeftOut is called with the number of checkpoints of the current repository that
@@ -124,7 +125,7 @@ func SourceNames() []string {
 // agents whose folder exists, and the checkpoints of the current repository,
 // if there are any, that the user recorded.
 func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err error) {
-	read := harvest.Options{Redactor: o.Redactor, Since: o.Since, Exclude: o.Exclude, Allowed: o.Allowed, MayRead: o.MayRead, Moments: o.Moments}
+	read := harvest.Options{Redactor: o.Redactor, Since: o.Since, Exclude: o.Exclude, Allowed: o.Allowed, MayRead: o.MayRead, Moments: o.Moments, Earlier: o.Earlier}
 	if read.Exists, err = skillNames(o.Layout); err != nil {
 		return nil, err
 	}
