@@ -39,7 +39,7 @@ func harvestSessions(ctx context.Context, a *global, db *store.Store, f harvestF
 		return nil, err
 	}
 	sources, err := openSources(ctx, a, f, func(o *backend.SourceOptions) {
-		o.Allowed, o.MayRead, o.Moments, o.Stored = gate.Allowed, gate.MayRead, level, ingest.Stored(db)
+		o.Allowed, o.MayRead, o.Moments, o.Known = gate.Allowed, gate.MayRead, level, ingest.Archive{DB: db}
 		if level != work.All && !again {
 			o.Earlier = ingest.EarlierActs(ctx, db, level)
 		}

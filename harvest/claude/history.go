@@ -31,18 +31,28 @@ const (
 	maxTyped = 10_000         // prompts of one session
 )
 
+// A Known is what is stored of sessions.
+type Known interface {
+	// Stored reports whether a session is stored, or was purged.
+	Stored(ctx context.Context, id string) (bool, error)
+	// Turns are those of an agent's stored sessions that were under way in a period, and
+	// may have others.
+	Turns(ctx context.Context, agent string, from, to time.Time) ([]harvest.Turn, error)
+}
+
 // History reads the prompts of sessions whose transcripts are gone: sessions without
-// answers and without uses of skills, of which nothing can be replayed. stored reports
-// whether a session is in the store already or was purged; nil: none is. Lines that name
-// no session, as older versions wrote them, are left out: their transcript may be there.
-func History(home string, o harvest.Options, stored func(ctx context.Context, id string) (bool, error)) harvest.Source {
-	return &history{home, o, stored}
+// answers and without uses of skills, of which nothing can be replayed. A prompt that is
+// stored with another session is left out: one that is resumed may be copied, and known
+// from then on by the id of the copy. known may be nil. Lines that name no session, as
+// older versions wrote them, are left out: their transcript may be there.
+func History(home string, o harvest.Options, known Known) harvest.Source {
+	return &history{home, o, known}
 }
 
 type history struct {
-	home   string
-	opts   harvest.Options
-	stored func(ctx context.Context, id string) (bool, error)
+	home  string
+	opts  harvest.Options
+	known Known
 }
 
 func (h *history) Name() string { return HistoryAgent }
@@ -76,15 +86,18 @@ func (h *history) Sessions(ctx context.Context, c harvest.Cursor, yield func(*ha
 		if t.last().Before(h.opts.Since) || time.Since(t.last()) < quiet || c != nil && c.Seen(path, int64(len(t.prompts)), t.last()) {
 			continue
 		}
-		if h.stored != nil {
-			if known, err := h.stored(ctx, t.id); err != nil || known {
+		if h.known != nil {
+			if known, err := h.known.Stored(ctx, t.id); err != nil || known {
 				if err != nil {
 					return problems, err
 				}
 				continue
 			}
 		}
-		s := t.session(path, h.opts)
+		s, err := h.unknown(ctx, t.session(path, h.opts))
+		if err != nil {
+			return problems, err
+		}
 		admitted := s == nil || h.opts.Admits(s)
 		if s != nil && admitted {
 			harvest.Scrub(s, redact.Detector{})
@@ -100,6 +113,35 @@ func (h *history) Sessions(ctx context.Context, c harvest.Cursor, yield func(*ha
 		}
 	}
 	return problems, nil
+}
+
+const (
+	same  = time.Minute     // between two records of one prompt, which may have waited for the agent
+	alike = 2 * time.Second // if their texts cannot be compared
+)
+
+// unknown is s without the turns that are stored with another session, nil if it has no
+// others.
+func (h *history) unknown(ctx context.Context, s *harvest.Session) (*harvest.Session, error) {
+	if s == nil || h.known == nil {
+		return s, nil
+	}
+	stored, err := h.known.Turns(ctx, Agent, s.Started.Add(-same), s.Ended.Add(same))
+	if err != nil {
+		return nil, err
+	}
+	s.Turns = slices.DeleteFunc(s.Turns, func(is harvest.Turn) bool {
+		begin, _, cut := strings.Cut(is.Prompt, paste)
+		return slices.ContainsFunc(stored, func(was harvest.Turn) bool {
+			apart := was.Time.Sub(is.Time).Abs()
+			return apart <= same && was.Prompt == is.Prompt ||
+				apart <= alike && (was.Prompt == "" || cut && strings.HasPrefix(was.Prompt, begin)) // the text has expired, or had something pasted
+		})
+	})
+	if len(s.Turns) == 0 {
+		return nil, nil
+	}
+	return s, nil
 }
 
 // gone are the sessions in the file that have no transcript in the home, the oldest first.
@@ -178,6 +220,9 @@ func (t *typed) session(path string, o harvest.Options) *harvest.Session {
 // not in the file.
 var pasted = lazyregexp.New(`\[(?:Pasted text|Image|\.\.\.Truncated text) #\d+[^\]\n]*\]`)
 
+// paste stands where something was pasted.
+const paste = "[…]"
+
 // words are those of a prompt that a person typed for the agent, "" if none: a command of
 // the program or of the shell is not for the agent.
 func words(display string) string {
@@ -191,5 +236,5 @@ func words(display string) string {
 	if strings.TrimSpace(pasted.ReplaceAllString(text, "")) == "" {
 		return ""
 	}
-	return pasted.ReplaceAllString(text, "[…]")
+	return pasted.ReplaceAllString(text, paste)
 }

@@ -44,6 +44,67 @@ func stamp(size int64, at time.Time) string { return fmt.Sprint(size, at.UnixMil
 func (s seen) Seen(path string, size int64, at time.Time) bool { return s[path] == stamp(size, at) }
 func (s seen) Mark(path string, size int64, at time.Time)      { s[path] = stamp(size, at) }
 
+// known has the session "stored", and turns.
+type known []harvest.Turn
+
+func (known) Stored(_ context.Context, id string) (bool, error) { return id == "stored", nil }
+
+func (k known) Turns(_ context.Context, agent string, from, to time.Time) (turns []harvest.Turn, _ error) {
+	for _, turn := range k {
+		if agent == Agent && !turn.Time.Before(from) && !turn.Time.After(to) {
+			turns = append(turns, turn)
+		}
+	}
+	return turns, nil
+}
+
+// TestHistoryOfResumed: a prompt that a resumed session has in its copy is not read from the
+// file again.
+func TestHistoryOfResumed(t *testing.T) {
+	home := t.TempDir()
+	from := time.Date(2026, 10, 1, 8, 0, 0, 0, time.UTC)
+	prompts := []string{"draw the weeks", "no, [Pasted text #1 +5 lines] is the log", "continue", "thanks", "continue"}
+	var text string
+	for i, prompt := range prompts {
+		text += fmt.Sprintf(`{"display":%q,"timestamp":%d,"project":"/shop","sessionId":"gone"}`+"\n", prompt, from.Add(time.Duration(i)*time.Hour).UnixMilli())
+	}
+	if err := os.WriteFile(filepath.Join(home, HistoryFile), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	turn := func(hour int, after time.Duration, prompt string) harvest.Turn {
+		return harvest.Turn{Time: from.Add(time.Duration(hour)*time.Hour + after), Prompt: prompt}
+	}
+	read := func(k Known) (prompts []string) {
+		t.Helper()
+		_, err := History(home, harvest.Options{}, k).Sessions(t.Context(), nil, func(s *harvest.Session) error {
+			for _, turn := range s.Turns {
+				prompts = append(prompts, turn.Prompt)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return prompts
+	}
+	for name, test := range map[string]struct {
+		known Known
+		want  []string
+	}{
+		"nothing":    {nil, []string{"draw the weeks", "no, […] is the log", "continue", "thanks", "continue"}},
+		"not copied": {known{}, []string{"draw the weeks", "no, […] is the log", "continue", "thanks", "continue"}},
+		"copied":     {known{turn(0, 4*time.Millisecond, "draw the weeks"), turn(1, 0, "no, FAIL x is the log"), turn(2, 30*time.Second, "continue")}, []string{"thanks", "continue"}},
+		"all copied": {known{turn(0, 0, "draw the weeks"), turn(1, 0, "no, a"), turn(2, 0, "continue"), turn(3, 0, ""), turn(4, 0, "continue")}, nil},
+		"the same by chance": {known{turn(2, 20*time.Minute, "continue"), turn(3, 10*time.Second, ""), turn(1, time.Minute, "no, that was something else")},
+			[]string{"draw the weeks", "no, […] is the log", "continue", "thanks", "continue"}},
+		"others": {known{turn(0, time.Second, "look at the shop")}, []string{"draw the weeks", "no, […] is the log", "continue", "thanks", "continue"}},
+	} {
+		if got := read(test.known); !slices.Equal(got, test.want) {
+			t.Errorf("%s: read %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 // TestHistory: prompts of sessions without a transcript become sessions, once.
 func TestHistory(t *testing.T) {
 	home := t.TempDir()
@@ -68,7 +129,7 @@ func TestHistory(t *testing.T) {
 	c := seen{}
 	read := func(o harvest.Options) (out []*harvest.Session) {
 		t.Helper()
-		src := History(home, o, func(_ context.Context, id string) (bool, error) { return id == "stored", nil })
+		src := History(home, o, known{})
 		if _, err := src.Sessions(t.Context(), c, func(s *harvest.Session) error { out = append(out, s); return nil }); err != nil {
 			t.Fatal(err)
 		}

@@ -79,18 +79,40 @@ func (g *Ingester) forgetGone(ctx context.Context) error {
 	return c.Flush(ctx)
 }
 
-// Stored reports whether a session is in a store, or was purged from it; db may be nil.
-func Stored(db *store.Store) func(ctx context.Context, id string) (bool, error) {
-	return func(ctx context.Context, id string) (bool, error) {
-		if db == nil {
-			return false, nil
-		}
-		if purged, err := db.Purged(ctx, id); err != nil || purged {
-			return purged, err
-		}
-		all, err := db.Sessions(ctx, store.SessionFilter{ID: id, Bare: true, Limit: 1})
-		return len(all) > 0, err
+// An Archive is what a store has of sessions; DB may be nil.
+type Archive struct{ DB *store.Store }
+
+// Stored reports whether a session is in the store, or was purged from it.
+func (a Archive) Stored(ctx context.Context, id string) (bool, error) {
+	if a.DB == nil {
+		return false, nil
 	}
+	if purged, err := a.DB.Purged(ctx, id); err != nil || purged {
+		return purged, err
+	}
+	all, err := a.DB.Sessions(ctx, store.SessionFilter{ID: id, Bare: true, Limit: 1})
+	return len(all) > 0, err
+}
+
+// Turns are those of an agent's sessions that were under way in a period.
+func (a Archive) Turns(ctx context.Context, agent string, from, to time.Time) (turns []harvest.Turn, err error) {
+	if a.DB == nil {
+		return nil, nil
+	}
+	all, err := a.DB.Sessions(ctx, store.SessionFilter{Agent: agent, Bare: true})
+	for _, s := range all {
+		if s.Started.After(to) || s.Ended.Before(from) {
+			continue
+		}
+		whole, err := a.DB.Sessions(ctx, store.SessionFilter{ID: s.ID})
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range whole {
+			turns = append(turns, s.Turns...)
+		}
+	}
+	return turns, err
 }
 
 // Unread surveys the sessions in the sources that are neither stored nor purged; db may be

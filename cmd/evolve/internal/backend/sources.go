@@ -34,18 +34,17 @@ type SourceOptions struct {
 	Repo string // the git repository whose Entire checkpoints are read; "" is the current one
 	// Transcript is the only one that is read, with those of its subagents; "" for all.
 	Transcript string
-	// Stored reports whether a session of that id is stored or was purged; nil: none is.
-	Stored   func(ctx context.Context, id string) (bool, error)
-	Since    time.Time                   // sessions that are older are passed over; zero: none
-	Allowed  func(folders []string) bool // see harvest.Options
-	MayRead  func(folders []string) bool
-	Moments  work.Level // see harvest.Options
-	Earlier  func(*harvest.Session) error
-	Exclude  []string // patterns of folders whose sessions are never read
-	Demo     bool     // only the demo's own sessions are read
-	Within   string   // the folder of the demo
-	Layout   *skill.Layout
-	Redactor redact.Redactor
+	Known      claude.Known                // what is stored already; nil: nothing
+	Since      time.Time                   // sessions that are older are passed over; zero: none
+	Allowed    func(folders []string) bool // see harvest.Options
+	MayRead    func(folders []string) bool
+	Moments    work.Level // see harvest.Options
+	Earlier    func(*harvest.Session) error
+	Exclude    []string // patterns of folders whose sessions are never read
+	Demo       bool     // only the demo's own sessions are read
+	Within     string   // the folder of the demo
+	Layout     *skill.Layout
+	Redactor   redact.Redactor
 	// LeftOut is called with the number of checkpoints of the current repository that
 	// are left out: those that other people recorded, and those whose commit is not here.
 	LeftOut func(others, lost int)
@@ -150,7 +149,7 @@ func Sources(ctx context.Context, o SourceOptions) (out []ingest.Source, err err
 		out = append(out, ingest.Source{Source: k.Source(home, read), Where: home})
 		history := filepath.Join(home, claude.HistoryFile)
 		if _, err := os.Stat(history); i == 0 && err == nil && !o.Demo && o.Transcript == "" {
-			late = append(late, ingest.Source{Source: claude.History(home, read, o.Stored), Where: history})
+			late = append(late, ingest.Source{Source: claude.History(home, read, o.Known), Where: history})
 		}
 	}
 	repo := o.Repo

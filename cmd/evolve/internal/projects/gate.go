@@ -187,7 +187,7 @@ func (d *Desk) Waiting(ctx context.Context, db *store.Store) (int, error) {
 func (d *Desk) survey(ctx context.Context, db *store.Store, all *consent.Decisions) ([]consent.Project, error) {
 	s := &ingest.Survey{Survey: consent.Survey{Decisions: all}}
 	sources, err := d.Sources(ctx, func(o *backend.SourceOptions) {
-		o.Allowed, o.Redactor, o.LeftOut, o.Stored = s.Allowed, unread{}, nil, ingest.Stored(db)
+		o.Allowed, o.Redactor, o.LeftOut, o.Known = s.Allowed, unread{}, nil, ingest.Archive{DB: db}
 	})
 	if err != nil {
 		return nil, err
