@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	learned "github.com/skill-evolve/evolve/cmd/evolve/internal/corrections"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/ending"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/harvested"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -54,7 +55,11 @@ counts, times and labels stay.`,
 	fl.BoolVar(&f.headless, "include-headless", false, "count sessions that a program drove")
 	f.choice.Flags(fl)
 	fl.BoolVar(&events, "events", false, "print the skill events of every stored session as JSON Lines")
-	fl.BoolVar(&ended, "ended", false, "read the sessions whose end a hook has recorded, and make no cases (started by that hook)")
+	fl.BoolFunc("ended", "read the sessions whose end a hook has recorded, and make no cases (started by that hook, with a log for stdout and stderr)", func(string) error {
+		ended = true
+		a.Stdout, a.Stderr = ending.Timed(a.Stdout, a.Now), ending.Timed(a.Stderr, a.Now)
+		return nil
+	})
 	_ = fl.MarkHidden("ended") // it was just added
 	fl.StringVar(&sidecars, "sidecar", "", "folder to write the skill events of each session into, as Entire does; existing content is kept")
 	return c

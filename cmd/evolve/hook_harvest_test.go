@@ -24,7 +24,7 @@ import (
 func TestHookHarvest(t *testing.T) {
 	program := build(t)
 	for name, test := range map[string]func(*testing.T, *endingPerson){"group": endsWithItsGroup, "other project": endsElsewhere, "replay": endsReplay,
-		"busy": endsWhileBusy, "broken": endsBroken} {
+		"busy": endsWhileBusy, "broken": endsBroken, "refused": endsRefused} {
 		t.Run(name, func(t *testing.T) {
 			p := newHooked(t, program)
 			p.TB = t
@@ -241,5 +241,24 @@ func endsBroken(t *testing.T, p *endingPerson) {
 	})
 	if p.queued() != 1 {
 		t.Error("the entry is gone")
+	}
+}
+
+// endsRefused: what the program says at its end has a time in the log, too.
+func endsRefused(t *testing.T, p *endingPerson) {
+	if err := os.MkdirAll(datadir.Dir(p.home).QueueLock(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(p.program, "harvest", "--ended")
+	c.Env = p.command("").Env
+	out, err := c.CombinedOutput()
+	if err == nil || len(out) == 0 {
+		t.Fatalf("a folder is no lock: %q", out)
+	}
+	for line := range strings.Lines(string(out)) {
+		stamp, _, _ := strings.Cut(line, " ")
+		if _, err := time.Parse(time.RFC3339, stamp); err != nil {
+			t.Errorf("a line without a time: %s", line)
+		}
 	}
 }

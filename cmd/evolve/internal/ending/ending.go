@@ -2,10 +2,13 @@
 package ending
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -133,7 +136,35 @@ func (d *Desk) tree(ctx context.Context, dir datadir.Dir, f hook.Finished) {
 }
 
 // log notes why a session was not harvested. Stderr of the detached process is its log
-// file. Each line begins with the time, which decides when it expires.
+// file, see Timed.
 func (d *Desk) log(f hook.Finished, err error) {
-	fmt.Fprintf(d.Stderr, "%s session %s: %s\n", d.Now().UTC().Format(time.RFC3339), plain.Line(f.Session), plain.Line(err.Error()))
+	fmt.Fprintf(d.Stderr, "session %s: %s\n", plain.Line(f.Session), plain.Line(err.Error()))
+}
+
+// Timed puts the time before each line that is written to w: it decides when a line of a
+// log expires.
+func Timed(w io.Writer, now func() time.Time) io.Writer { return &timed{w: w, now: now} }
+
+type timed struct {
+	mu   sync.Mutex
+	w    io.Writer
+	now  func() time.Time
+	open bool // within a line
+}
+
+func (t *timed) Write(text []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var b bytes.Buffer
+	for line := range bytes.Lines(text) {
+		if !t.open {
+			fmt.Fprintf(&b, "%s ", t.now().UTC().Format(time.RFC3339))
+		}
+		b.Write(line)
+		t.open = line[len(line)-1] != '\n'
+	}
+	if _, err := t.w.Write(b.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }

@@ -84,3 +84,19 @@ func TestRunEnds(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// TestTimed: each line of the log begins with its time, however it is written.
+func TestTimed(t *testing.T) {
+	var b bytes.Buffer
+	second := -1
+	w := Timed(&b, func() time.Time { second++; return time.Date(2026, 11, 23, 10, 0, second, 0, time.FixedZone("", 3600)) })
+	for _, text := range []string{"one\ntwo\n", "th", "", "ree", "\n\nfour"} {
+		if n, err := io.WriteString(w, text); n != len(text) || err != nil {
+			t.Errorf("%q: %d, %v", text, n, err)
+		}
+	}
+	want := "2026-11-23T09:00:00Z one\n2026-11-23T09:00:01Z two\n2026-11-23T09:00:02Z three\n2026-11-23T09:00:03Z \n2026-11-23T09:00:04Z four"
+	if b.String() != want {
+		t.Errorf("%s\nwant\n%s", b.String(), want)
+	}
+}
