@@ -51,11 +51,13 @@ type spent struct {
 }
 
 func newTranscript(file string, o harvest.Options) *transcript {
-	return &transcript{
+	t := &transcript{
 		s: harvest.NewDraft(Agent, strings.TrimSuffix(filepath.Base(file), ".jsonl"), file, o), typed: -1,
 		usage: make(map[string]spent), tools: make(map[string]ref), skills: make(map[string]int), seen: make(map[string]bool),
 		loads: newLoads(),
 	}
+	t.s.Acts.Remembers(memories(file))
+	return t
 }
 
 // awaited reports whether line may hold the result of a Skill call, or of a reading of

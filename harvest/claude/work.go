@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 	"github.com/skill-evolve/evolve/harvest/work"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // act records what a call of a tool does, if it is one whose work is kept.
@@ -34,6 +36,27 @@ func (t *transcript) act(b *block) {
 		})
 	}
 }
+
+// memories are the folders with the memory of a transcript's project: beside the transcript,
+// and, because sessions anywhere in a repository share one, that of the repository's top.
+func memories(file string) func(top string) []string {
+	dir := filepath.Dir(file)
+	if filepath.Base(dir) == "subagents" {
+		dir = filepath.Dir(filepath.Dir(dir))
+	}
+	return func(top string) (folders []string) {
+		if projects := filepath.Dir(dir); filepath.Base(projects) == "projects" {
+			folders = append(folders, filepath.Join(dir, "memory"))
+			if top != "" {
+				folders = append(folders, filepath.Join(projects, special.ReplaceAllString(top, "-"), "memory"))
+			}
+		}
+		return folders
+	}
+}
+
+// special matches the characters that are dashes in the name of a project's folder.
+var special = lazyregexp.New(`[^a-zA-Z0-9]`)
 
 // texts are the strings in an object under these names; a list is its JSON.
 func texts(raw []byte, names ...string) []string {

@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -102,6 +106,49 @@ func TestWork(t *testing.T) {
 		for i, acts := range want {
 			if got := s.Turns[i].Work; !reflect.DeepEqual(got, acts) {
 				t.Errorf("level %d, turn %d:\n%swant\n%s", level, i, show(got), show(acts))
+			}
+		}
+	}
+}
+
+// TestAutoMemory: of what is outside the repository the memory of the session's own project is
+// kept, Markdown alone, as the redactor leaves it.
+func TestAutoMemory(t *testing.T) {
+	temp, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo := filepath.Join(temp, "shop")
+	inner := filepath.Join(repo, "web")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "-C", repo, "init", "-q").CombinedOutput(); err != nil {
+		t.Skipf("git: %v: %s", err, out)
+	}
+	slug := func(dir string) string { return regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(dir, "-") }
+	const projects = "/home/dev/.claude/projects/"
+	own, top := projects+slug(inner), projects+slug(repo)
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	for file, want := range map[string]string{
+		own + "/memory/MEMORY.md": "~memory/MEMORY.md", top + "/memory/feedback_scales.md": "~memory/feedback_scales.md",
+		own + "/x/../memory/a.md": "~memory/a.md", filepath.Join(inner, "memory/a.md"): "memory/a.md", filepath.Join(repo, "a.md"): "../a.md",
+		own + "/memory/a.txt": "", own + "/memory/sub/a.md": "", own + "/memory/../a.md": "", own + "/memory/credentials.md": "", own + "/s1/memory/a.md": "",
+		projects + "-home-dev-other/memory/MEMORY.md": "", projects + slug(filepath.Dir(repo)) + "/memory/a.md": "", "/home/dev/.claude/CLAUDE.md": "",
+		"/srv/.claude/projects/" + slug(inner) + "/memory/a.md": "", "~/.claude/projects/" + slug(inner) + "/memory/a.md": "", own + "/memory/" + secret + ".md": "",
+	} {
+		for _, transcript := range []string{own + "/s1.jsonl", own + "/s1/subagents/agent-a.jsonl"} {
+			lines := strings.Join([]string{typed("p1", "u1", "remember it"), called("m1", "Write", "c1", object("file_path", file, "content", "Use a log scale.\nThe key is "+secret)), resulted("c1", "ok", false), said("m2", "Done.")}, "\n")
+			s, _, err := claude.Kind.Read(context.Background(), strings.NewReader(strings.ReplaceAll(lines, `"cwd":"/home/dev/project"`, `"cwd":"`+inner+`"`)), transcript, harvest.Options{Moments: work.All})
+			if err != nil || s == nil {
+				t.Fatal(s, err)
+			}
+			got, all := "", fmt.Sprintf("%+v", s.Turns[0].Work)
+			for _, a := range s.Turns[0].Work {
+				got = a.File
+			}
+			if got != want || strings.Contains(all, secret) || strings.Contains(all, "log scale") != (want != "") {
+				t.Errorf("%s in %s is kept as %s, want %q", file, transcript, all, want)
 			}
 		}
 	}

@@ -36,16 +36,20 @@ func remembered(s *harvest.Session, turn int) (r harvest.Reading, ok bool) {
 		return r, false // a task like any other, or praise: what is noted is of the next one
 	}
 	for _, a := range s.Turns[next].Work {
-		if a.Kind != work.Changed || !slices.Contains(memories, path.Base(a.File)) && !strings.HasSuffix(a.File, ".mdc") {
+		own, added := strings.HasPrefix(a.File, work.Memory), a.Added
+		if a.Kind != work.Changed || !own && !slices.Contains(memories, path.Base(a.File)) && !strings.HasSuffix(a.File, ".mdc") {
 			continue
 		}
-		lines := strings.FieldsFunc(a.Added, func(r rune) bool { return r == '\n' })
+		if own {
+			added = note(added)
+		}
+		lines := strings.FieldsFunc(added, func(r rune) bool { return r == '\n' })
 		lesson := squeeze(strings.TrimLeft(strings.Join(lines, " "), "-*# "))
 		if n := len(strings.Fields(lesson)); len(lines) == 0 || len(lines) > maxLesson || n < 3 || n > 2*maxRule {
 			continue
 		}
 		r = harvest.Reading{Label: harvest.Corrected, Words: plain.Runes(squeeze(s.Own(next)), maxWords), Reply: next, Rule: plain.Runes(lesson, maxWords), Concerns: "standing", By: byMemory}
-		if path.Base(a.File) == "SKILL.md" {
+		if !own && path.Base(a.File) == "SKILL.md" {
 			name := path.Base(path.Dir(a.File))
 			if name == "." || name == ".." { // the session works in the skill's folder
 				name = path.Base(strings.ReplaceAll(s.CWD, `\`, "/"))
@@ -58,4 +62,17 @@ func remembered(s *harvest.Session, turn int) (r harvest.Reading, ok bool) {
 		return r, harvest.Quotes(s.Own(next), r.Words)
 	}
 	return r, false
+}
+
+var (
+	front = lazyregexp.New(`\A---\n(?s:.*?)\n---\n`)
+	entry = lazyregexp.New(`\[([^\]\n]+)\]\([^)\n]+\.md\)`)
+)
+
+// note is what an agent noted in its own memory: the first paragraph of a file, without what
+// stands above it, or an entry of the list of files, without its link. Why and how are below.
+func note(added string) string {
+	added = strings.TrimLeft(front.ReplaceAllString(added, ""), "\n")
+	added, _, _ = strings.Cut(added, "\n\n")
+	return entry.ReplaceAllString(added, "$1")
 }

@@ -52,6 +52,7 @@ type places struct {
 	top     string          // of its repository; root if there is none
 	ignored map[string]bool // by the path from root; nil: git cannot tell
 	secrets map[string]bool // by the name of a file or folder, in lower case
+	memory  []string        // folders of the agent's memory of the project
 }
 
 // see finds the repository of root if it is there, and asks it which of the files it
@@ -142,8 +143,7 @@ func (p *places) ignores(ctx context.Context, tree *git.WorkTree, dir string, na
 // file is a file's path from the session's folder. ok is false if the file must not be
 // kept: it is outside the repository, or ignored, or named like a secret.
 func (p *places) file(name string) (rel string, ok bool) {
-	name = slashed(name)
-	if name == "" || len(name) > maxPath || !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\n\r") || strings.HasPrefix(name, "~") {
+	if name = slashed(name); !named(name) || strings.HasPrefix(name, "~") {
 		return "", false
 	}
 	if absolute(name) {
@@ -164,6 +164,21 @@ func (p *places) file(name string) (rel string, ok bool) {
 		return "", false
 	}
 	return rel, true
+}
+
+// remembered is the name of a file in the agent's memory of the project, behind Memory.
+func (p *places) remembered(name string) (file string, ok bool) {
+	if name = slashed(name); !named(name) || !absolute(name) {
+		return "", false
+	}
+	dir, base := path.Split(path.Clean(name))
+	ok = strings.HasSuffix(base, ".md") && !p.secret(base) && slices.ContainsFunc(p.memory, func(m string) bool { return path.Clean(slashed(m)) == path.Clean(dir) })
+	return Memory + base, ok
+}
+
+// named reports whether name can be that of a file.
+func named(name string) bool {
+	return name != "" && len(name) <= maxPath && utf8.ValidString(name) && !strings.ContainsAny(name, "\x00\n\r")
 }
 
 // within is a folder as the files in it are called, absolute if that is known.

@@ -34,6 +34,7 @@ type Recorder struct {
 	level  Level
 	redact func(string) (string, int) // what an agent wrote
 	typed  func(string) (string, int) // what its user typed
+	memory func(top string) []string  // see Remembers
 	acts   []*draft
 	open   map[string][]*draft // calls without a result
 	turn   int                 // of the last act
@@ -59,6 +60,16 @@ func New(level Level, redact, typed func(text string) (clean string, n int)) *Re
 		return nil
 	}
 	return &Recorder{level: level, redact: redact, typed: typed, open: map[string][]*draft{}, turn: -1}
+}
+
+// Remembers says in which folders, absolute ones, the agent keeps what it remembers of the
+// project at hand, as Markdown; top is that of the session's repository, its folder if there
+// is none. Changes there are kept although the folders are outside of it; those of other
+// projects must not be among them.
+func (r *Recorder) Remembers(folders func(top string) []string) {
+	if r != nil {
+		r.memory = folders
+	}
 }
 
 // Keeps reports whether acts of a kind are kept, so that nothing need be read for those
@@ -246,13 +257,20 @@ func (r *Recorder) places(root string) *places {
 			files = append(files, d.reading.writes...)
 		}
 	}
-	return see(root, files)
+	p := see(root, files)
+	if r.memory != nil {
+		p.memory = r.memory(p.top)
+	}
+	return p
 }
 
 // clean makes an act fit to be kept. It reports whether it may be.
 func (r *Recorder) clean(d *draft, p *places, left map[int]int) bool {
 	if d.File != "" {
-		file, ok := p.file(d.File)
+		file, ok := p.remembered(d.File)
+		if !ok {
+			file, ok = p.file(d.File)
+		}
 		for _, other := range d.others {
 			_, also := p.file(other)
 			ok = ok && also

@@ -11,6 +11,10 @@ const (
 	Refused Kind = "refused" // a tool call that the user did not allow
 )
 
+// Memory begins the File of an act that changed what the agent remembers of the project:
+// its memory is outside of the repository.
+const Memory = "~memory/"
+
 const (
 	MaxLine = 2 << 10  // bytes of a command line
 	MaxTurn = 16 << 10 // bytes of all added and removed lines of a turn
@@ -28,7 +32,8 @@ type Act struct {
 	Tests string `json:"tests,omitempty"` // Ran: what it tests with: "go test", "pytest"
 
 	// File is the changed file, or that of a refused change: from the session's folder, with
-	// slashes, "../" before it if it is elsewhere in the repository.
+	// slashes, "../" before it if it is elsewhere in the repository; behind Memory it is in
+	// the agent's memory of the project.
 	File    string `json:"file,omitempty"`
 	Added   string `json:"added,omitempty"`   // Changed: lines, without a mark before them
 	Removed string `json:"removed,omitempty"` // Changed
