@@ -1,8 +1,6 @@
 package cursor_test
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,24 +11,19 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/cursor"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
-
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
 
 func line(role, blocks string) string {
 	return `{"role":"` + role + `","message":{"content":[` + blocks + `]}}`
 }
 
-func said(text string) string { return line("user", `{"type":"text","text":`+quote(text)+`}`) }
+func said(text string) string {
+	return line("user", `{"type":"text","text":`+harvesttest.Quote(text)+`}`)
+}
 
 func answered(text string, calls ...string) string {
-	return line("assistant", strings.Join(append([]string{`{"type":"text","text":` + quote(text) + `}`}, calls...), ","))
+	return line("assistant", strings.Join(append([]string{`{"type":"text","text":` + harvesttest.Quote(text) + `}`}, calls...), ","))
 }
 
 func calling(name, input string) string {
@@ -45,27 +38,7 @@ func skills(body string) string {
 
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := cursor.Kind.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "agent-transcripts/s1/s1.jsonl",
-		harvest.Options{Exists: func(string) bool { return true }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, problems
-}
-
-func summary(s *harvest.Session) string {
-	if s == nil {
-		return ""
-	}
-	var out []string
-	for _, turn := range s.Turns {
-		text := turn.Prompt + " > " + turn.Answer
-		for _, tool := range turn.Tools {
-			text += " [" + tool.Name + "]"
-		}
-		out = append(out, text)
-	}
-	return strings.Join(out, " | ")
+	return harvesttest.Read(t, cursor.Kind, "agent-transcripts/s1/s1.jsonl", lines...)
 }
 
 func TestTurns(t *testing.T) {
@@ -93,7 +66,7 @@ func TestTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, problems := read(t, c.lines...)
-			if got := summary(s); got != c.want || len(problems) > 0 {
+			if got := harvesttest.Summary(s); got != c.want || len(problems) > 0 {
 				t.Errorf("got %q, want %q, problems %v", got, c.want, problems)
 			}
 		})
@@ -112,10 +85,7 @@ func TestUses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := read(t, said("plot it"), c.line)
-			got := ""
-			for _, v := range s.Invocations {
-				got += fmt.Sprintf("%s %s %s %s", v.Skill, v.Signal, v.Dir, v.ID)
-			}
+			got := harvesttest.Uses(s)
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
@@ -167,7 +137,7 @@ func TestFolder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			all := home(t, map[string]string{"projects/" + slug(root) + "-" + c.name + "/agent-transcripts/s1/s1.jsonl": said("plot it") + "\n" + c.extra})
+			all := harvesttest.Home(t, cursor.Kind, map[string]string{"projects/" + slug(root) + "-" + c.name + "/agent-transcripts/s1/s1.jsonl": said("plot it") + "\n" + c.extra})
 			want := slices.Clone(c.want)
 			for i, dir := range want {
 				if dir != "" && !filepath.IsAbs(dir) {
@@ -181,31 +151,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-func home(t *testing.T, files map[string]string) []*harvest.Session {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var all []*harvest.Session
-	problems, err := cursor.Kind.Source(dir, harvest.Options{}).Sessions(t.Context(), nil, func(s *harvest.Session) error {
-		all = append(all, s)
-		return nil
-	})
-	if err != nil || len(problems) > 0 {
-		t.Fatal(problems, err)
-	}
-	return all
-}
-
 func TestFiles(t *testing.T) {
-	all := home(t, map[string]string{"projects/p/agent-transcripts/s1/s1.jsonl": said("plot it"), "projects/p/agent-transcripts/s1/subagents/a1.jsonl": said("count rows"),
+	all := harvesttest.Home(t, cursor.Kind, map[string]string{"projects/p/agent-transcripts/s1/s1.jsonl": said("plot it"), "projects/p/agent-transcripts/s1/subagents/a1.jsonl": said("count rows"),
 		"projects/p/agent-transcripts/s2.jsonl": said("thanks"), "projects/p/terminals/1.jsonl": said("no"), "projects/p/agent-transcripts/s1/notes.txt": "no"})
 	var got []string
 	for _, s := range all {
@@ -217,17 +164,7 @@ func TestFiles(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(said(skills("# x")+query("plot it")) + "\n" + answered("ok", calling("Read", `{"path":"/p/x/SKILL.md"}`)) + "\n" + `{"type":"turn_ended","status":"error"}`))
-	f.Add([]byte(said("<timestamp>Monday, Oct 5, 2026, 9:05 PM (UTC-5:30)</timestamp></manually_attached_skills><user_query>")))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, _, err := cursor.Kind.Read(context.Background(), strings.NewReader(string(data)), "x.jsonl", harvest.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s != nil {
-			if _, err := json.Marshal(s); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
+	harvesttest.Fuzz(f, cursor.Kind, "x.jsonl",
+		said(skills("# x")+query("plot it"))+"\n"+answered("ok", calling("Read", `{"path":"/p/x/SKILL.md"}`))+"\n"+`{"type":"turn_ended","status":"error"}`,
+		said("<timestamp>Monday, Oct 5, 2026, 9:05 PM (UTC-5:30)</timestamp></manually_attached_skills><user_query>"))
 }

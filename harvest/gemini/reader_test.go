@@ -1,26 +1,15 @@
 package gemini_test
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/gemini"
+	"github.com/skill-evolve/evolve/harvest/harvesttest"
 )
-
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
 
 const head = `{"sessionId":"s1","projectHash":"HASH","startTime":"2026-11-20T18:00:00.000Z","lastUpdated":"2026-11-20T18:00:00.000Z","kind":"main"}`
 
@@ -31,11 +20,11 @@ func message(kind, id, content, rest string) string {
 }
 
 func said(id, text string) string {
-	return message("user", id, `[{"text":`+quote(text)+`}]`, "")
+	return message("user", id, `[{"text":`+harvesttest.Quote(text)+`}]`, "")
 }
 
 func answered(id, text, rest string) string {
-	return message("gemini", id, quote(text), `,"thoughts":[{"subject":"private","description":"thoughts"}],"model":"gemini-3-pro"`+rest)
+	return message("gemini", id, harvesttest.Quote(text), `,"thoughts":[{"subject":"private","description":"thoughts"}],"model":"gemini-3-pro"`+rest)
 }
 
 func calling(name, args, status string) string {
@@ -44,27 +33,7 @@ func calling(name, args, status string) string {
 
 func read(t *testing.T, lines ...string) (*harvest.Session, []harvest.Problem) {
 	t.Helper()
-	s, problems, err := gemini.Kind.Read(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), "x/session-1.jsonl",
-		harvest.Options{Exists: func(string) bool { return true }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, problems
-}
-
-func summary(s *harvest.Session) string {
-	if s == nil {
-		return ""
-	}
-	var out []string
-	for _, turn := range s.Turns {
-		text := turn.Prompt + " > " + turn.Answer
-		for _, tool := range turn.Tools {
-			text += fmt.Sprintf(" [%s %v]", tool.Name, tool.Failed)
-		}
-		out = append(out, text)
-	}
-	return strings.Join(out, " | ")
+	return harvesttest.Read(t, gemini.Kind, "x/session-1.jsonl", lines...)
 }
 
 func TestTurns(t *testing.T) {
@@ -73,10 +42,10 @@ func TestTurns(t *testing.T) {
 		lines []string
 	}{
 		"turns": {"plot it > Done. | thanks > ", []string{said("1", "plot it"), answered("2", "Done.", ""), said("3", "thanks")}},
-		"a message that grows": {"plot it > Done. [read_file false]", []string{said("1", "plot it"), answered("2", "Wait.", ""),
+		"a message that grows": {"plot it > Done. [read_file]", []string{said("1", "plot it"), answered("2", "Wait.", ""),
 			answered("2", "Done.", calling("read_file", `{"file_path":"/p/a.go"}`, "success"))}},
-		"calls that fail":    {"plot it >  [run_shell_command true]", []string{said("1", "plot it"), answered("2", "", calling("run_shell_command", `{"command":"false"}`, "error"))}},
-		"calls of no effect": {"plot it >  [replace true]", []string{said("1", "plot it"), answered("2", "", calling("replace", `{}`, "cancelled"))}},
+		"calls that fail":    {"plot it >  [run_shell_command failed]", []string{said("1", "plot it"), answered("2", "", calling("run_shell_command", `{"command":"false"}`, "error"))}},
+		"calls of no effect": {"plot it >  [replace failed]", []string{said("1", "plot it"), answered("2", "", calling("replace", `{}`, "cancelled"))}},
 		"taken back":         {"plot it > Done.", []string{said("1", "plot it"), answered("2", "Done.", ""), said("3", "oops"), answered("4", "?", ""), `{"$rewindTo":"3"}`}},
 		"all taken back":     {"again > ", []string{said("1", "plot it"), `{"$rewindTo":"unknown"}`, said("2", "again")}},
 		"a repeated history": {"plot it > Done.", []string{said("1", "plot it"), answered("2", "Done.", ""), `{"$set":{"messages":[` + said("9", "<state_snapshot>x</state_snapshot>") + `]}}`}},
@@ -93,7 +62,7 @@ func TestTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, problems := read(t, append([]string{header("/p")}, c.lines...)...)
-			if got := summary(s); got != c.want || len(problems) > 0 {
+			if got := harvesttest.Summary(s); got != c.want || len(problems) > 0 {
 				t.Errorf("got %q, want %q, problems %v", got, c.want, problems)
 			}
 			doc := "{\n" + strings.TrimSuffix(header("/p")[1:], "}") + `,"messages":[` + strings.Join(c.lines, ",\n") + "]}"
@@ -101,7 +70,7 @@ func TestTurns(t *testing.T) {
 				return
 			}
 			d, problems := read(t, doc)
-			if got := summary(d); got != c.want || len(problems) > 0 {
+			if got := harvesttest.Summary(d); got != c.want || len(problems) > 0 {
 				t.Errorf("document: %q, want %q, problems %v", got, c.want, problems)
 			}
 		})
@@ -135,10 +104,7 @@ func TestUses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := read(t, header("/p"), said("1", "plot it"), c.line)
-			got := ""
-			for _, v := range s.Invocations {
-				got += fmt.Sprintf("%s %s %s %s", v.Skill, v.Signal, v.Dir, v.ID)
-			}
+			got := harvesttest.Uses(s)
 			if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
@@ -148,7 +114,7 @@ func TestUses(t *testing.T) {
 
 func TestDamaged(t *testing.T) {
 	s, problems := read(t, header("/p"), "garbage", said("1", "plot it"), `{"id":"2","type":"gemini","content":"x"`, said("3", "thanks"))
-	if got := summary(s); got != "plot it >  | thanks > " || len(problems) != 2 || problems[0].Line != 2 || problems[1].Line != 4 {
+	if got := harvesttest.Summary(s); got != "plot it >  | thanks > " || len(problems) != 2 || problems[0].Line != 2 || problems[1].Line != 4 {
 		t.Errorf("got %q, problems %v", got, problems)
 	}
 	for _, text := range []string{"{\n", "{\n \"messages\": [", "{ ", "{\n}" + strings.Repeat("]", 9)} {
@@ -156,30 +122,6 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("%q: %v, problems %v", text, s, problems)
 		}
 	}
-}
-
-// home writes a home with one transcript and returns its sessions.
-func home(t *testing.T, files map[string]string) []*harvest.Session {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var all []*harvest.Session
-	problems, err := gemini.Kind.Source(dir, harvest.Options{}).Sessions(t.Context(), nil, func(s *harvest.Session) error {
-		all = append(all, s)
-		return nil
-	})
-	if err != nil || len(problems) > 0 {
-		t.Fatal(problems, err)
-	}
-	return all
 }
 
 // A session's folder is known only if its hash is the one that the transcript names.
@@ -202,7 +144,7 @@ func TestFolder(t *testing.T) {
 		"beside a line": {map[string]string{file: text, "tmp/proj/.project_root": "/work/p", strings.TrimSuffix(file, "l"): "{\n}", "tmp/proj/logs.json": "[]"}, []string{"/work/p"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := home(t, c.files)
+			all := harvesttest.Home(t, gemini.Kind, c.files)
 			if len(all) != 1 || !slices.Equal(all[0].Folders, c.want) {
 				t.Fatalf("%d sessions, of %q, want %q", len(all), all[0].Folders, c.want)
 			}
@@ -211,7 +153,7 @@ func TestFolder(t *testing.T) {
 }
 
 func TestSubagent(t *testing.T) {
-	all := home(t, map[string]string{"tmp/proj/chats/session-1-s1.jsonl": header("/p") + "\n" + said("1", "plot it"), "tmp/proj/.project_root": "/p",
+	all := harvesttest.Home(t, gemini.Kind, map[string]string{"tmp/proj/chats/session-1-s1.jsonl": header("/p") + "\n" + said("1", "plot it"), "tmp/proj/.project_root": "/p",
 		"tmp/proj/chats/s1/sub.jsonl": strings.NewReplacer(`"s1"`, `"sub"`, `"main"`, `"subagent"`).Replace(header("/p")) + "\n" + said("1", "count rows")})
 	slices.SortFunc(all, func(a, b *harvest.Session) int { return strings.Compare(a.Subagent, b.Subagent) })
 	if len(all) != 2 || all[0].Subagent != "" || all[1].Subagent != "sub" || !all[1].Headless || all[1].CWD != "/p" {
@@ -232,17 +174,7 @@ func TestNotKept(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(header("/p") + "\n" + said("1", "plot it") + "\n" + answered("2", "Done.", calling("read_file", `{"path":"/p/SKILL.md"}`, "success")) + "\n" + `{"$rewindTo":"2"}`))
-	f.Add([]byte("{\n\"sessionId\":\"s\",\"messages\":[" + said("1", "plot it") + "]}"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, _, err := gemini.Kind.Read(context.Background(), strings.NewReader(string(data)), "/h/tmp/p/chats/session-1.jsonl", harvest.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s != nil {
-			if _, err := json.Marshal(s); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
+	harvesttest.Fuzz(f, gemini.Kind, "/h/tmp/p/chats/session-1.jsonl",
+		header("/p")+"\n"+said("1", "plot it")+"\n"+answered("2", "Done.", calling("read_file", `{"path":"/p/SKILL.md"}`, "success"))+"\n"+`{"$rewindTo":"2"}`,
+		"{\n\"sessionId\":\"s\",\"messages\":["+said("1", "plot it")+"]}")
 }

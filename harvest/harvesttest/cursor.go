@@ -1,4 +1,5 @@
-// Package harvesttest has a cursor that forgets, for the tests of sources.
+// Package harvesttest has what the tests of sources share: a cursor that forgets, and calls of
+// readers.
 package harvesttest
 
 import (
