@@ -55,6 +55,9 @@ type Kind struct {
 	Vendor      string
 	HomeEnv     string // the environment variable that names the home; "" for none
 	HomeDefault string // the home below the user's own, with slashes
+	// UserEnv is the environment variable that names the folder which has HomeDefault in it
+	// instead of the user's own; "" for none.
+	UserEnv string
 	// Shared: besides the skills in its home, the agent reads those in ~/.agents.
 	Shared bool
 	// Start is the type of a transcript's first line, which has the session's id at the

@@ -87,7 +87,7 @@ func lived(t *testing.T, killed bool) *aHome {
 	h.root = filepath.Dir(h.claude)
 	h.data = filepath.Join(h.root, "data")
 	for key, value := range map[string]string{"HOME": h.root, "EVOLVE_HOME": h.data, "CLAUDE_CONFIG_DIR": h.claude, "TMPDIR": filepath.Join(h.root, "tmp"),
-		"XDG_CACHE_HOME": filepath.Join(h.root, "cache"), "XDG_CONFIG_HOME": filepath.Join(h.root, "config"), "TZ": "UTC", "CODEX_HOME": "", "PI_CODING_AGENT_DIR": "", "COPILOT_HOME": ""} {
+		"XDG_CACHE_HOME": filepath.Join(h.root, "cache"), "XDG_CONFIG_HOME": filepath.Join(h.root, "config"), "TZ": "UTC", "CODEX_HOME": "", "PI_CODING_AGENT_DIR": "", "COPILOT_HOME": "", "GEMINI_CLI_HOME": ""} {
 		t.Setenv(key, value)
 	}
 	h.must(os.Mkdir(os.TempDir(), 0o700))

@@ -30,7 +30,7 @@ type roaming struct {
 func newRoaming(t *testing.T) *roaming {
 	home := t.TempDir()
 	for name, v := range map[string]string{"HOME": home, "EVOLVE_HOME": filepath.Join(home, "data"), "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "",
-		"PI_CODING_AGENT_DIR": "", "COPILOT_HOME": ""} {
+		"PI_CODING_AGENT_DIR": "", "COPILOT_HOME": "", "GEMINI_CLI_HOME": ""} {
 		t.Setenv(name, v)
 	}
 	r := &roaming{t: t, home: home, errs: new(bytes.Buffer)}

@@ -219,6 +219,10 @@ func TestTargetsFollowVariables(t *testing.T) {
 	for name, variable := range map[string]string{"claude": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME", "pi": "PI_CODING_AGENT_DIR", "copilot": "COPILOT_HOME"} {
 		t.Setenv(variable, at(name))
 	}
+	t.Setenv("GEMINI_CLI_HOME", at("gemini"))
+	if got, err := r.a.layout().Target("gemini"); err != nil || got.Dir != filepath.Join(at("gemini"), ".gemini", "skills") {
+		t.Errorf("gemini is %+v, %v", got, err)
+	}
 	for _, name := range []string{"claude", "codex", "pi", "copilot"} {
 		if got, err := r.a.layout().Target(name); err != nil || got.Dir != filepath.Join(at(name), "skills") || got.Name != name {
 			t.Errorf("%s is %+v, %v", name, got, err)

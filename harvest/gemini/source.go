@@ -22,14 +22,13 @@ import (
 // Unverified are the words of its notes in the user's name, which tools answer
 // "cancelled", and that a subagent's file names its parent by the folder alone.
 //
-// GEMINI_CLI_HOME, which moves the folder above .gemini, is not followed, and logs.json,
-// which holds prompts without answers, is not read.
+// logs.json, which holds prompts without answers, is not read.
 
 // Agent is the name of Gemini CLI in sessions and skill events.
 const Agent = "gemini"
 
 // Kind declares the sessions of Gemini CLI.
-var Kind = harvest.Kind{Name: "gemini", Agent: Agent, Vendor: "google", HomeDefault: ".gemini", Shared: true,
+var Kind = harvest.Kind{Name: "gemini", Agent: Agent, Vendor: "google", HomeDefault: ".gemini", UserEnv: "GEMINI_CLI_HOME", Shared: true,
 	Files: files, Read: read, Family: parent}
 
 // files leaves out what a resumed session was before it became lines.

@@ -112,6 +112,7 @@ type Agent struct {
 	Agent       string // in sessions
 	HomeEnv     string // the environment variable that names the home; "" for none
 	HomeDefault string // the home below the user's own, with slashes
+	UserEnv     string // the variable that names another folder than the user's own; "" for none
 	// Shared: it also reads the folder of skills that several agents share.
 	Shared bool
 }
@@ -324,6 +325,9 @@ func (l *Layout) TargetOf(name, path string) string {
 func (l *Layout) Home(a Agent) (string, error) {
 	if a.Name == claude {
 		return l.Claude()
+	}
+	if a.UserEnv != "" && l.Getenv(a.UserEnv) != "" {
+		return filepath.Abs(filepath.Join(l.Getenv(a.UserEnv), filepath.FromSlash(a.HomeDefault)))
 	}
 	return l.home(a.HomeEnv, a.HomeDefault)
 }

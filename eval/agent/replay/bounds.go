@@ -89,6 +89,9 @@ func (s *Stage) boundsOf(t eval.Task) bounds {
 	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "COPILOT_HOME"} {
 		forbid("the owner's agent", os.Getenv(name))
 	}
+	if above := os.Getenv("GEMINI_CLI_HOME"); above != "" {
+		forbid("the owner's agent", filepath.Join(above, ".gemini"))
+	}
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
 		for _, name := range []string{".claude", ".codex", ".pi", ".copilot", ".gemini", ".cursor", ".agents"} {
 			forbid("the owner's agent", filepath.Join(home, name))

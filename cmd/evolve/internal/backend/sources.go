@@ -69,7 +69,7 @@ func init() {
 
 // agentOf describes an agent's skills folder.
 func agentOf(k harvest.Kind) skill.Agent {
-	return skill.Agent{Name: k.Name, Agent: k.Agent, HomeEnv: k.HomeEnv, HomeDefault: k.HomeDefault, Shared: k.Shared}
+	return skill.Agent{Name: k.Name, Agent: k.Agent, HomeEnv: k.HomeEnv, HomeDefault: k.HomeDefault, UserEnv: k.UserEnv, Shared: k.Shared}
 }
 
 // A Home is the folder of an agent that is found here.

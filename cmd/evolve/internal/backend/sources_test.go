@@ -67,6 +67,16 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// A variable that stands for the user's own folder moves Gemini CLI's sessions.
+func TestGeminiHome(t *testing.T) {
+	moved := t.TempDir()
+	layout := &skill.Layout{Getenv: func(name string) string { return map[string]string{"GEMINI_CLI_HOME": moved}[name] }}
+	got, err := Sources(t.Context(), SourceOptions{Name: "gemini", Layout: layout})
+	if want := filepath.Join(moved, ".gemini"); err != nil || len(got) != 1 || got[0].Where != want {
+		t.Errorf("%+v, %v, want %s", got, err, want)
+	}
+}
+
 // The demo is recognised by its marked data folder and its own skills: not
 // with a user's own skills, and not in a data folder without the mark.
 func TestDemo(t *testing.T) {

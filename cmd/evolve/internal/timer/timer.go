@@ -70,7 +70,7 @@ func ParseKind(with string) (string, error) {
 
 // keptFolders are the variables that name folders. A timer starts a night
 // without them, and in another working directory than this shell's.
-var keptFolders = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "EVOLVE_HOME", "HOME", "PI_CODING_AGENT_DIR"}
+var keptFolders = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "EVOLVE_HOME", "GEMINI_CLI_HOME", "HOME", "PI_CODING_AGENT_DIR"}
 
 // Environment returns the variables that a timer sets for its nights, so that
 // they work on the same data as this shell: the variables that name folders,
