@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval"
@@ -21,10 +20,9 @@ import (
 const maxGenerated = 200
 
 type generateFlags struct {
-	campaign.GenerateOptions
-	who         backend.Flags
-	confirmOver float64
-	dryRun, yes bool
+	backend.Spending
+	skill string
+	count int
 }
 
 func newCasesGenerateCommand(a *global) *cobra.Command {
@@ -45,30 +43,20 @@ cases that are held out. A purged session takes its generated cases with it
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
-	fl.IntVarP(&f.N, "count", "n", 20, "how many cases")
-	f.who.Register(fl)
-	fl.Float64Var(&f.Caps.CostUSD, "max-cost-usd", 0, "dollars at most")
-	fl.Int64Var(&f.Caps.Tokens, "max-tokens", 0, "tokens at most")
-	fl.DurationVar(&f.Caps.Duration, "max-duration", 0, "time at most, for example 10m")
-	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one call")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the forecast and stop")
-	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	backend.ConfirmOverFlag(fl, &f.confirmOver)
+	fl.StringVar(&f.skill, "skill", "", "name of the skill")
+	fl.IntVarP(&f.count, "count", "n", 20, "how many cases")
+	f.Register(fl, "print the forecast and stop")
 	return c
 }
 
 func (f *generateFlags) check() error {
-	f.Spec = f.who.Spec()
 	switch {
-	case f.Skill == "":
+	case f.skill == "":
 		return problem.Inputf("for example `evolve cases generate --skill dataviz`; `evolve status` lists the skills", "cases are generated for a skill: --skill NAME")
-	case f.N < 1 || f.N > maxGenerated:
-		return problem.Inputf("for example -n 20", "-n %d is not between 1 and %d", f.N, maxGenerated)
-	case !eval.IsAmount(f.Caps.CostUSD) || f.Caps.Tokens < 0 || f.Caps.Duration < 0:
-		return problem.Inputf("0 means no cap", "a cap cannot be negative")
+	case f.count < 1 || f.count > maxGenerated:
+		return problem.Inputf("for example -n 20", "-n %d is not between 1 and %d", f.count, maxGenerated)
 	}
-	return nil
+	return f.Check()
 }
 
 // A generateReport is what `evolve cases generate --json` prints: schema 1.
@@ -87,31 +75,31 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	runner, err := a.runner(&runFlags{who: f.who})
+	runner, err := a.runner(&runFlags{who: f.Who})
 	if err != nil {
 		return err
 	}
-	g, err := runner.PrepareGeneration(ctx, f.GenerateOptions)
+	g, err := runner.PrepareGeneration(ctx, campaign.GenerateOptions{Spec: f.Who.Spec(), Skill: f.skill, N: f.count, Caps: f.Caps, WallClock: f.WallClock})
 	defer func() { g.Close() }() // with an error too
 	if err != nil {
 		return err
 	}
 	fc := g.Forecast
 	a.Say("%s", fc)
-	if f.dryRun {
+	if f.DryRun {
 		if a.JSON {
 			return a.PrintJSON(fc)
 		}
 		return nil
 	}
-	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend about %s?", "nothing was spent", "lower -n, or use --yes"); err != nil {
+	if err := approveSpending(a, f.Yes, f.Over, fc.CostUSD, "Spend about %s?", "nothing was spent", "lower -n, or use --yes"); err != nil {
 		return err
 	}
 	made, err := g.Run(ctx)
 	if made == nil {
 		return err
 	}
-	r := &generateReport{Schema: 1, Skill: f.Skill, Wanted: f.N, Stats: made.Stats, Added: []listedCase{}, Left: made.Splits, Spent: made.Spent, Stop: made.Stop}
+	r := &generateReport{Schema: 1, Skill: f.skill, Wanted: f.count, Stats: made.Stats, Added: []listedCase{}, Left: made.Splits, Spent: made.Spent, Stop: made.Stop}
 	for i := range made.Added {
 		r.Added = append(r.Added, listed(&made.Added[i]))
 	}

@@ -65,8 +65,8 @@ func remembered(s *harvest.Session, turn int) (r harvest.Reading, ok bool) {
 }
 
 var (
-	front = lazyregexp.New(`\A---\n(?s:.*?)\n---\n`)
-	entry = lazyregexp.New(`\[([^\]\n]+)\]\([^)\n]+\.md\)`)
+	front  = lazyregexp.New(`\A---\n(?s:.*?)\n---\n`)
+	listed = lazyregexp.New(`\[([^\]\n]+)\]\([^)\n]+\.md\)`)
 )
 
 // note is what an agent noted in its own memory: the first paragraph of a file, without what
@@ -74,5 +74,5 @@ var (
 func note(added string) string {
 	added = strings.TrimLeft(front.ReplaceAllString(added, ""), "\n")
 	added, _, _ = strings.Cut(added, "\n\n")
-	return entry.ReplaceAllString(added, "$1")
+	return listed.ReplaceAllString(added, "$1")
 }

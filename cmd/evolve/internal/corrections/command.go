@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,11 +35,10 @@ type Parts struct {
 }
 
 type flags struct {
-	campaign.ReadingOptions
-	who               backend.Flags
-	over              float64
-	read, dryRun, yes bool
-	most              int
+	backend.Spending
+	skill string
+	read  bool
+	most  int
 }
 
 // Command is `evolve corrections`.
@@ -70,7 +68,7 @@ a rule; rules that no model has put together are grouped by their words.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				f.Skill = args[0]
+				f.skill = args[0]
 			}
 			return p.run(c.Context(), f)
 		},
@@ -79,24 +77,18 @@ a rule; rules that no model has put together are grouped by their words.`,
 	fl.SortFlags = false
 	fl.IntVarP(&f.most, "count", "n", 10, "rules to show")
 	fl.BoolVar(&f.read, "read", false, "have a model read what was not read yet")
-	f.who.Register(fl)
-	fl.Float64Var(&f.Caps.CostUSD, "max-cost-usd", 0, "dollars at most")
-	fl.Int64Var(&f.Caps.Tokens, "max-tokens", 0, "tokens at most")
-	fl.DurationVar(&f.Caps.Duration, "max-duration", 0, "time at most, for example 10m")
-	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one call")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "with --read: print the forecast and stop")
-	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
-	backend.ConfirmOverFlag(fl, &f.over)
+	f.Register(fl, "with --read: print the forecast and stop")
 	return c
 }
 
 func (p Parts) run(ctx context.Context, f *flags) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
 	switch {
-	case !eval.IsAmount(f.Caps.CostUSD) || f.Caps.Tokens < 0 || f.Caps.Duration < 0:
-		return problem.Inputf("0 means no cap", "a cap cannot be negative")
 	case f.most < 1:
 		return problem.Inputf("for example -n 10", "-n %d is less than 1", f.most)
-	case f.dryRun && !f.read:
+	case f.DryRun && !f.read:
 		return problem.Inputf("`evolve corrections --read --dry-run`", "without --read nothing is spent: --dry-run has nothing to forecast")
 	}
 	db, err := p.Store(ctx)
@@ -107,18 +99,18 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	if err != nil {
 		return err
 	}
-	if f.Skill != "" {
-		if err := ingest.Known(ctx, db, reg, f.Skill); err != nil {
+	if f.skill != "" {
+		if err := ingest.Known(ctx, db, reg, f.skill); err != nil {
 			return err
 		}
 	}
 	var stop error
 	if f.read {
-		if stop, err = p.read(ctx, f); err != nil || f.dryRun {
+		if stop, err = p.read(ctx, f); err != nil || f.DryRun {
 			return err
 		}
 	}
-	r, err := Report(ctx, db, p.Layout(), f.Skill, 0)
+	r, err := Report(ctx, db, p.Layout(), f.skill, 0)
 	if err != nil {
 		return err
 	}
@@ -130,31 +122,30 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 
 // read has a model read. stop is why it ended early; what was read is kept.
 func (p Parts) read(ctx context.Context, f *flags) (stop, err error) {
-	f.Spec = f.who.Spec()
-	runner, err := p.Runner(f.who)
+	runner, err := p.Runner(f.Who)
 	if err != nil {
 		return nil, err
 	}
-	g, err := runner.PrepareReading(ctx, f.ReadingOptions)
+	g, err := runner.PrepareReading(ctx, campaign.ReadingOptions{Spec: f.Who.Spec(), Skill: f.skill, Caps: f.Caps, WallClock: f.WallClock})
 	defer func() { g.Close() }() // with an error too
 	if err != nil {
 		return nil, err
 	}
 	fc := g.Forecast
-	if fc.Calls() == 0 && !f.dryRun {
+	if fc.Calls() == 0 && !f.DryRun {
 		if n := fc.Stats.Unread; n > 0 {
 			p.Terminal.Say("%s not read: their projects' text may not go to %s, see `evolve privacy`", plain.Counted(n, "moment"), fc.Model)
 		}
 		return nil, nil
 	}
 	p.Terminal.Say("%s", fc)
-	if f.dryRun {
+	if f.DryRun {
 		if p.Terminal.JSON {
 			return nil, p.Terminal.PrintJSON(fc)
 		}
 		return nil, nil
 	}
-	if err := p.Approve(f.yes, f.over, fc.CostUSD); err != nil {
+	if err := p.Approve(f.Yes, f.Over, fc.CostUSD); err != nil {
 		return nil, err
 	}
 	done, err := g.Run(ctx)

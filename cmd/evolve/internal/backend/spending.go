@@ -1,0 +1,41 @@
+package backend
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
+)
+
+// A Spending is the flags of a command that asks a model about what is stored: who is asked,
+// and what that may cost.
+type Spending struct {
+	Who       Flags
+	Caps      eval.Caps
+	WallClock time.Duration // of one call
+	Over      float64       // see Config.ConfirmOver
+	DryRun    bool
+	Yes       bool
+}
+
+// Register adds the flags to f; dryRun is the help of --dry-run.
+func (s *Spending) Register(f *pflag.FlagSet, dryRun string) {
+	s.Who.Register(f)
+	f.Float64Var(&s.Caps.CostUSD, "max-cost-usd", 0, "dollars at most")
+	f.Int64Var(&s.Caps.Tokens, "max-tokens", 0, "tokens at most")
+	f.DurationVar(&s.Caps.Duration, "max-duration", 0, "time at most, for example 10m")
+	f.DurationVar(&s.WallClock, "timeout", 5*time.Minute, "wall clock of one call")
+	f.BoolVar(&s.DryRun, "dry-run", false, dryRun)
+	f.BoolVarP(&s.Yes, "yes", "y", false, "do not ask before spending")
+	ConfirmOverFlag(f, &s.Over)
+}
+
+// Check refuses what cannot be meant.
+func (s *Spending) Check() error {
+	if !eval.IsAmount(s.Caps.CostUSD) || s.Caps.Tokens < 0 || s.Caps.Duration < 0 {
+		return problem.Inputf("0 means no cap", "a cap cannot be negative")
+	}
+	return nil
+}
