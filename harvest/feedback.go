@@ -13,10 +13,6 @@ import (
 // about it.
 const Horizon = 3
 
-// order is the highest confidence for a reply that may be a correction or a new
-// request: "use a log scale", "use postgres for the new service".
-const order = .75
-
 // An outcome is the result of one invocation, as the user's turns show it.
 type outcome struct {
 	Feedback
@@ -25,10 +21,11 @@ type outcome struct {
 	final       int   // turn with the accepted answer; -1
 }
 
-// Assess labels every invocation of s by what the user wrote and did next. It reads the
+// Assess labels every invocation of s by what the user wrote and did next. It looks at the
 // next three human turns, three more after a correction, and stops at the next use of
-// the same skill. What a model has read counts more than the lexicon: see Reading. It may
-// be called again.
+// the same skill. What a model has read counts (see Reading); where none has, only words
+// do that are hardly ever anything else, an interruption, and the same request again. It
+// may be called again.
 func Assess(s *Session) {
 	for i := range s.Invocations {
 		s.Invocations[i].Feedback = assess(s, s.Invocations[i]).Feedback
@@ -41,7 +38,9 @@ func assess(s *Session, v Invocation) outcome {
 		return out
 	}
 	used := &s.Turns[v.Turn]
-	if r := used.Reading; r != nil && r.fits(s, v.Turn) {
+	r := used.Reading
+	read := r != nil && r.fits(s, v.Turn)
+	if read {
 		out.read(s, v)
 	} else {
 		out.listen(s, v)
@@ -55,10 +54,22 @@ func assess(s *Session, v Invocation) outcome {
 			out.accepted, out.final = -1, -1
 		}
 	}
+	out.Unread = !read && s.Replied(v.Turn)
 	return out
 }
 
-// listen labels a use by the cues of the lexicon.
+// Replied reports whether the user wrote something that may be about a turn.
+func (s *Session) Replied(turn int) bool {
+	for t := turn + 1; t < len(s.Turns) && t <= turn+Horizon; t++ {
+		if strings.TrimSpace(s.Own(t)) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// listen labels a use by sure cues and by what the user did. What follows a reply that may
+// be feedback, which only a model can tell, is not about the use for sure.
 func (out *outcome) listen(s *Session, v Invocation) {
 	used := &s.Turns[v.Turn]
 	left := -1 // the turn that began another subject
@@ -71,12 +82,14 @@ func (out *outcome) listen(s *Session, v Invocation) {
 	last := min(len(s.Turns)-1, v.Turn+Horizon)
 	for t := v.Turn + 1; t <= last; t++ {
 		prompt, own := s.Turns[t].Prompt, s.Own(t)
+		again := own != "" && near(used.Prompt, prompt)
+		repeated := Feedback{Label: Repeated, Confidence: .8, Evidence: firstWords(own)}
 		if uses(s, t, v.Skill) {
-			if own != "" && (reworks(own) || near(used.Prompt, prompt)) {
-				decide(Feedback{Label: Repeated, Confidence: .8, Evidence: firstWords(own)}, t)
+			if again {
+				decide(repeated, t)
 			}
 			// "/dataviz no, a log scale" corrects the use before it.
-			if f := Classify(arguments(own)); f.Label == Corrected && f.Confidence >= .7 {
+			if f := sure(arguments(own), &s.Turns[t-1]); f.Label == Corrected {
 				decide(f, t)
 				if out.Label == Corrected {
 					out.corrections = append(out.corrections, t)
@@ -84,23 +97,18 @@ func (out *outcome) listen(s *Session, v Invocation) {
 			}
 			break
 		}
-		f := Classify(own)
+		f := s.Heard(t)
 		if f.Label == Unknown && delivers(own) {
 			f = Feedback{Label: Accepted, Confidence: .75, Evidence: firstWords(own)}
 		}
-		if f.Label == Unknown && own != "" && near(used.Prompt, prompt) {
-			f = Feedback{Label: Repeated, Confidence: .7, Evidence: firstWords(own)}
-		}
-		if f.Label == Corrected && f.Confidence <= order && !about(s.Turns[t-1], own) {
-			f = Feedback{Label: Unknown}
+		if f.Label == Unknown && again {
+			f = repeated
 		}
 		switch f.Label {
 		case Corrected:
 			decide(f, t)
 			if out.Label == Corrected {
-				if len(out.corrections) == 0 || f.Confidence >= .5 { // a mere question adds no evidence
-					out.corrections = append(out.corrections, t)
-				}
+				out.corrections = append(out.corrections, t)
 				last = min(len(s.Turns)-1, t+Horizon, v.Turn+3*Horizon) // the reaction to the correction
 				continue
 			}
@@ -111,6 +119,9 @@ func (out *outcome) listen(s *Session, v Invocation) {
 		case Rejected, Repeated:
 			decide(f, t)
 		case Unknown:
+			if Classify(own).Label != Unknown {
+				break
+			}
 			if s.continues(t, own) {
 				continue
 			}
@@ -139,16 +150,10 @@ func lastAnswer(s *Session, from, before int) int {
 	return -1
 }
 
-// reworks reports whether a prompt asks for the same thing again.
-func reworks(prompt string) bool {
-	text := normal(arguments(prompt))
-	return rework.MatchString(text) && len(strings.Fields(text)) <= 12
-}
-
-// near reports whether two prompts are nearly the same request.
+// near reports whether two prompts are the same request, but for a word in ten.
 func near(a, b string) bool {
 	x, y := words(arguments(a)), words(arguments(b))
-	return len(x) >= 3 && len(y) >= 3 && jaccard(x, y) >= .8
+	return len(x) >= 3 && len(y) >= 3 && jaccard(x, y) >= .9
 }
 
 // continues reports whether turn t, of which the person wrote own, continues the subject
@@ -161,14 +166,6 @@ func (s *Session) continues(t int, own string) bool {
 	}
 	shared, all := common(before, text)
 	return all > 0 && 2*shared >= all
-}
-
-// about is continues for a prompt in the form of an order: one word in common is
-// enough, and so is being short.
-func about(before Turn, prompt string) bool {
-	text := normal(prompt)
-	shared, _ := common(before, text)
-	return shared > 0 || len(strings.Fields(text)) <= 5 || anaphor.MatchString(clause(text))
 }
 
 // common counts the longer words of text, and those of them that also occur in the turn

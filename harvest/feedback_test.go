@@ -253,9 +253,13 @@ func TestAssess(t *testing.T) {
 		"too late":               {"unknown 0", []string{"!chart it => done", "ok => a", "yes => b", "1 => c", "thanks, perfect"}},
 		"new subject":            {"unknown 0", []string{"!Make a chart of revenue => done", "Write a parser for the configuration format => written", "thanks, perfect"}},
 		"another order":          {"unknown 0", []string{"!Make a chart of revenue => done", "use postgres for the new service we planned"}},
-		"an order":               {"corrected 1", []string{"!Make a chart of revenue => a linear scale", "use a logarithmic scale for everything please"}},
+		"an order":               {"unknown 0", []string{"!Make a chart of revenue => a linear scale", "use a logarithmic scale for everything please"}},
 		"repeated":               {"repeated 1", []string{"!Make a chart of revenue => done", "Make a chart of revenue => done"}},
-		"skill again":            {"repeated 1,unknown 0", []string{"!Make a chart of revenue => done", "!/dataviz again please => done"}},
+		"skill again":            {"repeated 1,unknown 0", []string{"!Make a chart of revenue => done", "!/dataviz Make a chart of revenue => done"}},
+		"skill, said again":      {"unknown 0,unknown 0", []string{"!Make a chart of revenue => done", "!/dataviz again please => done"}},
+		"no to a question":       {"unknown 0", []string{"!chart it => done. Shall I use a log scale?", "no, in USD", "thanks, perfect"}},
+		"perhaps corrected":      {"unknown 0", []string{"!chart it => done", "hmm, the legend overlaps the bars => moved", "thanks, perfect"}},
+		"corrected, perhaps not": {"corrected 1", []string{"!chart it => done", "no, use a log scale => redrawn", "did we fix the title? => yes", "thanks, perfect"}},
 		"skill on new data":      {"unknown 0,accepted 2", []string{"!Make a chart of revenue => done", "!Make a chart of all of the costs of last year => done", "perfect"}},
 		"corrected by use":       {"corrected 1,accepted 2", []string{"!/dataviz data/revenue.csv => done", "!/dataviz no, use a log scale => done", "perfect"}},
 		"interrupted":            {"rejected 0", []string{"!^chart it => dra", "Write a parser"}},
@@ -279,6 +283,29 @@ func TestAssess(t *testing.T) {
 				t.Error("assessed twice, it says something else")
 			}
 		})
+	}
+}
+
+// A use is unread while the user wrote something after it that no model has read.
+func TestUnread(t *testing.T) {
+	for name, c := range map[string]struct {
+		turns   []string
+		reading *Reading
+		want    bool
+	}{
+		"no reply":     {[]string{"!chart it => done"}, nil, false},
+		"only pasted":  {[]string{"!chart it => done", "```\nx\n```"}, nil, false},
+		"a reply":      {[]string{"!chart it => done", "the title is bigger than the plot"}, nil, true},
+		"a sure reply": {[]string{"!chart it => done", "thanks, perfect"}, nil, true},
+		"interrupted":  {[]string{"!^chart it => dra", "the costs"}, nil, true},
+		"read":         {[]string{"!chart it => done", "the title is bigger than the plot"}, &Reading{Label: Unknown, By: "model"}, false},
+		"misread":      {[]string{"!chart it => done", "thanks"}, &Reading{Label: Corrected, Words: "no", Reply: 1, By: "model"}, true},
+	} {
+		s := session(c.turns...)
+		s.Turns[0].Reading = c.reading
+		if Assess(s); s.Invocations[0].Feedback.Unread != c.want {
+			t.Errorf("%s: %+v, want unread %v", name, s.Invocations[0].Feedback, c.want)
+		}
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// The lexicon reads English replies. It prefers precision: what it does not recognise
-// is Unknown, because a small sample of correctly labelled uses is worth more than a
-// large one with errors.
+// The lexicon reads English replies. It says which of them a model should read first, and
+// where none has read them, its sure cues give labels (see sure): a small sample of
+// correctly labelled uses is worth more than a large one with errors.
 
 // cue is a pattern and the label that it gives. The first cue that matches decides.
 type cue struct {
@@ -32,20 +32,22 @@ const (
 		`exactly(?: (?:what|right|that|like)|[.!]|$)|spot on|nailed it|well spotted|just what i|what i (?:wanted|needed|meant)|happy with)`
 	thanks  = `(?:thanks|thank you|thx|ty|cheers|much appreciated|appreciated|thanks? a lot)`
 	deliver = `(?:commit|push|merge|ship|deploy|release|publish|tag|squash)`
+	it      = `(?:that|this|it|all|the (?:last|changes?|commit|whole|edits?)|everything|those|your|what)\b`
 	// mistake matches descriptions of a result that is not what was asked for.
 	mistake = `(?:wrong|incorrect|broken|not (?:right|correct|what|quite|working|good|it)|a mistake|buggy|bad|ugly|awful|terrible|horrible|` +
 		`unreadable|confusing|cluttered|weird|odd|strange|hard to read|misaligned|off|failing|red)`
 )
 
 // negated matches phrases that begin with "no" but are no refusal.
-var negated = lazyregexp.New(`^no[,. !]*(?:problem|worries|issues?|complaints|need(?: to (?:worry|apologi[sz]e))?|biggie|questions|further (?:changes|questions|comments)|more (?:changes|questions)|that's (?:all|it|fine|perfect|great|good)|that is (?:all|it|fine|perfect|great|good)|it's (?:fine|perfect|great|good)|this is (?:fine|perfect|great|good)|looks good|all good|thanks?|thank you)\b`)
+var negated = lazyregexp.New(`^no[,. !]*(?:problem|worries|issues?|complaints|need(?: to (?:worry|apologi[sz]e))?|biggie|questions|further (?:changes|questions|comments)|more (?:changes|questions)|that(?:'?s| is) (?:all|it|fine|perfect|great|good|ok(?:ay)?|alright|cool)|it's (?:fine|perfect|great|good)|this is (?:fine|perfect|great|good)|looks good|all good|thanks?|thank you)\b`)
 
 // neutral matches a "no" that answers a question of the agent's.
 var neutral = lazyregexp.New(`^(?:no|not)[, ]+(?:idea|preference|opinion|clue|rush|reason|hurry|sure|yet|now|important|necessary|needed|leave (?:it|that|them)|keep (?:it|that|them) (?:as|like)|i (?:don't|do not) (?:know|think so|mind))\b`)
 
 // discard matches orders to throw the work away.
 var discard = cues(
-	[3]any{Rejected, .85, `^(?:no[,. !]*|ok(?:ay)?[,. ]*|please |hmm+[,. ]*|actually[,. ]*|stop[,. !]*|wait[,. ]*|nope[,. ]*)*(?:undo|revert|roll ?back|scrap|discard|throw|ditch|abandon|drop|reset) (?:that|this|it|all|the (?:last|changes?|commit|whole|edits?)|everything|those|your|what)\b`},
+	[3]any{Rejected, .85, `^(?:no[,. !]*|ok(?:ay)?[,. ]*|please |hmm+[,. ]*|actually[,. ]*|stop[,. !]*|wait[,. ]*|nope[,. ]*)*(?:undo|revert|roll ?back) ` + it},
+	[3]any{Rejected, .85, `^(?:no[,. !]*|ok(?:ay)?[,. ]*|please |hmm+[,. ]*|actually[,. ]*|stop[,. !]*|wait[,. ]*|nope[,. ]*)*(?:scrap|discard|throw|ditch|abandon|drop|reset) ` + it},
 	[3]any{Rejected, .8, `^(?:no[,. !]*|ok(?:ay)?[,. ]*|actually[,. ]*)*(?:never ?mind|forget (?:it|that|about it)|i'll do it myself|i will do it myself|i did it myself|start over|let's start over|cancel that|cancel this|abort)\b`},
 	[3]any{Rejected, .75, `^(?:stop|cancel|abort|quit it|undo|revert)[.! ]*$`},
 	[3]any{Rejected, .75, `\b(?:this is|that's|that is|it's) (?:useless|garbage|terrible|awful|nonsense|rubbish|worthless)\b`},
@@ -61,6 +63,8 @@ var refuse = cues(
 // correct matches less direct ones.
 var correct = cues(
 	[3]any{Corrected, .9, `\b(?:that's|that is|thats|this is|it's|its|it is|which is|they're|these are|those are|still|looks|seems|is|are) (?:still |just |completely |totally |all |a bit |so )?` + mistake + `\b`},
+	[3]any{Corrected, .9, `^you (?:forgot|missed|removed|did(?:n't| not))\b`},
+	[3]any{Corrected, .9, `^(?:(?:it|this|that) )?(?:still )?(?:does|did)(?:n't| not) [^?]*$`},
 	[3]any{Corrected, .9, `\b(?:i (?:said|asked (?:for|you|to)|meant|wanted|told you|specified|did(?:n't| not) (?:ask|want|mean|say))|as i said|like i said|you (?:forgot|missed|ignored|skipped|misunderstood|misread|left out|did(?:n't| not)|have(?:n't| not)|should(?:n't| not)? have|were supposed|broke|removed|dropped|lost|deleted|overwrote|hallucinated|invented|swapped|mixed up|duplicated))\b`},
 	[3]any{Corrected, .85, `\b(?:does(?:n't| not)|did(?:n't| not)|is(?:n't| not)|are(?:n't| not)|was(?:n't| not)|won't|still not|not) (?:work|compile|build|run|render|show|pass|match|fit|load|display|apply|quite|correct|right|working|showing|rendering|there|what|be|include|handle|look|updated|fixed|labell?ed)`},
 	[3]any{Corrected, .85, `\b(?:still|again) (?:fails?|failing|broken|wrong|contains?|includes?|see|seeing|get|getting|shows?|has|have|missing|using|uses|says|linear|the same)\b`},
@@ -138,26 +142,65 @@ func Classify(own string) Feedback {
 	return Feedback{Label: label, Confidence: confidence, Evidence: firstWords(own)}
 }
 
-// Sure is Classify, of the cues alone that were right in 85 % or more of their replies in
-// sessions that a model had read (docs/benchmarks.md): that something is wrong, an order
-// to deliver the work, and praise in few words. A reply says something of the turn before
-// it.
-func Sure(own string) Feedback {
+// Sure is Classify of a reply to an answer that is not known, by sure cues alone.
+func Sure(own string) Feedback { return sure(own, &Turn{}) }
+
+// Heard is what the reply in turn t, which is not the first, surely says of the turn
+// before it.
+func (s *Session) Heard(t int) Feedback { return sure(s.Own(t), &s.Turns[t-1]) }
+
+// sure is Classify of a reply to a turn, of the cues alone that were right in 85 % or more
+// of the replies that they were measured on: see docs/benchmarks.md. The cues that answer a
+// question as well ("no, …", "undo it", "it doesn't") count only if the turn ended with a
+// statement.
+func sure(own string, before *Turn) Feedback {
 	f := Classify(own)
 	text := normal(own)
 	head := clause(text)
-	switch {
-	case f.Label == Corrected && correct[0].re.MatchString(head), f.Label == Accepted && accept[deliveries].re.MatchString(head),
-		f.Label == Accepted && accept[0].re.MatchString(head) && len(strings.Fields(text)) <= shortPraise && !strings.Contains(text, "?"):
-		return f
+	yes := false
+	switch f.Label {
+	case Corrected:
+		yes = correct[wrong].re.MatchString(head) || correct[forgot].re.MatchString(head) ||
+			states(before) && (refuse[no].re.MatchString(text) || refuse[bareNo].re.MatchString(text) || correct[fails].re.MatchString(head))
+	case Rejected:
+		yes = discard[undo].re.MatchString(head) && states(before)
+	case Accepted:
+		yes = accept[deliveries].re.MatchString(head) ||
+			accept[praises].re.MatchString(head) && len(strings.Fields(text)) <= shortPraise && !strings.Contains(text, "?")
 	}
-	return Feedback{Label: Unknown}
+	if !yes {
+		return Feedback{Label: Unknown}
+	}
+	return f
 }
 
+// The sure cues are these of their lists; behind each is how many of the replies that it gave
+// a label were given the right one.
 const (
-	deliveries  = 4  // index of the cue in accept
-	shortPraise = 25 // words
+	undo        = 0    // of discard: 10 of 10
+	no, bareNo  = 0, 1 // of refuse: 84 of 86
+	wrong       = 0    // of correct: 15 of 17
+	forgot      = 1    // of correct: 29 of 29
+	fails       = 2    // of correct: 20 of 21
+	praises     = 0    // of accept, in few words: 8 of 9
+	deliveries  = 4    // of accept: 61 of 63
+	shortPraise = 25   // words
 )
+
+// ending is how much of the end of an answer is looked at for a question, in bytes: behind
+// it, there often are its options, and what speaks for each.
+const ending = 600
+
+// asking matches questions and offers, and requests to decide or to look.
+var asking = lazyregexp.New(`\?(?:[\s"'”’)\]*_` + "`" + `]|$)|\b(?:let me know|tell me|say the word|your call|up to you|check with you|` +
+	`if you(?:'d| would)? (?:want|like|prefer)|would you like|do you want|want me to|shall i|should i)\b`)
+
+// states reports whether a turn ended with a statement, or was stopped before it could:
+// then a "no" answers no question.
+func states(t *Turn) bool {
+	end := t.Answer[max(0, len(t.Answer)-ending):]
+	return (strings.TrimSpace(end) != "" || t.Interrupted) && !asking.MatchString(normal(end))
+}
 
 func classify(text string) (Label, float64) {
 	head := clause(text)

@@ -91,7 +91,7 @@ func TestMineCorrected(t *testing.T) {
 
 // Several corrections of one use are one rubric, in their order.
 func TestMineCorrections(t *testing.T) {
-	s := at(session("!Make a chart of data/revenue.csv => Linear.", "no, use a log scale => Log.", "did we fix the title? => Yes.",
+	s := at(session("!Make a chart of data/revenue.csv => Linear.", "no, use a log scale => Log.", "show it to me => Here it is.",
 		"no, the title is still wrong => Title.", "thanks"), "s1", 0)
 	cases, _ := mine(t, Miner{}, s)
 	if len(cases) != 1 || len(cases[0].Checks) != 1 || cases[0].Reference != "Title." {
@@ -218,7 +218,7 @@ func TestMineOutcomes(t *testing.T) {
 		"unknown":         {"Unknown:1 Cases:1 silent", []string{"!Make a chart of revenue => done"}},
 		"rejected":        {"Rejected:1 Cases:1 corrected", []string{"!Make a chart of revenue => done", "undo that"}},
 		"repeated":        {"Repeated:1 Unknown:1 Cases:2 corrected silent", []string{"!Make a chart of revenue => done", "!Make a chart of revenue => done"}},
-		"low confidence":  {"Corrected:1 Cases:1 silent", []string{"!Make a chart of revenue => done", "did we fix the axis?"}},
+		"for a model":     {"Unknown:1 Cases:1 silent", []string{"!Make a chart of revenue => done", "did we fix the axis?"}},
 		"no answer":       {"Accepted:1 NoAnswer:1 Cases:1 accepted", []string{"!Make a chart of revenue", "thanks"}},
 		"not replayable":  {"Accepted:1 NotReplayable:1", []string{"!/dataviz => done", "thanks"}},
 		"number":          {"Corrected:1 NotReplayable:1", []string{"!1 => done", "no, the other one"}},

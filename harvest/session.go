@@ -204,6 +204,8 @@ type Feedback struct {
 	Turn     int    `json:"turn,omitempty"` // index of the turn with the evidence
 	// By is the reader of the words, if that was not the lexicon: "model".
 	By string `json:"by,omitempty"`
+	// Unread: the user wrote something after the use, and no model has read it.
+	Unread bool `json:"unread,omitempty"`
 }
 
 // A Problem is a part of a file that could not be read, and why. It never ends the

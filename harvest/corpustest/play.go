@@ -52,13 +52,13 @@ func (s *session) attachments() {
 
 // turn is one message of the user's and what follows, about size bytes.
 func (s *session) turn(i, size int) {
-	end := s.out.Len() + size
+	end, before := s.out.Len()+size, s.prompt
 	s.prompt = uuid(s.Rand)
 	s.m.Turns++
 	if i == 0 {
 		s.use(s.n % len(uses))
 	} else {
-		s.react()
+		s.react(before)
 	}
 	s.bookkeeping("last-prompt", `"lastPrompt":"elided"`)
 	for rounds := 0; s.out.Len() < end-2000 && rounds < 400; rounds++ {
@@ -125,15 +125,16 @@ func (s *session) request() string {
 	return text
 }
 
-// react is a message after a use of a skill: about it, or about something else.
-func (s *session) react() {
+// react is a message after a use of a skill: about it, or about something else. before is
+// the turn that it follows.
+func (s *session) react(before string) {
 	last := &s.m.Invocations[len(s.m.Invocations)-1]
 	mine := last.Session == s.file.id && last.Label == "" && !last.Failed
 	switch k := s.IntN(4); {
 	case k < 2 && mine:
 		label := []harvest.Label{harvest.Corrected, harvest.Accepted}[k]
-		for j := range s.m.Invocations { // one turn may have used two
-			if v := &s.m.Invocations[j]; v.Session == last.Session && v.Turn == last.Turn {
+		for j := range s.m.Invocations { // one turn may have used two; behind another message, it is about that
+			if v := &s.m.Invocations[j]; v.Session == last.Session && v.Turn == last.Turn && v.Turn == before {
 				v.Label = label
 			}
 		}

@@ -155,16 +155,6 @@ func fullest(sessions []*harvest.Session) map[[2]string]*harvest.Session {
 	return out
 }
 
-// replied reports whether the user wrote something that may be about a turn.
-func replied(s *harvest.Session, turn int) bool {
-	for t := turn + 1; t < len(s.Turns) && t <= turn+harvest.Horizon; t++ {
-		if strings.TrimSpace(s.Own(t)) != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // inPlay reports whether a skill was used in a turn.
 func inPlay(s *harvest.Session, turn int, skill string) bool {
 	return slices.ContainsFunc(s.Invocations, func(v harvest.Invocation) bool {
@@ -175,7 +165,7 @@ func inPlay(s *harvest.Session, turn int, skill string) bool {
 // count counts a turn. ok: it was corrected.
 func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
 	f.Turns++
-	if replied(s, t) {
+	if s.Replied(t) {
 		f.Replied++
 	}
 	turn := &s.Turns[t]
@@ -188,7 +178,7 @@ func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
 		f := s.Invocations[i].Feedback // as it is counted everywhere
 		label, words, reply = f.Label, f.Evidence, f.Turn
 	} else if t+1 < len(s.Turns) {
-		heard := harvest.Sure(s.Own(t + 1))
+		heard := s.Heard(t + 1)
 		label, words = heard.Label, heard.Evidence
 	}
 	switch label {

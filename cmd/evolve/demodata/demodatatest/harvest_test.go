@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/claude"
+	"github.com/skill-evolve/evolve/harvest/reading"
 )
 
 // The committed files must come through the real harvest as what they were
@@ -25,7 +26,7 @@ func TestHarvestMinesTheHistory(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("read sessions: %v, problems %v", err, problems)
 	}
-	cases, stats, err := harvest.Mine(t.Context(), sessions, w.Skill, harvest.Miner{Model: w.Model()})
+	_, stats, err := harvest.Mine(t.Context(), sessions, w.Skill, harvest.Miner{Model: w.Model()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +35,15 @@ func TestHarvestMinesTheHistory(t *testing.T) {
 	}
 	if len(stats.Fallbacks) > 0 {
 		t.Errorf("the miner's checks were not used: %v", stats.Fallbacks)
+	}
+	// In the demo, a model then reads what is not sure without one.
+	reader := reading.Reader{Model: w.Model()}
+	if _, err := reader.Uses(t.Context(), sessions, w.Skill); err != nil {
+		t.Fatal(err)
+	}
+	cases, read, err := harvest.Mine(t.Context(), sessions, w.Skill, harvest.Miner{Model: w.Model()})
+	if err != nil || read.Corrected < stats.Corrected {
+		t.Fatalf("read: %+v, %v; before: %+v", read, err, stats)
 	}
 	splits.Assign(cases)
 	heldOut := map[string]bool{}
