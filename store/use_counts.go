@@ -26,6 +26,7 @@ type SkillUse struct {
 	Rejected  int
 	Repeated  int
 	Abandoned int
+	Unread    int       // what the user wrote after them was not read by a model
 	Headless  int       // uses in sessions that a program drove, and by subagents: in none of the others
 	Last      time.Time // zero if no use has a time
 }
@@ -36,30 +37,25 @@ func (u *SkillUse) Failed() int { return u.Corrected + u.Rejected + u.Repeated }
 // Plus adds up the uses of one skill under two names.
 func (u SkillUse) Plus(v SkillUse) SkillUse {
 	u.Uses, u.Accepted, u.Corrected, u.Rejected = u.Uses+v.Uses, u.Accepted+v.Accepted, u.Corrected+v.Corrected, u.Rejected+v.Rejected
-	u.Repeated, u.Abandoned, u.Headless = u.Repeated+v.Repeated, u.Abandoned+v.Abandoned, u.Headless+v.Headless
+	u.Repeated, u.Abandoned, u.Unread, u.Headless = u.Repeated+v.Repeated, u.Abandoned+v.Abandoned, u.Unread+v.Unread, u.Headless+v.Headless
 	if v.Last.After(u.Last) {
 		u.Last = v.Last
 	}
 	return u
 }
 
-// usesOf are the arguments of countUses.
-func usesOf(skill string) []any {
-	return []any{skill, string(harvest.Accepted), string(harvest.Corrected), string(harvest.Rejected), string(harvest.Repeated), string(harvest.Abandoned)}
-}
-
 // countOf counts the rows of distinctUses.
-const countOf = `coalesce(sum(NOT headless), 0), coalesce(sum(NOT headless AND label = ?2), 0), coalesce(sum(NOT headless AND label = ?3), 0),
-	coalesce(sum(NOT headless AND label = ?4), 0), coalesce(sum(NOT headless AND label = ?5), 0), coalesce(sum(NOT headless AND label = ?6), 0),
-	max(CASE WHEN NOT headless THEN at END), coalesce(sum(headless), 0)`
+const countOf = `coalesce(sum(NOT headless), 0), coalesce(sum(NOT headless AND label = 'accepted'), 0), coalesce(sum(NOT headless AND label = 'corrected'), 0),
+	coalesce(sum(NOT headless AND label = 'rejected'), 0), coalesce(sum(NOT headless AND label = 'repeated'), 0), coalesce(sum(NOT headless AND label = 'abandoned'), 0),
+	max(CASE WHEN NOT headless THEN at END), coalesce(sum(headless), 0), coalesce(sum(NOT headless AND body ->> '$.feedback.unread'), 0)`
 
 // countUses counts the uses of the skill ?1: one row, even if there are none.
 const countUses = `SELECT ?1, ` + countOf + ` FROM (` + distinctUses + `) WHERE skill = ?1`
 
 // uncounted lists the skills whose uses have changed since they were counted.
-const uncounted = `SELECT DISTINCT skill FROM invocations EXCEPT SELECT skill FROM use_counts WHERE headless IS NOT NULL`
+const uncounted = `SELECT DISTINCT skill FROM invocations EXCEPT SELECT skill FROM use_counts WHERE unread IS NOT NULL`
 
-const readCounts = `SELECT skill, uses, accepted, corrected, rejected, repeated, abandoned, last, headless
+const readCounts = `SELECT skill, uses, accepted, corrected, rejected, repeated, abandoned, last, headless, unread
 	FROM use_counts WHERE uses + headless > 0 ORDER BY uses DESC, skill`
 
 // SkillUses counts all uses, the most used skill first. Counts are stored until a
@@ -82,7 +78,7 @@ func (s *Store) SkillUses(ctx context.Context) ([]SkillUse, error) {
 				return err
 			}
 			for _, name := range names {
-				if _, err := t.Exec(`INSERT OR REPLACE INTO use_counts `+countUses, usesOf(name)...); err != nil {
+				if _, err := t.Exec(`INSERT OR REPLACE INTO use_counts `+countUses, name); err != nil {
 					return err
 				}
 			}
@@ -104,7 +100,7 @@ func (s *Store) countAll(ctx context.Context) ([]SkillUse, error) {
 	}
 	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], uncounted)
 	for _, name := range names {
-		more, e := sqlite.Query(ctx, s.DB, scanUse, countUses, usesOf(name)...)
+		more, e := sqlite.Query(ctx, s.DB, scanUse, countUses, name)
 		err, uses = errors.Join(err, e), append(uses, more...)
 	}
 	uses = slices.DeleteFunc(uses, func(u SkillUse) bool { return u.Uses+u.Headless == 0 })
@@ -116,7 +112,7 @@ func (s *Store) countAll(ctx context.Context) ([]SkillUse, error) {
 func (s *Store) counted(ctx context.Context) ([]SkillUse, error) {
 	// One statement, so that both come from one moment.
 	uses, err := sqlite.Query(ctx, s.DB, scanUse, `SELECT * FROM (`+readCounts+`) UNION ALL
-		SELECT '', -1, 0, 0, 0, 0, 0, NULL, 0 WHERE EXISTS (`+uncounted+`)`)
+		SELECT '', -1, 0, 0, 0, 0, 0, NULL, 0, 0 WHERE EXISTS (`+uncounted+`)`)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +124,7 @@ func (s *Store) counted(ctx context.Context) ([]SkillUse, error) {
 
 func scanUse(rows *sql.Rows) (u SkillUse, err error) {
 	var last sql.NullInt64
-	err = rows.Scan(&u.Skill, &u.Uses, &u.Accepted, &u.Corrected, &u.Rejected, &u.Repeated, &u.Abandoned, &last, &u.Headless)
+	err = rows.Scan(&u.Skill, &u.Uses, &u.Accepted, &u.Corrected, &u.Rejected, &u.Repeated, &u.Abandoned, &last, &u.Headless, &u.Unread)
 	u.Last = sqlite.FromMicros(last)
 	return u, err
 }

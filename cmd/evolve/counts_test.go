@@ -65,7 +65,7 @@ func mixedHome(t *testing.T) *bedroom {
 		}
 	}
 	use := func(skill string, label harvest.Label) harvest.Invocation {
-		return harvest.Invocation{Skill: skill, Feedback: harvest.Feedback{Label: label, Confidence: 0.9, Evidence: "no"}}
+		return harvest.Invocation{Skill: skill, Feedback: harvest.Feedback{Label: label, Confidence: 0.9, Evidence: "no", Unread: true}}
 	}
 	for range 4 {
 		add(nil, use("tables", harvest.Corrected), use("tables", harvest.Accepted))

@@ -41,6 +41,12 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	ptrs := make([]*harvest.Session, len(sessions))
 	for i := range sessions {
 		ptrs[i] = &sessions[i]
+		was := unread(ptrs[i])
+		if harvest.Assess(ptrs[i]); unread(ptrs[i]) > was { // labelled by an older evolve, by other cues
+			if err := g.Store.SaveReadings(ctx, ptrs[i]); err != nil {
+				return nil, stats, err
+			}
+		}
 	}
 	known, err := g.Store.Cases(ctx, name)
 	if err != nil {
@@ -97,6 +103,16 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	return mined, stats, err
 }
 
+// unread counts the uses in s that no model has read.
+func unread(s *harvest.Session) (n int) {
+	for _, v := range s.Invocations {
+		if v.Feedback.Unread {
+			n++
+		}
+	}
+	return n
+}
+
 // quotation begins the rubric that harvest.Mine writes without a model.
 const quotation = "The user corrected this: «"
 
@@ -145,6 +161,8 @@ type SkillCases struct {
 	Rejected  int    `json:"rejected"`
 	Repeated  int    `json:"repeated"`
 	Abandoned int    `json:"abandoned"`
+	// Unread are uses of which no model has read what the user wrote after them.
+	Unread int `json:"unread"`
 	// Headless are uses in sessions that a program drove, in none of the counts above.
 	Headless int `json:"headless_uses"`
 	Cases    int `json:"cases"`
@@ -168,7 +186,7 @@ func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string
 		if only != "" && u.Skill != only {
 			continue
 		}
-		s := SkillCases{Skill: u.Skill, Uses: u.Uses, Corrected: u.Corrected, Accepted: u.Accepted, Rejected: u.Rejected, Repeated: u.Repeated, Abandoned: u.Abandoned, Headless: u.Headless}
+		s := SkillCases{Skill: u.Skill, Headless: u.Headless}
 		live, err := g.Layout.Live(u.Skill)
 		var unknown *skill.UnknownSkillError
 		switch {
@@ -190,7 +208,11 @@ func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string
 				return nil, fmt.Errorf("mine cases of %s: %w", live.Name, err)
 			}
 			s.NewCases = -len(before)
+			if u, err = g.Uses(ctx, u.Skill); err != nil {
+				return nil, err
+			}
 		}
+		s.Uses, s.Corrected, s.Accepted, s.Rejected, s.Repeated, s.Abandoned, s.Unread = u.Uses, u.Corrected, u.Accepted, u.Rejected, u.Repeated, u.Abandoned, u.Unread
 		cases, err := g.Store.Cases(ctx, u.Skill)
 		if err != nil {
 			return nil, err

@@ -86,6 +86,30 @@ func checkTypes(t *testing.T, g *Ingester) map[string]int {
 	return n
 }
 
+// Labels that an older evolve gave by cues that no longer count are given anew, and so are
+// the cases that were made by them.
+func TestOldLabelsAreGivenAnew(t *testing.T) {
+	ctx := t.Context()
+	g := person(t)
+	s := &harvest.Session{ID: "old", Agent: "claude-code", Path: "/old", Turns: []harvest.Turn{
+		{ID: "1", Prompt: "Make a chart of data/revenue.csv", Answer: "Done. Shall I commit it?"}, {ID: "2", Prompt: "no, I look first"}},
+		Invocations: []harvest.Invocation{{ID: "u", Skill: "dataviz", Signal: harvest.SkillToolUse, Explicit: true,
+			Feedback: harvest.Feedback{Label: harvest.Corrected, Confidence: .9, Evidence: "no, I look first", Turn: 1}}}}
+	if err := g.Store.SaveSession(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	if old, err := g.Uses(ctx, "dataviz"); err != nil || old.Corrected != 1 || old.Unread != 0 {
+		t.Fatalf("%+v, %v", old, err)
+	}
+	mineAll(t, g)
+	if now, err := g.Uses(ctx, "dataviz"); err != nil || now.Uses != 1 || now.Corrected != 0 || now.Unread != 1 {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if cases, err := g.Store.Cases(ctx, "dataviz"); err != nil || len(cases) != 1 || cases[0].Source.Stratum != eval.Silent {
+		t.Errorf("%+v, %v", cases, err)
+	}
+}
+
 // A harvest that asks no model must not cost a skill the checks that a model
 // would have written: they are written when one is there, once, and neither use
 // nor cluster of the case changes.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 )
@@ -32,11 +33,20 @@ func Uses(ctx context.Context, db *store.Store, reg *skill.Registry) ([]store.Sk
 	}), nil
 }
 
-// UsesOf counts the uses of one skill.
-func UsesOf(ctx context.Context, db *store.Store, reg *skill.Registry, name string) (store.SkillUse, error) {
-	all, err := Uses(ctx, db, reg)
+// Uses counts the uses of one skill in g's store.
+func (g *Ingester) Uses(ctx context.Context, name string) (store.SkillUse, error) {
+	reg, err := g.Layout.Registry()
+	if err != nil {
+		return store.SkillUse{}, err
+	}
+	all, err := Uses(ctx, g.Store, reg)
 	if i := slices.IndexFunc(all, func(u store.SkillUse) bool { return u.Skill == name }); i >= 0 {
 		return all[i], err
 	}
 	return store.SkillUse{Skill: name}, err
+}
+
+// UnreadUses says that no model has read n uses, and what that means.
+func UnreadUses(n int) string {
+	return "no model has read " + plain.Counted(n, "use") + ": only sure words count"
 }

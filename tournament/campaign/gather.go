@@ -93,16 +93,15 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 	if err != nil {
 		return fmt.Errorf("mine cases: %w", err)
 	}
-	reg, err := c.runner.Layout.Registry()
-	if err != nil {
-		return err
-	}
-	uses, err := ingest.UsesOf(ctx, c.db, reg, f.Skill)
+	uses, err := c.runner.ingester(c.db, c.back).Uses(ctx, f.Skill)
 	if err != nil {
 		return err
 	}
 	c.found = append(c.found, fmt.Sprintf("harvest: %d new sessions, %d uses of %s (%d corrected, %d accepted), %d new cases",
 		h.Sessions, uses.Uses, f.Skill, uses.Corrected, uses.Accepted, stats.Cases))
+	if uses.Unread > 0 {
+		c.found = append(c.found, "harvest: "+ingest.UnreadUses(uses.Unread))
+	}
 	if n := len(h.Problems); n > 0 {
 		c.found = append(c.found, fmt.Sprintf("harvest: %d places could not be read; `evolve harvest` lists them", n))
 	}
