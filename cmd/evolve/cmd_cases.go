@@ -107,6 +107,13 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 		}
 		n := ingest.SplitCounts(cases)
 		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", plain.Counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
+		uses, err := g.Uses(ctx, name)
+		if err != nil {
+			return err
+		}
+		if uses.Unread > 0 {
+			fmt.Fprintf(&b, "%s; `evolve corrections %s --read` has them read\n", ingest.UnreadUses(uses.Unread), name)
+		}
 	}
 	return a.Print(struct {
 		Schema int          `json:"schema"`

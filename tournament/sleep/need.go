@@ -15,6 +15,8 @@ type Use struct {
 	// Failed: the user corrected, rejected or repeated it. Repeated: the
 	// last.
 	Failed, Repeated bool
+	// Unread: it may have failed, but no model has read what the user wrote after it.
+	Unread bool
 	// The cost of the turn in which it was used; nil is unknown.
 	LatencyMS, Tokens *int64
 }
@@ -30,6 +32,7 @@ const (
 type Need struct {
 	Uses   int     // of the incumbent, within the window
 	Failed int     // of them
+	Unread int     // of them
 	Fresh  int     // failures that no tournament has learned from
 	Rate   float64 // of failures, (Failed+1)/(Uses+2)
 	Gain   float64 // failures a week: rate × use
@@ -57,6 +60,9 @@ func NeedOf(uses []Use, since, searched, now time.Time) (n Need) {
 				n.Fresh++
 			}
 		}
+		if u.Unread {
+			n.Unread++
+		}
 	}
 	n.Rate = float64(n.Failed+1) / float64(n.Uses+2)
 	weeks := max(1, now.Sub(from).Hours()/24/7) // a first day is no week
@@ -67,6 +73,9 @@ func NeedOf(uses []Use, since, searched, now time.Time) (n Need) {
 		n.when = "of the live text"
 	}
 	n.Why = fmt.Sprintf("%d of %d uses %s failed (corrected, rejected or repeated)", n.Failed, n.Uses, n.when)
+	if n.Unread > 0 {
+		n.Why += fmt.Sprintf(", %d more were not read by a model", n.Unread)
+	}
 	if !searched.IsZero() {
 		n.Why += fmt.Sprintf(", %d since the last search", n.Fresh)
 	}

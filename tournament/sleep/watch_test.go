@@ -137,6 +137,12 @@ func TestNeed(t *testing.T) {
 	if n := NeedOf(uses, time.Time{}, time.Time{}, now.AddDate(1, 0, 0)); n.Uses != 0 || n.Gain != 0 || n.Enough {
 		t.Errorf("a year later: %+v, want nothing", n)
 	}
+	for i := range 4 {
+		uses[i].Failed, uses[i].Unread = false, true
+	}
+	if n := NeedOf(uses, time.Time{}, time.Time{}, now); n.Unread != 4 || !strings.Contains(n.Why, "repeated), 4 more were not read by a model") {
+		t.Errorf("%+v: want 4 that may have failed", n)
+	}
 }
 
 // A life is how a version does in real sessions.

@@ -243,7 +243,7 @@ func (rd *Reader) unfinished(ctx context.Context, name string, last *record.Run)
 }
 
 func (s *Skill) count(u store.SkillUse) {
-	s.Uses, s.Corrected, s.Rejected, s.Repeated, s.Accepted = u.Uses, u.Corrected, u.Rejected, u.Repeated, u.Accepted
+	s.Uses, s.Corrected, s.Rejected, s.Repeated, s.Accepted, s.Unread = u.Uses, u.Corrected, u.Rejected, u.Repeated, u.Accepted, u.Unread
 	if u.Uses > 0 {
 		rate := float64(u.Corrected) / float64(u.Uses)
 		s.CorrectionRate = &rate

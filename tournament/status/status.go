@@ -58,6 +58,7 @@ type Skill struct {
 	Rejected  int      `json:"rejected"`
 	Repeated  int      `json:"repeated"`
 	Accepted  int      `json:"accepted"`
+	Unread    int      `json:"unread"` // uses of which no model has read what the user wrote after them
 	// CorrectionRate is the share of the uses that were corrected; null without uses.
 	CorrectionRate *float64           `json:"correction_rate"`
 	LastUse        *time.Time         `json:"last_use"`

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -59,6 +60,13 @@ func (r *Report) Text(w int, all bool) string {
 		b.WriteString(typed("! ", "evolve projects allow --all", "no new session is read before you choose", w))
 	} else if r.NotRead > 0 {
 		b.WriteString(typed("! ", "evolve projects list", plain.Counted(r.NotRead, "session")+" of undecided projects stay unread", w))
+	}
+	unread := 0
+	for _, s := range r.Skills {
+		unread += s.Unread
+	}
+	if unread > 0 {
+		b.WriteString(typed("! ", "evolve corrections --read", ingest.UnreadUses(unread), w))
 	}
 	b.WriteString(typed("next: ", r.Next.Command, r.Next.Text, w))
 	return strings.TrimPrefix(b.String(), "\n")

@@ -42,7 +42,8 @@ func (s *Worker) uses(ctx context.Context, name string, took map[store.Turn]stor
 		case harvest.Corrected, harvest.Rejected, harvest.Repeated:
 			bad = true
 		}
-		use := sleep.Use{Session: u.Session, At: u.Time, Version: u.TextHash, Failed: bad, Repeated: u.Feedback.Label == harvest.Repeated}
+		use := sleep.Use{Session: u.Session, At: u.Time, Version: u.TextHash, Failed: bad, Repeated: u.Feedback.Label == harvest.Repeated,
+			Unread: u.Feedback.Unread && u.Feedback.Label == harvest.Unknown}
 		if use.Version == "" && version != nil {
 			use.Version = version(&u)
 		}

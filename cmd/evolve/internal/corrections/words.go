@@ -73,7 +73,7 @@ func words(r *corrections.Report, f *flags) string {
 		}
 	}
 	if n.Replied > n.Read && !f.read {
-		fmt.Fprintf(&b, "\nnext: `evolve corrections --read --dry-run` says what it costs to have the other %d read\n", n.Replied-n.Read)
+		fmt.Fprintf(&b, "\nno model has read %d of the replies: only sure words count\nnext: `evolve corrections --read --dry-run` says what it costs to have them read\n", n.Replied-n.Read)
 	}
 	return b.String()
 }

@@ -47,6 +47,13 @@ func (r *Report) Print(a *term.Terminal) error {
 			return err
 		}
 	}
+	unread := 0
+	for _, s := range r.Skills {
+		unread += s.Unread
+	}
+	if unread > 0 {
+		fmt.Fprintf(&b, "\n%s; `evolve corrections --read` has them read\n", ingest.UnreadUses(unread))
+	}
 	b.WriteString(learned.Learned(r.Learned))
 	if n := len(r.Problems); n > 0 {
 		fmt.Fprintf(&b, "\n%d places could not be read; everything else was:\n", n)
