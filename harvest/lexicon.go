@@ -142,9 +142,6 @@ func Classify(own string) Feedback {
 	return Feedback{Label: label, Confidence: confidence, Evidence: firstWords(own)}
 }
 
-// Sure is Classify of a reply to an answer that is not known, by sure cues alone.
-func Sure(own string) Feedback { return sure(own, &Turn{}) }
-
 // Heard is what the reply in turn t, which is not the first, surely says of the turn
 // before it.
 func (s *Session) Heard(t int) Feedback { return sure(s.Own(t), &s.Turns[t-1]) }

@@ -98,7 +98,7 @@ func TestGold(t *testing.T) {
 	t.Logf("%d labels, %d without a session; %+v, %v", len(want)+gone, gone, stats, err)
 	var label, prevent, replay, alone tally
 	for p, g := range want {
-		alone.add(g.Label, string(harvest.Sure(p.s.Own(p.turn+1)).Label))
+		alone.add(g.Label, string(p.s.Heard(p.turn+1).Label))
 		got := p.s.Turns[p.turn].Reading
 		if got == nil {
 			label.add(g.Label, "unread")
