@@ -41,36 +41,19 @@ func Compare(differences []float64, level float64) Estimate {
 	if !(level > 0 && level < 1) {
 		level = intervalLevel
 	}
-	e := Estimate{Low: -1, High: 1, Level: level}
 	var d []float64
 	missing, clipped := 0, 0
 	for _, x := range differences {
-		switch {
-		case math.IsNaN(x):
+		if math.IsNaN(x) {
 			missing++
 			continue
-		case x > 0:
-			e.Wins++
-		case x < 0:
-			e.Losses++
-		default:
-			e.Ties++
 		}
 		if x < -1 || x > 1 {
 			clipped++
 		}
-		d = append(d, max(-1, min(1, x)))
+		d = append(d, x)
 	}
-	if e.N = len(d); e.N > 0 {
-		e.Mean = stat.Mean(d, nil)
-		limit := -math.Log((1 - level) / 2)
-		e.Low = lowest(d, e.Mean, limit)
-		floats.Scale(-1, d)
-		e.High = -lowest(d, -e.Mean, limit)
-	}
-	if e.N < few {
-		e.Warnings = append(e.Warnings, fmt.Sprintf("only %d pairs", e.N))
-	}
+	e := compare(d, nil, nil, level)
 	if missing > 0 {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("%d pairs are missing a value", missing))
 	}
@@ -80,17 +63,50 @@ func Compare(differences []float64, level float64) Estimate {
 	return e
 }
 
+// compare is Compare of the means of weight times difference; largest bounds
+// each weight. nil weights are 1. No difference is NaN.
+func compare(differences, weights, largest []float64, level float64) Estimate {
+	e := Estimate{Low: -1, High: 1, Level: level, N: len(differences)}
+	d := make([]float64, e.N)
+	most := 1.0
+	for i, x := range differences {
+		switch {
+		case x > 0:
+			e.Wins++
+		case x < 0:
+			e.Losses++
+		default:
+			e.Ties++
+		}
+		if d[i] = max(-1, min(1, x)); weights != nil {
+			d[i] *= weights[i]
+			most = max(most, largest[i])
+		}
+	}
+	if e.N > 0 {
+		e.Mean = stat.Mean(d, nil)
+		limit := -math.Log((1 - level) / 2)
+		e.Low = max(-1, lowest(d, largest, -most, e.Mean, limit))
+		floats.Scale(-1, d)
+		e.High = min(1, -lowest(d, largest, -most, -e.Mean, limit))
+	}
+	if e.N < few {
+		e.Warnings = append(e.Warnings, fmt.Sprintf("only %d pairs", e.N))
+	}
+	return e
+}
+
 // lowest returns the smallest mean that is not refuted from below: the capital
 // against "the mean is at most m" falls as m rises, and at the sample mean it is
 // at most 1, so the crossing is found by bisection.
-func lowest(d []float64, mean, limit float64) float64 {
-	lo, hi := -1.0, mean
+func lowest(d, largest []float64, lo, mean, limit float64) float64 {
+	hi := mean
 	for range 40 { // 2/2⁴⁰: far below anything that is shown
 		mid := lo + (hi-lo)/2
 		if mid == lo || mid == hi {
 			break
 		}
-		if capital(d, mid) >= limit {
+		if capital(d, largest, mid) >= limit {
 			lo = mid
 		} else {
 			hi = mid
@@ -99,19 +115,24 @@ func lowest(d []float64, mean, limit float64) float64 {
 	return lo // the outer side
 }
 
-// capital is the log of what betting against "the mean is at most m", m > -1,
-// has won. At m = 0 it is a Process fed with d. Elsewhere the stake is scaled
-// by 1+m, the largest loss that d can bring, while above scales by 1+|m|:
-// fairer to small means, and as valid, since no factor is negative.
-func capital(d []float64, m float64) float64 {
+// capital is the log of what betting against "the mean is at most m", m above
+// minus the largest weight, has won. At m = 0 it is a Process fed with d over
+// the largest weight. Elsewhere the stake is scaled by the largest loss that d
+// can bring, largest+m, while evidence.add scales by largest+|m|: fairer to
+// small means, and as valid, since no factor is negative.
+func capital(d, largest []float64, m float64) float64 {
 	var room [8]float64
 	logs := append(room[:0], make([]float64, len(grid))...)
 	for i, lambda := range grid {
 		// A logarithm a bet is slow; 16 factors between 0.05 and 2⁴¹ neither
 		// vanish nor overflow.
-		product, bet := 1.0, lambda/(1+m)
+		product := 1.0
 		for k, x := range d {
-			product *= 1 + bet*(x-m)
+			most := 1.0
+			if largest != nil {
+				most = largest[k]
+			}
+			product *= 1 + lambda/(max(most, -m)+m)*(x-m)
 			if k&15 == 15 {
 				logs[i] += math.Log(product)
 				product = 1

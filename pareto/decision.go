@@ -9,28 +9,45 @@ import (
 // A Verdict is the result of a trial so far.
 type Verdict string
 
-// The verdicts.
+// The verdicts. A trial is open while it is Undecided or Promising.
 const (
 	Promote   Verdict = "promote"
 	Reject    Verdict = "reject"
 	Undecided Verdict = "undecided"
+	Promising Verdict = "promising"
 )
 
-// Routes to a rejection. A route to promotion is the name of the superior
-// objective; the route of an objective shown to be worse is its name, too.
-const routeFutile = "futility"
+// Open reports whether a trial with this verdict goes on.
+func (v Verdict) Open() bool { return v == Undecided || v == Promising }
+
+// routeDropped is the route to a rejection for want of hope. A route to
+// promotion is the name of the superior objective; the route of an objective
+// shown to be worse is its name, too.
+const routeDropped = "dropped"
+
+// promising is the e-value of quality from which a challenger is promising: a
+// text that is no better ever reaches it with probability 1/4 at most.
+const promising = 4
 
 // A Decision is a trial's verdict with its evidence.
 type Decision struct {
 	Verdict Verdict `json:"decision"`
-	// Route is the objective that won or lost the trial, "futility", or ""
-	// while undecided.
+	// Route is the objective that won or lost the trial, "dropped", or ""
+	// while it is open.
 	Route  string `json:"route,omitempty"`
 	Reason string `json:"reason"` // one sentence
 	// EValue is the largest capital of the deciding e-process (quality's,
-	// while undecided), and Alpha its level: decisive at EValue ≥ 1/Alpha.
+	// while the trial is open), and Alpha its level: decisive at EValue ≥
+	// 1/Alpha. Hope is the chance of a gain that matters (hopeless).
 	EValue float64 `json:"e_value"`
 	Alpha  float64 `json:"alpha"`
+	Hope   float64 `json:"hope"`
+	// Gain is the gain in quality to expect in use: the mean, moved towards
+	// what challengers usually gain.
+	Gain float64 `json:"gain"`
+	// Bill is what the challenger's requests cost against the incumbent's, in
+	// sums instead of ratios; 0 if that is unknown.
+	Bill float64 `json:"bill,omitempty"`
 	// Wins, Losses and Ties count the pairs by quality.
 	Wins         int                 `json:"wins"`
 	Losses       int                 `json:"losses"`
@@ -44,14 +61,16 @@ type Decision struct {
 // the running maximum (Process.Max); at 1/level it is decisive.
 type ObjectiveEvidence struct {
 	Objective string   `json:"objective"`
-	Measured  bool     `json:"measured"`  // at least one pair has it
-	Estimate  Estimate `json:"estimate"`  // mean difference, anytime interval
-	Better    float64  `json:"better"`    // against "no better"
-	Within    float64  `json:"within"`    // against "worse by the tolerance or more"
-	Worse     float64  `json:"worse"`     // against "no worse" (quality) or "within tolerance"
-	Smaller   float64  `json:"smaller"`   // against "better by the gain that matters or more"
-	Alpha     float64  `json:"alpha"`     // level of Better and Worse
-	Tolerance float64  `json:"tolerance"` // in the unit of the estimate
+	Measured  bool     `json:"measured"` // at least one pair has it
+	Estimate  Estimate `json:"estimate"` // mean difference, anytime interval
+	// Proved is the estimate at the pair that refuted "no better"; nil if none has.
+	Proved    *Estimate `json:"proved,omitempty"`
+	Better    float64   `json:"better"`           // against "no better"
+	Within    float64   `json:"within"`           // of quality: against "worse by the tolerance or more"
+	Worse     float64   `json:"worse"`            // against "no worse" (quality) or "within tolerance"
+	Beyond    bool      `json:"beyond,omitempty"` // its tolerance: what holds back a promotion
+	Alpha     float64   `json:"alpha"`            // level of Better and Worse
+	Tolerance float64   `json:"tolerance"`        // in the unit of the estimate
 }
 
 // Total is the level of all routes to promotion together.
@@ -87,55 +106,105 @@ func (t *Trial) level(o Objective) float64 { return t.cfg.limits()[o].Alpha }
 func reached(p *Process, alpha float64) bool { return p.peak >= -math.Log(alpha) }
 
 func (t *Trial) better(o Objective) bool { return reached(&t.evidence[o].better, t.level(o)) }
-func (t *Trial) within(o Objective) bool {
-	return reached(&t.evidence[o].within, t.cfg.ToleranceAlpha)
-}
 
 // Measured reports whether any pair has a value of the objective.
 func (t *Trial) Measured(o Objective) bool { return t.evidence[o].n > 0 }
 
-// othersWithin reports whether every measured objective except o is shown to
-// be within its tolerance. Quality is always required, measured or not.
-func (t *Trial) othersWithin(o Objective) bool {
-	for x := range Objective(objectives) {
-		if x != o && (x == Quality || t.Measured(x)) && !t.within(x) {
-			return false
+// Differences in cost that nobody would call worse, a request.
+const (
+	floorUSD    = 0.001
+	floorTokens = 300
+)
+
+// shownBeyond reports whether latency, cost or retries are shown to be beyond
+// their tolerance, beyond whether they hold back a promotion: because of that,
+// or because their mean is.
+func (t *Trial) shownBeyond(o Objective) bool {
+	return reached(&t.evidence[o].worse, t.cfg.GuardAlpha) && !t.trifling(o)
+}
+
+func (t *Trial) beyond(o Objective) bool {
+	e := &t.evidence[o]
+	return o != Quality && e.n > 0 && !t.trifling(o) && (e.mean() < -t.cfg.limits()[o].Tolerance || reached(&e.worse, t.cfg.GuardAlpha))
+}
+
+// trifling reports whether a cost may differ by any ratio: it was compared in
+// tokens, because no price is known, or the difference is a small sum.
+func (t *Trial) trifling(o Objective) bool {
+	if o != Cost {
+		return false
+	}
+	var usd, tokens [2]float64
+	n := 0.0
+	for i := range t.pairs {
+		p := &t.pairs[i]
+		if math.IsNaN(p.Cost) {
+			continue
+		}
+		n++
+		for arm := range usd {
+			usd[arm] += p.Bill.USD[arm]
+			tokens[arm] += p.Bill.Tokens[arm]
 		}
 	}
-	return true
+	priced := usd[0] > 0 || usd[1] > 0
+	return n > 0 && (!priced || usd[1]-usd[0] < floorUSD*n || tokens[1] > 0 && tokens[1]-tokens[0] < floorTokens*n)
+}
+
+// bill is the sum of what the challenger's requests cost over the incumbent's;
+// 0 if it is unknown.
+func (t *Trial) bill() float64 {
+	var usd, tokens [2]float64
+	for i := range t.pairs {
+		for arm := range usd {
+			usd[arm] += t.pairs[i].Bill.USD[arm]
+			tokens[arm] += t.pairs[i].Bill.Tokens[arm]
+		}
+	}
+	for _, sum := range [][2]float64{usd, tokens} {
+		if sum[0] > 0 && sum[1] > 0 {
+			return sum[1] / sum[0]
+		}
+	}
+	return 0
 }
 
 // judge closes the trial if the evidence suffices.
 func (t *Trial) judge() {
-	for o := range Objective(objectives) {
-		if t.better(o) && t.othersWithin(o) {
-			t.verdict, t.route = Promote, o.String()
-			return
-		}
+	if r := t.won(); r != "" {
+		t.verdict, t.route = Promote, r
+		return
 	}
 	for o := range Objective(objectives) {
-		if reached(&t.evidence[o].worse, t.level(o)) {
+		if o == Quality && reached(&t.evidence[o].worse, t.level(o)) || o != Quality && t.shownBeyond(o) {
 			t.verdict, t.route = Reject, o.String()
 			return
 		}
 	}
-	if t.futile() {
-		t.verdict, t.route = Reject, routeFutile
+	if t.hopeless() {
+		t.verdict, t.route = Reject, routeDropped
 	}
 }
 
-// futile reports whether no measured objective can still win by as much as
-// matters. It needs quality at least: without it nothing is known.
-func (t *Trial) futile() bool {
-	if !t.Measured(Quality) {
-		return false
-	}
+// won is the route by which the evidence promotes, "" for none.
+func (t *Trial) won() string {
 	for o := range Objective(objectives) {
-		if t.Measured(o) && !reached(&t.evidence[o].smaller, t.cfg.FutilityAlpha) {
-			return false
+		if t.beyond(o) {
+			return ""
 		}
 	}
-	return true
+	if t.better(Quality) {
+		return Quality.String()
+	}
+	if !reached(&t.evidence[Quality].within, t.cfg.ToleranceAlpha) {
+		return ""
+	}
+	for o := Latency; o < objectives; o++ {
+		if t.better(o) && (o != Cost || t.bill() <= 1) { // usually cheaper is not cheaper if a few answers are far dearer
+			return o.String()
+		}
+	}
+	return ""
 }
 
 // intervalLevel is the largest coverage of a shown interval.
@@ -149,20 +218,18 @@ const sparse = 0.2
 // time and as often as wanted: the rule is applied in Add, so looking changes
 // nothing.
 func (t *Trial) Decide() Decision {
-	d := Decision{Verdict: t.verdict, Route: t.route, Cases: len(t.pairs)}
+	d := Decision{Verdict: t.Verdict(), Route: t.route, Cases: len(t.pairs), Hope: t.hope(Quality), Gain: t.expected(Quality), Bill: t.bill()}
 	limits := t.cfg.limits()
 	for o := range Objective(objectives) {
-		diffs := make([]float64, 0, len(t.pairs))
-		for _, p := range t.pairs {
-			if v := p.values()[o]; !math.IsNaN(v) {
-				diffs = append(diffs, v)
-			}
-		}
 		e := &t.evidence[o]
 		per := ObjectiveEvidence{
-			Objective: o.String(), Measured: t.Measured(o), Estimate: Compare(diffs, t.cfg.IntervalLevel(o)),
-			Better: e.better.Max(), Within: e.within.Max(), Worse: e.worse.Max(), Smaller: e.smaller.Max(),
+			Objective: o.String(), Measured: t.Measured(o), Estimate: t.estimate(o, len(t.pairs)),
+			Better: e.better.Max(), Within: e.within.Max(), Worse: e.worse.Max(), Beyond: t.beyond(o),
 			Alpha: limits[o].Alpha, Tolerance: limits[o].Tolerance,
+		}
+		if e.crossed > 0 {
+			at := t.estimate(o, e.crossed)
+			per.Proved = &at
 		}
 		d.PerObjective = append(d.PerObjective, per)
 		missing := len(t.pairs) - e.n
@@ -185,9 +252,26 @@ func NeverMeasured(o Objective) string {
 	return fmt.Sprintf("%v was never measured and is not part of the verdict", o)
 }
 
+// estimate is of the first n pairs.
+func (t *Trial) estimate(o Objective, n int) Estimate {
+	var d, weights, largest []float64
+	for _, p := range t.pairs[:n] {
+		if v := *Objectives[o].Of(&p); !math.IsNaN(v) {
+			w, most := p.weight()
+			d, weights, largest = append(d, v), append(weights, w), append(largest, most)
+		}
+	}
+	return compare(d, weights, largest, t.cfg.IntervalLevel(o))
+}
+
 // Verdict is the verdict of Decide alone: without the intervals, which take
 // most of its time.
-func (t *Trial) Verdict() Verdict { return t.verdict }
+func (t *Trial) Verdict() Verdict {
+	if t.verdict == Undecided && t.Measured(Quality) && t.evidence[Quality].better.E() >= promising {
+		return Promising
+	}
+	return t.verdict
+}
 
 // EValue is the e-value of Decide, and as cheap as Verdict.
 func (t *Trial) EValue() float64 {
@@ -211,16 +295,10 @@ func (t *Trial) decider() Objective {
 func (t *Trial) deciding(o Objective) (e, alpha float64) {
 	evidence := &t.evidence[o]
 	switch {
-	case t.verdict == Reject && t.route == routeFutile:
-		// The objective that agreed last is the one that decided.
-		e = math.Inf(1)
-		for x := range Objective(objectives) {
-			if t.Measured(x) {
-				e = min(e, t.evidence[x].smaller.Max())
-			}
+	case t.verdict == Reject && t.route != routeDropped:
+		if o != Quality {
+			return evidence.worse.Max(), t.cfg.GuardAlpha
 		}
-		return e, t.cfg.FutilityAlpha
-	case t.verdict == Reject:
 		return evidence.worse.Max(), t.cfg.limits()[o].Alpha
 	default:
 		return evidence.better.Max(), t.cfg.limits()[o].Alpha
@@ -239,9 +317,9 @@ func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason strin
 	case t.verdict == Promote:
 		reason = fmt.Sprintf("%s: e = %.3g reached %.3g, quality is not lower by %g or more (e = %.3g of %.3g), and nothing else is worse than its tolerance",
 			head, e, 1/alpha, per[Quality].Tolerance, per[Quality].Within, 1/t.cfg.ToleranceAlpha)
-	case t.verdict == Reject && t.route == routeFutile:
-		reason = fmt.Sprintf("%s: no gain as large as the smallest that matters (quality %+.2g) is left on any objective, e = %.3g reached %.3g",
-			head, t.cfg.Quality.Gain, e, 1/alpha)
+	case t.verdict == Reject && t.route == routeDropped:
+		reason = fmt.Sprintf("%s: dropped, because the chance of a gain that matters (quality %+.2g) is only %.0f %%",
+			head, t.matters(Quality), 100*t.hope(Quality))
 	case t.verdict == Reject:
 		what := "the challenger is worse"
 		if o != Quality {
@@ -255,13 +333,10 @@ func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason strin
 }
 
 // Outstanding are the objectives that keep a trial from a promotion whatever quality shows:
-// they are measured, and not yet shown to be within their tolerance.
+// they are beyond their tolerance so far.
 func (t *Trial) Outstanding() (open []Objective) {
-	if t.verdict != Undecided {
-		return nil
-	}
-	for o := Latency; o < objectives; o++ {
-		if t.Measured(o) && !t.within(o) {
+	for o := Latency; o < objectives && t.verdict == Undecided; o++ {
+		if t.beyond(o) {
 			open = append(open, o)
 		}
 	}
@@ -276,13 +351,17 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 	if !t.Measured(Quality) {
 		return fmt.Sprintf("quality is missing in all of %s", counted(len(t.pairs)))
 	}
+	s := fmt.Sprintf("%s: e = %.3g of the %.3g that would prove it", head, per[Quality].Better, 1/per[Quality].Alpha)
+	if t.Verdict() == Promising {
+		s += fmt.Sprintf("; promising: %d better and %d worse, and a text that is no better comes as far at most 1 time in %.3g",
+			per[Quality].Estimate.Wins, per[Quality].Estimate.Losses, t.evidence[Quality].better.Max())
+	}
 	var open []string
 	for _, o := range t.Outstanding() {
-		open = append(open, fmt.Sprintf("%v (e = %.3g of %.3g)", o, per[o].Within, 1/t.cfg.ToleranceAlpha))
+		open = append(open, change(o, per[o].Estimate))
 	}
-	s := fmt.Sprintf("%s: e = %.3g of the %.3g that would prove it", head, per[Quality].Better, 1/per[Quality].Alpha)
 	if len(open) > 0 {
-		s += ", not yet shown to be within tolerance: " + strings.Join(open, ", ")
+		s += ", held back by " + strings.Join(open, ", ")
 	}
 	return s
 }
@@ -307,9 +386,8 @@ func (e ObjectiveEvidence) Words() string {
 // change puts an estimate into words in the objective's own direction and unit.
 func change(o Objective, e Estimate) string {
 	if Objectives[o].Ratio {
-		times := func(d float64) float64 { return math.Pow(4, -d) }
 		return fmt.Sprintf("%v ×%.2f (%.0f%% interval ×%.2f to ×%.2f)",
-			o, times(e.Mean), 100*e.Level, times(e.High), times(e.Low))
+			o, Times(e.Mean), 100*e.Level, Times(e.High), Times(e.Low))
 	}
 	if o == Retries { // a Pair counts retries saved
 		return fmt.Sprintf("%v %+.2f (%.0f%% interval %+.2f to %+.2f)", o, 0-e.Mean, 100*e.Level, 0-e.High, 0-e.Low)

@@ -9,36 +9,55 @@ import (
 // ForecastCap is the largest number of cases that Forecast considers.
 const ForecastCap = 2000
 
-// Assumptions of Forecast: cost and latency are both measured, do not change,
-// and differ from case to case with this standard deviation of the log ratio.
-const usualNoise = 0.3
+// A World is what a trial may find: how often the incumbent fails, what the
+// challenger gains, and how much chance there is in it.
+type World struct {
+	Failures float64 // share of uses in which the incumbent fails
+	Gain     float64 // of the challenger, in quality: -0.1 is ten points worse
+	// Replays is how often each arm answers a case; 0 is 1.
+	Replays int
+	// Noise is the standard deviation of the log of a cost or a duration from
+	// run to run of one case; 0 is 0.5, negative that neither is measured.
+	Noise float64
+	// Times is the challenger's true cost over the incumbent's; 0 is 1.
+	Times float64
+}
+
+// usualNoise is of the runs of agents that use tools.
+const usualNoise = 0.5
+
+// difficulty is the standard deviation, in logits, of how hard cases are, for
+// both arms alike.
+const difficulty = 1.5
 
 // forecastTrials is how many trials Forecast simulates: a quantile is
-// accurate to about 5 %.
-const forecastTrials = 400
+// accurate to about 7 %.
+const forecastTrials = 200
 
-// Forecast returns within how many cases a challenger with pass rate passNew
-// is promoted over an incumbent with pass rate passOld on quality: cases50 in
-// half of all trials, cases80 in 80 %. 0 means that more than ForecastCap
-// would be needed, as for any challenger that is not better.
-//
-// It simulates trials under the rule cfg with a fixed seed: one attempt per
-// arm and case, passes independent between the arms (if the same cases fail
-// in both arms, fewer are needed), retries falling with failures, cost and
-// latency unchanged but noisy. The last two have to be shown to be within
-// their tolerance, which takes about 30 cases at any gain. It takes tens of
-// milliseconds at most.
-func Forecast(passOld, passNew float64, cfg Config) (cases50, cases80 int) {
+// Forecast returns within how many cases a challenger is promoted in a world:
+// cases50 in half of all trials, cases80 in 80 %. 0 means that more than
+// ForecastCap would be needed, or that the trial is dropped before, as for any
+// challenger that is not better. It simulates trials under the rule cfg with a
+// fixed seed, and takes up to a tenth of a second.
+func Forecast(w World, cfg Config) (cases50, cases80 int) {
 	if cfg == (Config{}) {
 		cfg = DefaultConfig()
 	}
-	if !(passNew > passOld) {
+	if !(w.Gain > 0) {
 		return 0, 0
 	}
+	cfg.Failures = w.Failures
 	rng := rand.New(rand.NewPCG(2026, 1))
+	draw := w.pairs(rng)
 	ends := make([]int, forecastTrials)
 	for i := range ends {
-		ends[i] = promotedAfter(passOld, passNew, cfg, rng)
+		t := NewTrial(cfg)
+		for t.verdict == Undecided && len(t.pairs) < ForecastCap {
+			t.Add(draw())
+		}
+		if ends[i] = len(t.pairs); t.verdict != Promote {
+			ends[i] = ForecastCap + 1
+		}
 	}
 	slices.Sort(ends)
 	at := func(share float64) int {
@@ -50,42 +69,58 @@ func Forecast(passOld, passNew float64, cfg Config) (cases50, cases80 int) {
 	return at(0.5), at(0.8)
 }
 
-// promotedAfter simulates one trial. It returns the case after which every
-// process that the quality route needs has crossed its line, ForecastCap+1 if
-// that never happens. The logic is Trial's; it multiplies instead of adding
-// logs, which may overflow only after they have crossed.
-func promotedAfter(passOld, passNew float64, cfg Config, rng *rand.Rand) int {
-	quality := newRace(cfg.Quality.Alpha, grid)
-	retries := newRace(cfg.ToleranceAlpha, grid)
-	latency := newRace(cfg.ToleranceAlpha, toleranceGrid(cfg.Latency.Tolerance))
-	cost := newRace(cfg.ToleranceAlpha, toleranceGrid(cfg.Cost.Tolerance))
-	for n := 1; n <= ForecastCap; n++ {
-		d := 0.0
-		if rng.Float64() < passNew {
-			d++
-		}
-		if rng.Float64() < passOld {
-			d--
-		}
-		quality.add(d)
-		if !retries.won {
-			retries.add(above(d, -cfg.Retries.Tolerance))
-		}
-		if !latency.won {
-			latency.add(above(usualRatio(rng), -cfg.Latency.Tolerance))
-		}
-		if !cost.won {
-			cost.add(above(usualRatio(rng), -cfg.Cost.Tolerance))
-		}
-		if quality.won && retries.won && latency.won && cost.won {
-			return n
-		}
+// pairs draws pairs of this world.
+func (w World) pairs(rng *rand.Rand) func() Pair {
+	k := max(1, w.Replays)
+	old, new := intercept(1-w.Failures), intercept(1-w.Failures+w.Gain)
+	noise, times := w.Noise, w.Times
+	if noise == 0 {
+		noise = usualNoise
 	}
-	return ForecastCap + 1
+	if times == 0 {
+		times = 1
+	}
+	arm := func(logit float64) (passes, cost, latency float64) {
+		p := 1 / (1 + math.Exp(-logit))
+		for range k {
+			if rng.Float64() < p {
+				passes++
+			}
+			if noise > 0 {
+				cost += math.Exp(noise * rng.NormFloat64())
+				latency += math.Exp(noise * rng.NormFloat64())
+			}
+		}
+		return passes / float64(k), cost / float64(k), latency / float64(k)
+	}
+	return func() Pair {
+		z := difficulty * rng.NormFloat64()
+		q0, c0, l0 := arm(old + z)
+		q1, c1, l1 := arm(new + z)
+		c1 *= times
+		return Pair{Quality: q1 - q0, Retries: (q1 - q0) / 2, Latency: LogRatio(l0, l1), Cost: LogRatio(c0, c1), Bill: Bill{USD: [2]float64{c0, c1}}}
+	}
 }
 
-func usualRatio(rng *rand.Rand) float64 {
-	return max(-1, min(1, usualNoise*rng.NormFloat64()/math.Log(4)))
+// intercept is the logit at which cases of usual difficulty pass so that the
+// share of all cases that pass is rate.
+func intercept(rate float64) float64 {
+	rate = max(0.001, min(0.999, rate))
+	lo, hi := -20.0, 20.0
+	for range 50 {
+		mid := (lo + hi) / 2
+		sum, weights := 0.0, 0.0
+		for z := -4.0; z <= 4; z += 0.1 {
+			w := math.Exp(-z * z / 2)
+			sum, weights = sum+w/(1+math.Exp(-mid-difficulty*z)), weights+w
+		}
+		if sum/weights < rate {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return (lo + hi) / 2
 }
 
 // A race is a Process reduced to whether it has crossed.

@@ -12,8 +12,7 @@ import (
 func TestAYearOfNullMutators(t *testing.T) {
 	const nights, cases = 365, 30
 	years := repetitions() / 20
-	w := world{old: 0.7, new: 0.7}
-	rng := rand.New(rand.NewPCG(7, 0))
+	draw := World{Failures: 0.3, Replays: 1, Noise: -1}.pairs(rand.New(rand.NewPCG(7, 0)))
 	controlled, free := 0, 0
 	for range years {
 		life := LOND{Alpha: 0.05}
@@ -21,7 +20,7 @@ func TestAYearOfNullMutators(t *testing.T) {
 			level := life.Level(night)
 			strict, plain := NewTrial(DefaultConfig().Within(level)), NewTrial(Config{})
 			for range cases {
-				p := w.pair(rng)
+				p := draw()
 				strict.Add(p)
 				plain.Add(p)
 			}

@@ -7,11 +7,11 @@ import (
 )
 
 // TestLateTrialsKeepTheirPower: how many cases a challenger needs that is better by
-// 30 points on independent passes, as the n-th trial of a skill of which none was a
+// 30 points, as the n-th trial of a skill of which none was a
 // promotion: the level shrinks with the square of the number, the cases grow with
 // its logarithm.
 func TestLateTrialsKeepTheirPower(t *testing.T) {
-	w := world{old: 0.5, new: 0.8}
+	w := World{Failures: 0.5, Gain: 0.3, Replays: 3}
 	life := LOND{Alpha: LifetimeAlpha}
 	single := 0
 	for _, number := range []int{0, 1, 5, 20, 50} { // 0: at the level of a single trial
@@ -20,13 +20,13 @@ func TestLateTrialsKeepTheirPower(t *testing.T) {
 			level = life.Level(number)
 			rule = rule.Within(level)
 		}
-		rng := rand.New(rand.NewPCG(30, uint64(number)))
+		draw := w.pairs(rand.New(rand.NewPCG(30, uint64(number))))
 		const most = 1000
 		var need []int
 		for range repetitions() / 2 {
 			trial := NewTrial(rule)
-			for trial.Cases() < most && trial.verdict == Undecided {
-				trial.Add(w.pair(rng))
+			for trial.Cases() < most && trial.Verdict().Open() {
+				trial.Add(draw())
 			}
 			if trial.verdict == Promote {
 				need = append(need, trial.Cases())

@@ -127,36 +127,3 @@ func (p *Process) UnmarshalJSON(b []byte) error {
 	*p = Process{s.Grid, s.Log, s.Peak, s.N}
 	return nil
 }
-
-// above turns a difference into evidence against E[d] ≤ m: (d-m)/(1+|m|),
-// which stays in [-1,1] and has a mean of at most 0 under the hypothesis. With
-// m = -margin it is the difference of a non-inferiority test.
-func above(d, m float64) float64 { return (d - m) / (1 + math.Abs(m)) }
-
-// below turns a difference into evidence against E[d] ≥ m.
-func below(d, m float64) float64 { return above(-d, -m) }
-
-// toleranceFractions are the bets of a tolerance test as fractions of the
-// largest one that cannot lose everything.
-var toleranceFractions = []float64{0.3, 0.6, 0.95}
-
-// toleranceGrid holds the bets for evidence against E[d] ≤ -m on continuous
-// differences (cost, latency). There d+m is never below -(1-m), so a bet on
-// above(d, -m) may be as large as (1+m)/(1-m) before one pair can lose more
-// than all: 1.38 for m = 0.16. An unchanged cost is a steady small gain
-// with some noise, on which the largest bets grow fastest; the small one is for
-// noisy agents. Pairs until a gain of 0.35→0.90 is promoted, half of 2,000
-// trials (80 %), by the standard deviation of the log ratio:
-//
-//	                  0.1      0.3      0.5      0.8
-//	these             25 (26)  30 (37)  46 (69)  97 (155)
-//	the common grid   36 (38)  42 (50)  55 (74)  94 (150)
-//	0.5, 0.95         23 (25)  28 (35)  43 (68)  96 (162)
-//	0.95 alone        20 (22)  25 (31)  40 (69)  never
-func toleranceGrid(m float64) []float64 {
-	out := make([]float64, len(toleranceFractions))
-	for i, f := range toleranceFractions {
-		out[i] = f * (1 + m) / (1 - m)
-	}
-	return out
-}

@@ -12,33 +12,71 @@ import (
 // positive favours the challenger. NaN if either arm has no value; the pair
 // then is no evidence about that objective.
 type Pair struct {
-	Quality float64 // challenger - incumbent, trials averaged
+	Quality float64 // challenger - incumbent, replays averaged
 	Latency float64 // LogRatio
 	Cost    float64 // LogRatio
 	Retries float64 // incumbent - challenger
+	// Weight makes the pairs stand for use: the share of the pair's stratum
+	// among all uses, over its share among the pairs, as both were known
+	// before the pair was measured. Largest is the largest weight of any
+	// stratum then. 0 is 1.
+	Weight, Largest float64
+	// Bill is what a request cost in each arm.
+	Bill Bill
 }
 
-// MarshalJSON writes [quality, latency, cost, retries], null for unknown.
+// A Bill is the mean of what a request took in the incumbent's arm and in the
+// challenger's; both 0 if that is unknown.
+type Bill struct {
+	USD    [2]float64 `json:"usd,omitzero"`
+	Tokens [2]float64 `json:"tokens,omitzero"`
+}
+
+// weight returns p's weight and the largest one that it could have had.
+func (p *Pair) weight() (w, largest float64) {
+	if !(p.Weight > 0) {
+		return 1, 1
+	}
+	return p.Weight, max(p.Weight, p.Largest)
+}
+
+type pairState struct {
+	Values []*float64 `json:"d"`           // quality, latency, cost, retries; null for unknown
+	Weight []float64  `json:"w,omitempty"` // and the largest
+	Bill   Bill       `json:"bill,omitzero"`
+}
+
+// MarshalJSON writes the four values, null for unknown, and what else is known.
 func (p Pair) MarshalJSON() ([]byte, error) {
-	row, values := [objectives]*float64{}, p.values()
-	for o := range row {
+	s := pairState{Values: make([]*float64, objectives), Bill: p.Bill}
+	values := p.values()
+	for o := range s.Values {
 		if !math.IsNaN(values[o]) {
-			row[o] = &values[o]
+			s.Values[o] = &values[o]
 		}
 	}
-	return json.Marshal(row)
+	if p.Weight > 0 {
+		s.Weight = []float64{p.Weight, p.Largest}
+	}
+	return json.Marshal(s)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads what MarshalJSON wrote, or the values alone.
 func (p *Pair) UnmarshalJSON(b []byte) error {
-	var row []*float64
-	if err := json.Unmarshal(b, &row); err != nil {
-		return fmt.Errorf("read pair: %w", err)
+	var s pairState
+	if err := json.Unmarshal(b, &s.Values); err != nil {
+		if err := json.Unmarshal(b, &s); err != nil {
+			return fmt.Errorf("read pair: %w", err)
+		}
 	}
-	if len(row) != objectives {
-		return fmt.Errorf("read pair: %d values, want %d", len(row), objectives)
+	if len(s.Values) != objectives || len(s.Weight) != 0 && (len(s.Weight) != 2 || !(s.Weight[0] > 0) || !(s.Weight[1] >= s.Weight[0])) {
+		return fmt.Errorf("read pair: %d values, weights %v; want %d, and none or two", len(s.Values), s.Weight, objectives)
 	}
-	for o, x := range row {
+	*p = Pair{Bill: s.Bill}
+	if len(s.Weight) == 2 {
+		p.Weight, p.Largest = s.Weight[0], s.Weight[1]
+	}
+	for o, x := range s.Values {
 		at := Objectives[o].Of(p)
 		if *at = math.NaN(); x != nil {
 			*at = *x
@@ -47,30 +85,37 @@ func (p *Pair) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// clip is the largest ratio of two costs or durations that a Pair tells apart:
+// a runaway answer costs more than that, but a mean of few pairs would be that
+// of one of them. Bill keeps the whole.
+const clip = 16
+
 // LogRatio is the difference of two costs or durations in the unit of a Pair:
-// log(incumbent/challenger) / log 4, clipped to [-1, 1], so that half the cost
-// is +0.5 and a quarter or less is +1. NaN if either is unknown or not
-// positive.
+// log(incumbent/challenger) / log 16, clipped to [-1, 1], so that a quarter of
+// the cost is +0.5 and a sixteenth or less is +1. NaN if either is unknown or
+// not positive.
 func LogRatio(incumbent, challenger float64) float64 {
 	if !(incumbent > 0) || !(challenger > 0) {
 		return math.NaN()
 	}
 	// Inf/Inf is NaN, and stays it.
-	return max(-1, min(1, math.Log(incumbent/challenger)/math.Log(4)))
+	return max(-1, min(1, math.Log(incumbent/challenger)/math.Log(clip)))
 }
+
+// Times is the ratio of the challenger's cost or duration to the incumbent's
+// of which d is the LogRatio.
+func Times(d float64) float64 { return math.Pow(clip, -d) }
 
 // A Limit is what a trial requires of one objective. Tolerance and Gain are
 // in the unit of a Pair.
 type Limit struct {
-	// Alpha is the error allowed in showing that the challenger is better;
-	// the opposite, that it is worse (beyond its tolerance), is shown at the
-	// same level and rejects it.
+	// Alpha is the error allowed in showing that the challenger is better.
 	Alpha float64 `json:"alpha"`
 	// Tolerance is how much worse the challenger may be while it wins
 	// elsewhere.
 	Tolerance float64 `json:"tolerance"`
-	// Gain is the smallest improvement that would matter: a challenger whose
-	// gains are shown to be smaller is rejected as futile.
+	// Gain is the smallest improvement that would matter. Of quality it is
+	// computed from Config.Failures.
 	Gain float64 `json:"gain"`
 }
 
@@ -80,36 +125,38 @@ type Config struct {
 	Latency Limit `json:"latency"`
 	Cost    Limit `json:"cost"`
 	Retries Limit `json:"retries"`
-	// ToleranceAlpha is the level of every single test that an objective
-	// stays within its tolerance. All of them have to succeed, so the
-	// probability that a challenger passes although one objective is beyond
-	// its tolerance is at most that of passing the one test: an intersection
-	// needs no correction (Berger 1982, intersection-union tests).
+	// ToleranceAlpha is the level at which quality is shown not to be lower
+	// by its tolerance, which a challenger must show that wins elsewhere.
 	ToleranceAlpha float64 `json:"tolerance_alpha"`
-	// FutilityAlpha is the level at which gains are shown to be smaller than
-	// what matters; all objectives must agree, so that level is not divided
-	// either.
-	FutilityAlpha float64 `json:"futility_alpha"`
+	// GuardAlpha is the level at which latency, cost or retries are shown to
+	// be beyond their tolerance.
+	GuardAlpha float64 `json:"guard_alpha"`
+	// Failures is the share of uses in which the incumbent fails. What a
+	// challenger may gain is judged by it.
+	Failures float64 `json:"failures"`
 }
 
 // DefaultConfig is the gate's rule. The four Alphas are the routes by which a
 // challenger without any effect can be promoted; they add up to 0.05.
 func DefaultConfig() Config {
-	dearer := math.Log(1.25) / math.Log(4)   // 1.25 times the cost or the time
-	cheaper := -math.Log(0.90) / math.Log(4) // a tenth less
+	dearer := math.Log(1.25) / math.Log(clip)   // 1.25 times the cost or the time
+	cheaper := -math.Log(0.90) / math.Log(clip) // a tenth less
 	return Config{
-		Quality:        Limit{Alpha: 0.04, Tolerance: 0.05, Gain: 0.05},
+		Quality:        Limit{Alpha: 0.04, Tolerance: 0.05},
 		Latency:        Limit{Alpha: 0.01 / 3, Tolerance: dearer, Gain: cheaper},
 		Cost:           Limit{Alpha: 0.01 / 3, Tolerance: dearer, Gain: cheaper},
 		Retries:        Limit{Alpha: 0.01 / 3, Tolerance: 0.05, Gain: 0.05},
 		ToleranceAlpha: 0.05,
-		FutilityAlpha:  0.05,
+		GuardAlpha:     0.05,
+		Failures:       0.5,
 	}
 }
 
 // Within returns c with the levels of its four routes scaled so that together
 // they promote a challenger without effect with probability at most level: it
-// turns a lifetime's level (LOND) into a trial's.
+// turns a lifetime's level (LOND) into a trial's. The level at which quality
+// is shown not to be lower is scaled alike: over many trials, texts that are
+// worse by more than the tolerance would pass otherwise.
 func (c Config) Within(level float64) Config {
 	total := 0.0
 	for _, l := range c.limits() {
@@ -118,6 +165,7 @@ func (c Config) Within(level float64) Config {
 	for _, o := range Objectives {
 		o.limit(&c).Alpha *= level / total
 	}
+	c.ToleranceAlpha *= level / total
 	return c
 }
 
@@ -136,70 +184,75 @@ func (c Config) check() error {
 			return fmt.Errorf("trial config: %v: %+v: want 0 < alpha < 1, 0 <= tolerance, gain < 1", Objective(o), l)
 		}
 	}
-	if !level(c.ToleranceAlpha) || !level(c.FutilityAlpha) {
-		return fmt.Errorf("trial config: tolerance alpha %g, futility alpha %g: want both in (0, 1)",
-			c.ToleranceAlpha, c.FutilityAlpha)
+	if !level(c.ToleranceAlpha) || !level(c.GuardAlpha) || !(c.Failures >= 0 && c.Failures <= 1) {
+		return fmt.Errorf("trial config: tolerance alpha %g, guard alpha %g, failures %g: want levels in (0, 1), a share",
+			c.ToleranceAlpha, c.GuardAlpha, c.Failures)
 	}
 	return nil
 }
 
 // evidence is a trial's evidence on one objective: an e-process per
-// hypothesis that it may refute.
+// hypothesis that it may refute, all about the weighted mean of d.
 type evidence struct {
-	better  Process // refutes E[d] ≤ 0
-	within  Process // refutes E[d] ≤ -tolerance
-	worse   Process // refutes E[d] ≥ 0 (quality), E[d] ≥ -tolerance (the others)
-	smaller Process // refutes E[d] ≥ gain
-	n       int
+	better Process // refutes E[d] ≤ 0
+	within Process // of quality: refutes E[d] ≤ -tolerance
+	worse  Process // refutes E[d] ≥ 0 (quality), E[d] ≥ -tolerance (the others)
+	n      int
+	// Of the weighted differences.
+	sum, squares float64
+	crossed      int // the pair that refuted "no better", from 1; 0: none
 }
 
-func (e *evidence) add(o Objective, l Limit, d float64) {
+func (e *evidence) add(o Objective, l Limit, d, weight, largest float64) {
 	if math.IsNaN(d) {
 		return
 	}
 	e.n++
-	d = max(-1, min(1, d))
-	e.better.Add(d)
-	if e.within.grid == nil && Objectives[o].Ratio {
-		e.within.grid = toleranceGrid(l.Tolerance)
-	}
-	e.within.Add(above(d, -l.Tolerance))
+	d = weight * max(-1, min(1, d))
+	e.sum, e.squares = e.sum+d, e.squares+d*d
+	e.better.Add(d / largest)
 	if o == Quality {
-		e.worse.Add(below(d, 0))
+		e.within.Add((d + l.Tolerance) / (largest + l.Tolerance))
+		e.worse.Add(-d / largest)
 	} else {
-		e.worse.Add(below(d, -l.Tolerance))
+		e.worse.Add(-(d + l.Tolerance) / (largest + l.Tolerance))
 	}
-	e.smaller.Add(below(d, l.Gain))
 }
+
+func (e *evidence) mean() float64 { return e.sum / float64(max(e.n, 1)) }
 
 // A Trial compares one challenger with one incumbent on held-out cases. It is
 // judged after every pair, and once it is promoted or rejected it is closed.
-// An undecided trial is kept as JSON and continued on fresh cases; no
-// correction is needed for having looked, or for continuing because it looked
-// well.
+// An open trial is kept as JSON and continued on fresh cases; no correction is
+// needed for having looked, or for continuing because it looked well.
 //
 // Promote: quality is superior, or quality is non-inferior and one of
-// latency, cost and retries is superior; and in either case every other
-// objective is within its tolerance. An objective that neither arm ever
-// measured is not required; a warning names it. If the challenger makes no
-// difference at all, each route ends in promotion with probability at most
-// its Alpha, hence any of them with at most 0.05, at whatever time one stops.
+// latency, cost and retries is superior; and in either case no other
+// objective is beyond its tolerance, by its mean or because that was shown.
+// An objective that neither arm ever measured is not required; a warning names
+// it. If the challenger makes no difference at all, each route ends in
+// promotion with probability at most its Alpha, hence any of them with at most
+// 0.05, at whatever time one stops.
 //
-// Reject: quality is inferior (the mirror image of superior), or another
-// objective is beyond its tolerance, so that it can no longer be promoted, or
-// it is futile: on no measured objective is the gain as large as the smallest
-// that matters.
+// Promising: the evidence that quality is better reached promising, and
+// decides nothing yet.
+//
+// Reject: quality is inferior (the mirror image of superior), another
+// objective is shown to be beyond its tolerance, or the challenger is dropped:
+// it has little chance left of a gain that matters (hopeless).
 //
 // Each hypothesis has its Process, and a hypothesis once refuted stays
 // refuted (Process.Max), so that evidence on several objectives need not peak
-// together. Pairs must be independent, or at least fair given the past: one
-// per cluster.
+// together. What is bounded is an error about the mean over the requests that
+// were heard: each pair's expected weighted difference, given what came before,
+// must on average be at most 0. One pair per cluster.
 type Trial struct {
 	cfg      Config
 	pairs    []Pair
 	evidence [objectives]evidence
 	verdict  Verdict
 	route    string
+	outdated bool
 }
 
 // NewTrial returns an empty trial under the rule cfg, DefaultConfig if it is
@@ -229,7 +282,7 @@ func (t *Trial) Under(cfg Config) *Trial {
 
 // Clone returns a copy: what is added to one is not added to the other.
 func (t *Trial) Clone() *Trial {
-	c := &Trial{cfg: t.cfg, verdict: t.verdict, route: t.route}
+	c := &Trial{cfg: t.cfg, verdict: t.verdict, route: t.route, outdated: t.outdated}
 	for _, p := range t.pairs {
 		c.enter(p)
 	}
@@ -245,7 +298,7 @@ func (t *Trial) Pairs() []Pair { return slices.Clone(t.pairs) }
 // Add enters one pair and judges. A closed trial takes no more: its verdict
 // rests on the pairs that it has. Values outside [-1, 1] are clipped.
 func (t *Trial) Add(p Pair) {
-	if t.verdict != Undecided {
+	if t.verdict != Undecided { // it never holds Promising
 		return
 	}
 	t.enter(p)
@@ -255,15 +308,24 @@ func (t *Trial) Add(p Pair) {
 func (t *Trial) enter(p Pair) {
 	t.pairs = append(t.pairs, p)
 	limits := t.cfg.limits()
+	weight, largest := p.weight()
 	for o, d := range p.values() {
-		t.evidence[o].add(Objective(o), limits[o], d)
+		e := &t.evidence[o]
+		e.add(Objective(o), limits[o], d, weight, largest)
+		if e.crossed == 0 && t.better(Objective(o)) {
+			e.crossed = len(t.pairs)
+		}
 	}
 }
 
 // trialVersion is the version of a trial's JSON, of the rule in judge, and of
 // the grid. Evidence is replayed from the pairs, so a change of any of them
-// needs a new number, and trials of the old one need the old code.
-const trialVersion = 1
+// needs a new number.
+//
+// Version 1 had cases that were sampled by how the incumbent did, so its pairs
+// are no evidence under this rule: of those trials the verdict is kept, and one
+// that was open is Outdated.
+const trialVersion = 2
 
 type trialState struct {
 	Version int     `json:"version"`
@@ -271,6 +333,7 @@ type trialState struct {
 	Pairs   []Pair  `json:"pairs"`
 	Verdict Verdict `json:"verdict"`
 	Route   string  `json:"route,omitempty"`
+	Old     bool    `json:"outdated,omitempty"`
 }
 
 // MarshalJSON writes the rule, the pairs and the verdict.
@@ -279,7 +342,7 @@ func (t *Trial) MarshalJSON() ([]byte, error) {
 	if pairs == nil {
 		pairs = []Pair{}
 	}
-	return json.Marshal(trialState{trialVersion, t.cfg, pairs, t.verdict, t.route})
+	return json.Marshal(trialState{trialVersion, t.cfg, pairs, t.verdict, t.route, t.outdated})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote; errors are malformed JSON, a
@@ -290,7 +353,11 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("read trial: %w", err)
 	}
-	if s.Version != trialVersion {
+	switch s.Version {
+	case trialVersion:
+	case 1:
+		s.upgrade()
+	default:
 		return fmt.Errorf("read trial: version %d, want %d", s.Version, trialVersion)
 	}
 	if err := s.Config.check(); err != nil {
@@ -301,6 +368,30 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 	default:
 		return fmt.Errorf("read trial: unknown verdict %q", s.Verdict)
 	}
-	*t = *(&Trial{cfg: s.Config, pairs: s.Pairs, verdict: s.Verdict, route: s.Route}).Clone()
+	*t = *(&Trial{cfg: s.Config, pairs: s.Pairs, verdict: s.Verdict, route: s.Route, outdated: s.Old}).Clone()
 	return nil
 }
+
+// upgrade puts a trial of version 1, whose ratios were clipped at 4, into the
+// units of this one.
+func (s *trialState) upgrade() {
+	s.Old = true
+	s.Config.GuardAlpha, s.Config.Failures = DefaultConfig().GuardAlpha, DefaultConfig().Failures
+	for o := range Objectives {
+		if !Objectives[o].Ratio {
+			continue
+		}
+		l := Objectives[o].limit(&s.Config)
+		l.Tolerance, l.Gain = l.Tolerance/2, l.Gain/2
+		for i := range s.Pairs {
+			*Objectives[o].Of(&s.Pairs[i]) /= 2
+		}
+	}
+	if s.Route == "futility" {
+		s.Route = routeDropped
+	}
+}
+
+// Outdated reports whether the trial was begun under a rule whose pairs are no
+// evidence any more.
+func (t *Trial) Outdated() bool { return t.outdated }

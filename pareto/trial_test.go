@@ -14,6 +14,15 @@ import (
 
 var nan = math.NaN()
 
+// pairOf is a pair of that quality, latency, cost and retries, the cost in dollars.
+func pairOf(quality, latency, cost, retries float64) Pair {
+	p := Pair{Quality: quality, Latency: latency, Cost: cost, Retries: retries}
+	if !math.IsNaN(cost) {
+		p.Bill.USD = [2]float64{1, Times(cost)}
+	}
+	return p
+}
+
 func ExampleTrial() {
 	t := NewTrial(Config{})
 	for range 11 { // the challenger passes where the incumbent fails
@@ -132,7 +141,7 @@ func TestProcessIsFair(t *testing.T) {
 
 func TestLogRatio(t *testing.T) {
 	for _, c := range []struct{ incumbent, challenger, want float64 }{
-		{1, 0.5, 0.5}, {1, 2, -0.5}, {1, 1, 0}, {100, 1, 1}, {1, 100, -1},
+		{1, 0.25, 0.5}, {1, 4, -0.5}, {1, 1, 0}, {100, 1, 1}, {1, 100, -1},
 		{0, 1, nan}, {1, 0, nan}, {nan, 1, nan}, {1, -1, nan}, {math.Inf(1), math.Inf(1), nan},
 	} {
 		got := LogRatio(c.incumbent, c.challenger)
@@ -159,45 +168,100 @@ func TestRoutes(t *testing.T) {
 		route   string
 		reason  string
 	}{
-		{"better", Pair{0.5, 0, 0, 0}, Promote, "quality", "quality +0.50"},
-		{"cheaper", Pair{0, 0, 0.5, 0}, Promote, "cost", "cost ×0.50"},
-		{"faster", Pair{0, 0.5, nan, 0}, Promote, "latency", "latency ×0.50"},
-		{"asked again less", Pair{0, nan, nan, 0.5}, Promote, "retries", "retries -0.50"},
-		{"cheaper, worse within the margin", Pair{-0.02, nan, 0.5, nan}, Promote, "cost", "quality is not lower by 0.05"},
-		{"better but twice as dear", Pair{0.5, 0, -0.5, 0}, Reject, "cost", "beyond the tolerance"},
-		{"better but slower", Pair{0.5, -0.4, 0, 0}, Reject, "latency", "beyond the tolerance"},
-		{"worse", Pair{-0.5, 0, 0, -0.5}, Reject, "quality", "the challenger is worse"},
-		{"cheaper but worse", Pair{-0.3, nan, 0.5, nan}, Reject, "quality", "the challenger is worse"},
-		{"the same", Pair{0, 0, 0, 0}, Reject, "futility", "smallest that matters"},
-		{"quality unknown", Pair{nan, 0, 1, 0}, Undecided, "", "quality is missing"},
+		{"better", pairOf(0.5, 0, 0, 0), Promote, "quality", "quality +0.50"},
+		{"cheaper", pairOf(0, 0, 0.5, 0), Promote, "cost", "cost ×0.25"},
+		{"faster", pairOf(0, 0.5, nan, 0), Promote, "latency", "latency ×0.25"},
+		{"asked again less", pairOf(0, nan, nan, 0.5), Promote, "retries", "retries -0.50"},
+		{"cheaper, worse within the margin", pairOf(-0.02, nan, 0.5, nan), Promote, "cost", "quality is not lower by 0.05"},
+		{"better but twice as dear", pairOf(0.5, 0, -0.5, 0), Reject, "cost", "beyond the tolerance"},
+		{"better but slower", pairOf(0.5, -0.4, 0, 0), Reject, "latency", "beyond the tolerance"},
+		{"worse", pairOf(-1, 0, 0, -1), Reject, "quality", "the challenger is worse"},
+		{"half worse", pairOf(-0.5, 0, 0, -0.5), Reject, "dropped", "the chance of a gain that matters"},
+		{"cheaper but worse", pairOf(-0.3, nan, 0.5, nan), Reject, "quality", "the challenger is worse"},
+		{"the same", pairOf(0, 0, 0, 0), Reject, "dropped", "the chance of a gain that matters"},
+		{"dearer, in tokens", Pair{Quality: 0.5, Cost: -0.5, Bill: Bill{Tokens: [2]float64{1000, 4000}}}, Promote, "quality", "quality +0.50"},
+		{"dearer by a trifle", Pair{Quality: 0.5, Cost: -0.5, Bill: Bill{USD: [2]float64{0.0001, 0.0004}}}, Promote, "quality", "quality +0.50"},
+		{"dearer by a few tokens", Pair{Quality: 0.5, Cost: -0.5, Bill: Bill{USD: [2]float64{1, 4}, Tokens: [2]float64{100, 399}}}, Promote, "quality", "quality +0.50"},
+		{"cheaper, but for the sum", Pair{Cost: 0.5, Bill: Bill{USD: [2]float64{1, 2}}}, Undecided, "", "quality +0.00"},
+
+		{"quality unknown", pairOf(nan, 0, 1, 0), Undecided, "", "quality is missing"},
 	} {
 		d := run(c.pair)
 		if d.Verdict != c.verdict || d.Route != c.route || !strings.Contains(d.Reason, c.reason) {
 			t.Errorf("%s: %s by %q: %s", c.name, d.Verdict, d.Route, d.Reason)
 		}
-		if d.Verdict != Undecided && d.EValue*d.Alpha < 1-1e-9 {
+		if !d.Verdict.Open() && d.Route != "dropped" && d.EValue*d.Alpha < 1-1e-9 {
 			t.Errorf("%s: e = %g is not decisive at %g", c.name, d.EValue, d.Alpha)
 		}
 	}
 }
 
-// A gain in quality alone does not promote while the cost is not yet shown to
-// be within its tolerance, and the reason names what is missing.
+// A gain in quality does not promote while the mean cost is beyond its tolerance,
+// the reason says so, and it does once the mean is within.
 func TestToleranceHoldsBack(t *testing.T) {
 	trial := NewTrial(Config{})
-	for range 20 {
-		trial.Add(Pair{1, nan, 0, 1})
+	trial.Add(pairOf(1, nan, -1, 1))
+	for range 9 {
+		trial.Add(pairOf(1, nan, 0, 1))
 	}
 	d := trial.Decide()
-	if d.Verdict != Undecided || d.EValue < 25 || !strings.Contains(d.Reason, "within tolerance: cost") {
+	if d.Verdict != Promising || d.EValue < 25 || !d.PerObjective[Cost].Beyond || !strings.Contains(d.Reason, "held back by cost ×1.32") || fmt.Sprint(trial.Outstanding()) != "[cost]" {
 		t.Errorf("%s, e = %g: %s", d.Verdict, d.EValue, d.Reason)
+	}
+	for range 5 {
+		trial.Add(pairOf(0, nan, 0, 0))
+	}
+	if d := trial.Decide(); d.Verdict != Promote || d.Cases != 13 || trial.Outstanding() != nil {
+		t.Errorf("%s after %d: %s", d.Verdict, d.Cases, d.Reason)
+	}
+	// What is told of quality is the interval at the pair that proved it, beside the present one.
+	if q := trial.Decide().PerObjective[Quality]; q.Proved == nil || q.Proved.N != 7 || !(q.Proved.Low > 0) || q.Estimate.N != 13 {
+		t.Errorf("%+v, proved %+v", q.Estimate, q.Proved)
+	}
+}
+
+// Weights turn the pairs into a sample of all uses: what is rare among the pairs
+// and common among uses counts more, in the evidence, the mean and the interval.
+func TestWeights(t *testing.T) {
+	trial := NewTrial(Config{})
+	for range 6 { // failures that the text mends weigh a third, successes that it breaks five thirds
+		trial.Add(Pair{Quality: 1, Weight: 1. / 3, Largest: 5. / 3})
+		trial.Add(Pair{Quality: -0.2, Weight: 5. / 3, Largest: 5. / 3})
+	}
+	d := trial.Decide()
+	if q := d.PerObjective[Quality].Estimate; math.Abs(q.Mean) > 1e-12 || q.Low > -0.1 || q.High < 0.1 || d.EValue > 1.3 {
+		t.Errorf("%+v, e = %g", q, d.EValue)
+	}
+	var s Strata
+	for i := range 30 { // a third of uses is corrected and always a case, of the others one in four
+		stratum := []string{"corrected", "silent", "silent"}[i%3]
+		s.Use(stratum)
+		if stratum == "corrected" || i%12 == 1 {
+			s.Case(stratum)
+		}
+	}
+	corrected, most := s.Weight("corrected")
+	silent, _ := s.Weight("silent")
+	if math.Abs(corrected-0.44) > 0.02 || math.Abs(silent-2.44) > 0.4 || most != silent {
+		t.Errorf("weights %g and %g, the largest %g", corrected, silent, most)
+	}
+}
+
+// The gain that is told is less than the mean, which boasts.
+func TestGainIsShrunken(t *testing.T) {
+	trial := NewTrial(Config{})
+	for range 7 {
+		trial.Add(pairOf(1, nan, nan, 1))
+	}
+	if d := trial.Decide(); d.Verdict != Promote || d.Gain < 0.5 || d.Gain > 0.95 || d.Hope < 0.99 {
+		t.Errorf("%s: gain %g, hope %g", d.Verdict, d.Gain, d.Hope)
 	}
 }
 
 func TestWarnings(t *testing.T) {
 	trial := NewTrial(Config{})
-	trial.Add(Pair{0, 0, nan, 0})
-	trial.Add(Pair{0, nan, nan, 0})
+	trial.Add(pairOf(0, 0, nan, 0))
+	trial.Add(pairOf(0, nan, nan, 0))
 	d := trial.Decide()
 	want := []string{"latency is missing in 1 of 2 cases", "cost was never measured and is not part of the verdict"}
 	if !reflect.DeepEqual(d.Warnings, want) {
@@ -213,8 +277,8 @@ func TestWarnings(t *testing.T) {
 func TestTrialContinues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		w := world{old: 0.4, new: rapid.SampledFrom([]float64{0.1, 0.4, 0.9}).Draw(t, "new"),
-			costRatio: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "cost")}
+		draw := World{Failures: 0.6, Gain: rapid.SampledFrom([]float64{-0.3, 0, 0.5}).Draw(t, "gain"), Noise: rapid.SampledFrom([]float64{-1, 0.5}).Draw(t, "noise"),
+			Times: rapid.SampledFrom([]float64{0.5, 1, 2}).Draw(t, "cost")}.pairs(rng)
 		n := rapid.IntRange(1, 60).Draw(t, "n")
 		cut := rapid.IntRange(0, n-1).Draw(t, "night")
 		whole, parts := NewTrial(Config{}), NewTrial(Config{})
@@ -230,14 +294,15 @@ func TestTrialContinues(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p := w.pair(rng)
+			p := draw()
+			p.Weight, p.Largest = 0.5+rng.Float64(), 1.5
 			whole.Add(p)
 			parts.Add(p)
 			d := parts.Decide()
 			if closed != nil && !reflect.DeepEqual(d, *closed) {
 				t.Fatalf("%+v after the verdict %+v", d, *closed)
 			}
-			if closed == nil && d.Verdict != Undecided {
+			if closed == nil && !d.Verdict.Open() {
 				closed = &d
 			}
 		}
@@ -262,7 +327,7 @@ func TestTrialVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := trial.Decide()
-	if d.Cases != 2 || d.Wins != 1 || d.Ties != 1 || math.Abs(d.EValue-1.53) > 1e-9 || d.PerObjective[Cost].Estimate.N != 1 {
+	if !trial.Outdated() || d.Cases != 2 || d.Wins != 1 || d.Ties != 1 || math.Abs(d.EValue-1.53) > 1e-9 || d.PerObjective[Cost].Estimate.N != 1 {
 		t.Errorf("read %+v", d)
 	}
 }
@@ -273,8 +338,9 @@ func TestTrialRefusesWhatItDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, edit := range [][2]string{
-		{`"version":1`, `"version":2`}, {`"undecided"`, `"maybe"`}, {`"alpha":0.04`, `"alpha":4`},
-		{`"pairs":[]`, `"pairs":[[1,2]]`}, {`"pairs":[]`, `"pairs":["x"]`}, {`"futility_alpha":0.05`, `"futility_alpha":0`},
+		{`"version":2`, `"version":3`}, {`"undecided"`, `"maybe"`}, {`"alpha":0.04`, `"alpha":4`},
+		{`"pairs":[]`, `"pairs":[[1,2]]`}, {`"pairs":[]`, `"pairs":["x"]`}, {`"guard_alpha":0.05`, `"guard_alpha":0`},
+		{`"pairs":[]`, `"pairs":[{"d":[1,0,0,0],"w":[2,1]}]`}, {`"pairs":[]`, `"pairs":[{"d":[1,0,0]}]`},
 	} {
 		bad := strings.Replace(string(good), edit[0], edit[1], 1)
 		if bad == string(good) {
@@ -300,7 +366,7 @@ func TestWithinScalesTheRoutes(t *testing.T) {
 	if sum := c.Quality.Alpha + c.Latency.Alpha + c.Cost.Alpha + c.Retries.Alpha; math.Abs(sum-0.01) > 1e-12 {
 		t.Errorf("levels add up to %g, want 0.01", sum)
 	}
-	if c.ToleranceAlpha != DefaultConfig().ToleranceAlpha {
-		t.Errorf("tolerance level %g changed", c.ToleranceAlpha)
+	if d := DefaultConfig(); math.Abs(c.ToleranceAlpha-d.ToleranceAlpha/5) > 1e-12 || c.GuardAlpha != d.GuardAlpha {
+		t.Errorf("tolerance level %g, guard level %g", c.ToleranceAlpha, c.GuardAlpha)
 	}
 }

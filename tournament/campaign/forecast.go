@@ -207,8 +207,8 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	if f.Clusters > 0 {
 		fc.Provable = f.Clusters
 	}
-	_, fc.Needed30 = pareto.Forecast(0.5, 0.8, cfg)
-	_, fc.Needed10 = pareto.Forecast(0.7, 0.8, cfg)
+	_, fc.Needed30 = pareto.Forecast(pareto.World{Failures: .5, Gain: .3}, cfg)
+	_, fc.Needed10 = pareto.Forecast(pareto.World{Failures: .3, Gain: .1}, cfg)
 	return fc
 }
 

@@ -110,7 +110,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		return nil, err
 	}
 	batch := max(1, g.Evaluator.Concurrency/2)
-	for len(clusters) > 0 && v.Verdict == pareto.Undecided { // each turn uses up at least one of them
+	for len(clusters) > 0 && v.Verdict.Open() { // each turn uses up at least one of them
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			if p == nil {
 				continue
 			}
-			if st.Trial.Verdict() == pareto.Undecided {
+			if st.Trial.Verdict().Open() {
 				again, err := g.checkModel(ctx, st, v, models[i], true)
 				if err != nil {
 					return nil, err
@@ -170,7 +170,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			break
 		}
 	}
-	if v.Verdict == pareto.Undecided && v.Stop == "" {
+	if v.Verdict.Open() && v.Stop == "" {
 		v.Stop = "no held-out case is left"
 	}
 	if judged > 0 {

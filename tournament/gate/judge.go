@@ -47,7 +47,7 @@ func (g *Gate) reportJudge(v *Verdict, judged, all, owners int, idle bool) {
 	text := fmt.Sprintf("%d of %d held-out cases rest on the judge alone, which is not calibrated (%s): they prove nothing%s; `evolve review %s` adds labels",
 		judged, all, g.Judge, but, g.Skill)
 	measured := v.PerObjective[pareto.Quality].Measured
-	if v.Verdict != pareto.Undecided || measured || !idle && v.Cases == 0 {
+	if !v.Verdict.Open() || measured || !idle && v.Cases == 0 {
 		v.Warnings = append(v.Warnings, text)
 		return
 	}

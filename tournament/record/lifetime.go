@@ -47,7 +47,7 @@ func (t *TrialRecord) ProvenAlone() (bool, error) {
 	switch t.Decision {
 	case pareto.Promote:
 		return true, nil
-	case pareto.Undecided:
+	case pareto.Undecided, pareto.Promising:
 	default:
 		return false, nil
 	}
@@ -67,10 +67,10 @@ func provenAlone(t *pareto.Trial) bool { return alone(t).Verdict == pareto.Promo
 // present e-value of the deciding objective.
 func alone(t *pareto.Trial) pareto.Decision {
 	now := t.Decide()
-	if now.Verdict != pareto.Undecided {
+	if !now.Verdict.Open() {
 		return now
 	}
-	d := t.Under(pareto.DefaultConfig()).Decide()
+	d := t.Under(t.Config().Within(pareto.LifetimeAlpha)).Decide()
 	for i, o := range d.PerObjective {
 		if o.Objective == d.Route {
 			d.EValue = now.PerObjective[i].Better
@@ -85,7 +85,7 @@ func alone(t *pareto.Trial) pareto.Decision {
 // whether that changes anything. A trial that its pairs would close is
 // unchanged, because no pairs could be added.
 func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
-	if t.Decision != pareto.Undecided && t.Decision != pareto.Promote {
+	if !t.Decision.Open() && t.Decision != pareto.Promote {
 		return false, nil
 	}
 	st, err := t.read()
@@ -100,7 +100,7 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 		return false, nil
 	}
 	again := st.Trial.Under(rule)
-	if again.Verdict() != pareto.Undecided {
+	if !again.Verdict().Open() {
 		return false, nil
 	}
 	st.Trial = again

@@ -231,7 +231,7 @@ func (st *State) Withhold(name string, p pareto.Pair, answers []string) pareto.P
 // clusters that rest on the owner's decision. A closed trial stays as it was.
 func (st *State) Completed(c Calibration) (t *pareto.Trial, owners int) {
 	pairs := st.Trial.Pairs()
-	if len(st.Withheld) == 0 || len(pairs) != len(st.StartClusters) || st.Trial.Verdict() != pareto.Undecided {
+	if len(st.Withheld) == 0 || len(pairs) != len(st.StartClusters) || !st.Trial.Verdict().Open() {
 		return st.Trial, 0
 	}
 	whole := pareto.NewTrial(st.Trial.Config())
@@ -253,7 +253,7 @@ func (st *State) Completed(c Calibration) (t *pareto.Trial, owners int) {
 func (st *State) open() map[string]bool {
 	out := map[string]bool{}
 	pairs := st.Trial.Pairs()
-	if len(pairs) != len(st.Clusters) || st.Trial.Verdict() != pareto.Undecided {
+	if len(pairs) != len(st.Clusters) || !st.Trial.Verdict().Open() {
 		return out
 	}
 	for i, name := range st.Clusters {

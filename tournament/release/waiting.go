@@ -25,7 +25,7 @@ func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha str
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, want := range []pareto.Verdict{pareto.Promote, pareto.Undecided} {
+	for _, want := range []pareto.Verdict{pareto.Promote, pareto.Promising, pareto.Undecided} {
 		var last *record.TrialRecord
 		for i := range trials { // the newest first
 			t := &trials[i]

@@ -261,7 +261,7 @@ func (c *Comparison) delta(o pareto.Objective, diffs []float64) Delta {
 	switch o {
 	case pareto.Latency, pareto.Cost:
 		d.Unit = "ratio"
-		turn = func(x float64) float64 { return math.Pow(4, -x) }
+		turn = pareto.Times
 		low, high = high, low
 	case pareto.Retries:
 		turn = func(x float64) float64 { return 0 - unit*x }

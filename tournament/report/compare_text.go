@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -258,7 +257,7 @@ func (d *Delta) Oriented(x float64) float64 {
 	case d.Unit == "ratio" && !(x > 0):
 		return 0
 	case d.Unit == "ratio":
-		x = -math.Log(x) / math.Log(4)
+		x = pareto.LogRatio(1, x)
 	case d.Objective == "retries":
 		x = -x // beyond 1 it is drawn at the edge
 	}

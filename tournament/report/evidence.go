@@ -35,7 +35,7 @@ func evidence(m *Model, d *Data) {
 		again.Add(p)
 		now := again.Decide()
 		q := now.PerObjective[pareto.Quality]
-		e := Evidence{Cases: i + 1, Cluster: clusters[i+1], EValue: q.Better, Worse: finite(q.Worse), Futile: finite(q.Smaller),
+		e := Evidence{Cases: i + 1, Cluster: clusters[i+1], EValue: q.Better, Worse: finite(q.Worse),
 			Quality: finite(p.Quality), Latency: finite(p.Latency), Cost: finite(p.Cost), Retries: finite(p.Retries)}
 		if o := Deciding(m.Verdict); o >= 0 {
 			e.EValue = now.PerObjective[o].Better
@@ -48,7 +48,7 @@ func evidence(m *Model, d *Data) {
 	if got, want := again.Decide(), m.Verdict; got.Verdict != want.Verdict || got.Route != want.Route || !near(got.EValue, want.EValue) {
 		return
 	}
-	m.Evidence, m.Futility = all, d.Trial.Config().FutilityAlpha
+	m.Evidence = all
 }
 
 // Deciding is the objective whose superiority decided, -1 if none did.

@@ -50,8 +50,7 @@ type Model struct {
 	Candidates []Candidate `json:"candidates"`
 	Front      []string    `json:"front"` // SHA-256 of the pooled candidates that no other dominates
 	Events     []Step      `json:"events"`
-	Evidence   []Evidence  `json:"evidence"`                 // the gate's pairs, in order; carried ones too, if they are kept
-	Futility   float64     `json:"futility_alpha,omitempty"` // level at which a trial is futile; 0 if none is kept
+	Evidence   []Evidence  `json:"evidence"` // the gate's pairs, in order; carried ones too, if they are kept
 	Spent      eval.Spent  `json:"spent"`
 	Spending   []Spending  `json:"spending"`
 	Matrix     Matrix      `json:"matrix"`
@@ -106,10 +105,8 @@ type Evidence struct {
 	Cases   int     `json:"cases"`
 	Cluster string  `json:"cluster"`
 	EValue  float64 `json:"e_value"` // of the quality hypothesis, or the deciding one
-	// Worse and Futile are the e-values on quality against "no worse" and against
-	// "better by the gain that matters"; nil if the trial is not kept.
+	// Worse is the e-value on quality against "no worse"; nil if the trial is not kept.
 	Worse   *float64 `json:"worse"`
-	Futile  *float64 `json:"futile"`
 	Quality *float64 `json:"quality"`
 	Latency *float64 `json:"latency"`
 	Cost    *float64 `json:"cost"`

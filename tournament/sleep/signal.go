@@ -98,8 +98,7 @@ func (s *Signal) String() string {
 // before describes what it is compared with; older records do not name it.
 func (s *Signal) before() string { return cmp.Or(s.Against, "the version before it") }
 
-// A factor of 4 is the unit of latency and tokens, as in the gate; a larger
-// one counts the same.
+// A factor of 4 is the unit of latency and tokens; a larger one counts the same.
 var logUnit = math.Log(4)
 
 // refShare is the part of the old sessions, the oldest, that defines what is

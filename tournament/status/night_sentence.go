@@ -30,7 +30,7 @@ func (n *Night) Sentence() string {
 		}
 		if r := TrialOf(k); r != nil {
 			switch r.Decision {
-			case pareto.Undecided:
+			case pareto.Undecided, pareto.Promising:
 				undecided++
 			case pareto.Reject:
 				rejected++

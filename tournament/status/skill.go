@@ -189,10 +189,6 @@ func (c *Challenger) unlabelled() string {
 	return plain.Counted(c.Unlabelled, "held-out case") + " that rest on an untrusted judge"
 }
 
-// provable is how many cases it takes at least to show that cost and latency are
-// within their tolerances: see the gate's rule.
-const provable = 25
-
 // counting is how many cases the evidence is about, as in the verdict:
 // without those whose quality only an untrusted judge has decided.
 func counting(d *pareto.Decision) int {
@@ -209,10 +205,10 @@ func counting(d *pareto.Decision) int {
 // points nowhere, or if quality is shown and something else is not.
 func needed(d pareto.Decision) *int {
 	cases := counting(&d)
-	if d.Verdict != pareto.Undecided || cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
+	if !d.Verdict.Open() || cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
 		return nil
 	}
-	n := max(provable, int(math.Ceil(float64(cases)*math.Log(1/d.Alpha)/math.Log(d.EValue))))
+	n := int(math.Ceil(float64(cases) * math.Log(1/d.Alpha) / math.Log(d.EValue)))
 	if n <= cases || n > pareto.ForecastCap {
 		return nil
 	}

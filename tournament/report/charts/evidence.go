@@ -32,8 +32,7 @@ func Evidence(m *report.Model) *Plot {
 		of          func(report.Evidence) *float64
 	}
 	all := []series{{"curve", "better", func(e report.Evidence) *float64 { return &e.EValue }},
-		{"curve worse", "worse", func(e report.Evidence) *float64 { return e.Worse }},
-		{"curve futile", "futile", func(e report.Evidence) *float64 { return e.Futile }}}
+		{"curve worse", "worse", func(e report.Evidence) *float64 { return e.Worse }}}
 	low, high := 1.0, 10.0
 	for _, e := range es {
 		for _, s := range all {
@@ -45,9 +44,6 @@ func Evidence(m *report.Model) *Plot {
 	alpha := 0.0
 	if m.Verdict != nil {
 		alpha = m.Verdict.Alpha
-		if o := m.Verdict.PerObjective; m.Verdict.Route == "futility" && len(o) > 0 {
-			alpha = o[0].Alpha
-		}
 	}
 	if alpha > 0 {
 		high = max(high, 2/alpha)
@@ -75,9 +71,6 @@ func Evidence(m *report.Model) *Plot {
 		}
 	}
 	rule("rule", fmt.Sprintf("1/α = %.3g", 1/max(alpha, 1e-9)), alpha)
-	if shown(es, func(e report.Evidence) *float64 { return e.Futile }) {
-		rule("rule futile", fmt.Sprintf("futile at %.3g", 1/max(m.Futility, 1e-9)), m.Futility)
-	}
 	var lines [][]float64
 	for _, s := range all {
 		var xy []float64

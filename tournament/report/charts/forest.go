@@ -45,7 +45,7 @@ func Forest(left, right string, rows []ForestRow) *Plot {
 		}
 		if r.Tolerance < 0 {
 			t := x.at(r.Tolerance)
-			p.line("rule futile", t, y-pitch*0.35, t, y+pitch*0.35)
+			p.line("rule tolerance", t, y-pitch*0.35, t, y+pitch*0.35)
 		}
 		lo, hi := x.at(r.Low), x.at(r.High)
 		p.titled(class, polyline(lo, y, hi, y)+polyline(lo, y-4, lo, y+4)+polyline(hi, y-4, hi, y+4), r.Title)

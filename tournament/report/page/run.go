@@ -151,7 +151,7 @@ func heldOut(v *gate.Verdict) *held {
 func against(o *pareto.ObjectiveEvidence, d float64) string {
 	switch o.Objective {
 	case "latency", "cost":
-		return fmt.Sprintf("×%.2f", math.Pow(4, -d))
+		return fmt.Sprintf("×%.2f", pareto.Times(d))
 	case "retries":
 		return fmt.Sprintf("%+.2f", 0-d)
 	}
