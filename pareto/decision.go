@@ -110,11 +110,9 @@ func (t *Trial) better(o Objective) bool { return reached(&t.evidence[o].better,
 // Measured reports whether any pair has a value of the objective.
 func (t *Trial) Measured(o Objective) bool { return t.evidence[o].n > 0 }
 
-// Differences in cost that nobody would call worse, a request.
-const (
-	floorUSD    = 0.001
-	floorTokens = 300
-)
+// floorUSD is a difference in cost that nobody would call worse, a request: about
+// 300 tokens.
+const floorUSD = 0.001
 
 // shownBeyond reports whether latency, cost or retries are shown to be beyond
 // their tolerance, beyond whether they hold back a promotion: because of that,
@@ -134,21 +132,13 @@ func (t *Trial) trifling(o Objective) bool {
 	if o != Cost {
 		return false
 	}
-	var usd, tokens [2]float64
-	n := 0.0
+	more, n := 0., 0.
 	for i := range t.pairs {
-		p := &t.pairs[i]
-		if math.IsNaN(p.Cost) {
-			continue
-		}
-		n++
-		for arm := range usd {
-			usd[arm] += p.Bill.USD[arm]
-			tokens[arm] += p.Bill.Tokens[arm]
+		if p := &t.pairs[i]; !math.IsNaN(p.Cost) {
+			more, n = more+p.Bill.USD[1]-p.Bill.USD[0], n+1
 		}
 	}
-	priced := usd[0] > 0 || usd[1] > 0
-	return n > 0 && (!priced || usd[1]-usd[0] < floorUSD*n || tokens[1] > 0 && tokens[1]-tokens[0] < floorTokens*n)
+	return more < floorUSD*n // also without a price
 }
 
 // bill is the sum of what the challenger's requests cost over the incumbent's;

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -32,11 +33,18 @@ type Gate struct {
 	// machine.
 	Objectives []string
 
+	// Replays is how often each arm of a new trial answers a case, at least
+	// once. One that has begun goes on as it began.
+	Replays int
+	// Uses are all uses of the skill, those of which no case could be made
+	// among them; nil if they are not known: see record.Cluster.Weights.
+	Uses []record.Use
+
 	// inTokens: no price was known, so the compared cost is tokens.
 	inTokens bool
 	// Judge is how well the grader's judge agrees with the owner. While it is
-	// not trusted, clusters in which a judge checks everything are no
-	// evidence on quality and retries. The zero value is not trusted.
+	// not trusted, what it checks is no evidence: see record.Unheard. The zero
+	// value is not trusted.
 	Judge record.Calibration
 	// On is the model of a trial that an older evolve began: its record does
 	// not name it.
@@ -68,10 +76,13 @@ func (v *Verdict) stopAt(limit *eval.BudgetError) {
 	v.Stop, v.BudgetStop, v.Cap = limit.Error(), true, limit.Cap
 }
 
+// waitingPairs is how many pairs are measured for a judge that is not trusted:
+// its owner has to compare as many answers, and further ones only cost.
+const waitingPairs = record.TrustedLabels
+
 // state is the state of a trial in this run.
 type state struct {
 	record.State
-	owners     int  // see State.Completed
 	modelKnown bool // see checkModel
 	spent      *record.Spent
 	copies     int      // see usable
@@ -87,7 +98,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		return nil, err
 	}
 	v := &Verdict{Decision: st.Trial.Decide(), Round: len(st.Past)}
-	if _, err := g.checkModel(ctx, st, v, "", false); err != nil {
+	if err := g.checkModel(ctx, st, v, "", false); err != nil {
 		return nil, err
 	}
 	clusters, err := g.fresh(ctx, st, incumbent.SHA(), challenger.SHA(), test)
@@ -96,14 +107,16 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	}
 	start := map[string]any{"challenger": challenger.SHA(), "incumbent": incumbent.SHA(),
 		"clusters": len(clusters), "carried": len(st.Clusters)}
-	judged := record.RestsOnJudge(test)
+	judged, unheard := record.RestsOnJudge(test), record.Unheard(test, g.Judge)
 	if judged > 0 {
-		start["judge"] = g.Judge.WithoutOutcomes()
+		start["judge"] = g.Judge
 	}
 	if err := g.emit(ctx, "gate_start", start); err != nil {
 		return nil, err
 	}
-	clusters, idle := g.provable(clusters, st.Trial)
+	if !g.Judge.Trusted() && !unheard { // few enough to do without
+		clusters = slices.DeleteFunc(clusters, func(c record.Cluster) bool { return record.Asks(c.Cases...) })
+	}
 	// A trial without any case is recorded too: cases harvested from now on
 	// were never seen by this challenger's search, and are used for it first.
 	if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
@@ -114,10 +127,16 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		now := g.affordable(clusters[:min(batch, len(clusters))])
+		now := g.affordable(clusters[:min(batch, len(clusters))], st.Replays)
 		if len(now) == 0 {
 			v.stopAt(&eval.BudgetError{Cap: eval.CapRollouts})
 			break
+		}
+		if unheard {
+			if now = now[:min(len(now), max(0, waitingPairs-len(st.Waiting)))]; len(now) == 0 {
+				v.Stop = fmt.Sprintf("%s for your word on the judge: `evolve review %s`", plain.Counted(len(st.Waiting), "measured pair")+" wait", g.Skill)
+				break
+			}
 		}
 		clusters = clusters[len(now):]
 		if err := g.unchanged(ctx, st, incumbent.SHA(), challenger.SHA()); err != nil {
@@ -127,7 +146,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		if err != nil {
 			return nil, err
 		}
-		pairs, answers, models, err := g.pairs(ctx, incumbent, challenger, now)
+		pairs, models, err := g.pairs(ctx, st, incumbent, challenger, now)
 		var limit *eval.BudgetError
 		switch {
 		case errors.As(err, &limit):
@@ -135,27 +154,21 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		case err != nil:
 			return nil, err
 		}
-		for i, p := range pairs {
-			if p == nil {
+		for i, m := range pairs {
+			if m == nil {
 				continue
 			}
 			if st.Trial.Verdict().Open() {
-				again, err := g.checkModel(ctx, st, v, models[i], true)
-				if err != nil {
+				if err := g.checkModel(ctx, st, v, models[i], true); err != nil {
 					return nil, err
 				}
-				if again {
-					clusters, idle = g.provable(clusters, st.Trial)
-				}
-				if !g.Judge.Trusted() && record.JudgeOnly(now[i].Cases...) {
-					*p = st.Withhold(now[i].Name, *p, answers[i])
-				}
-				st.Trial.Add(*p)
-				st.Use(now[i], st.spent)
+				weights, largest := now[i].Weights(g.Uses, st.Measured())
+				p := m.weighted(weights, largest)
+				st.Use(now[i], p, st.spent, unheard)
 				v.Fresh++
 				pair := map[string]any{"cluster": now[i].Name, "e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}
 				for _, o := range pareto.Objectives {
-					pair[o.Name] = number(*o.Of(p))
+					pair[o.Name] = number(*o.Of(&p))
 				}
 				if err := g.emit(ctx, "gate_pair", pair); err != nil {
 					return nil, err
@@ -174,7 +187,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		v.Stop = "no held-out case is left"
 	}
 	if judged > 0 {
-		g.reportJudge(v, judged, len(test), st.owners, idle)
+		g.reportJudge(v, judged, len(test), len(st.Waiting))
 	}
 	g.reportLeftOut(v)
 	if words := record.Repeated(st.copies); words != "" {
@@ -210,6 +223,7 @@ func (g *Gate) fresh(ctx context.Context, st *state, incumbent, challenger strin
 	st.copies = copies
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	record.ByArrival(out)
 	return out, nil
 }
 
@@ -217,13 +231,13 @@ func (g *Gate) fresh(ctx context.Context, st *state, incumbent, challenger strin
 // every attempt fails and uses its work retries. Half a pair would be paid
 // for and prove nothing, and the choice of pairs must not depend on which
 // worker was faster.
-func (g *Gate) affordable(clusters []record.Cluster) []record.Cluster {
+func (g *Gate) affordable(clusters []record.Cluster, replays int) []record.Cluster {
 	rest := g.Evaluator.Budget.Remaining().Rollouts
 	if rest == 0 {
 		return clusters
 	}
 	for i, c := range clusters {
-		if rest -= int64(2 * len(c.Cases) * (1 + g.Evaluator.MaxRetries)); rest < 0 {
+		if rest -= int64(2 * replays * len(c.Cases) * (1 + g.Evaluator.MaxRetries)); rest < 0 {
 			return clusters[:i]
 		}
 	}
@@ -279,7 +293,15 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*state, 
 	if rec != nil {
 		st.revision = rec.Revision
 	}
-	st.Trial, st.owners = st.Completed(g.Judge)
+	if st.Trial.Outdated() && st.Trial.Verdict().Open() {
+		st.Restart(g.Config)
+	}
+	if st.Replays == 0 {
+		st.Replays = max(1, g.Replays)
+	}
+	if g.Judge.Trusted() {
+		st.Hear()
+	}
 	return st, nil
 }
 

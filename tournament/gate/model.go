@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -22,10 +20,10 @@ import (
 
 // checkModel compares the answering model with the trial's: before the run's
 // first pair by what is known without asking, then by the model that each
-// pair names, "" for none. It reports whether the trial starts again.
-func (g *Gate) checkModel(ctx context.Context, st *state, v *Verdict, reported string, measured bool) (bool, error) {
+// pair names, "" for none.
+func (g *Gate) checkModel(ctx context.Context, st *state, v *Verdict, reported string, measured bool) error {
 	if st.modelKnown {
-		return false, nil
+		return nil
 	}
 	st.modelKnown = reported != ""
 	now := record.ModelOf(g.Evaluator.Agent.Identity(), reported)
@@ -33,31 +31,18 @@ func (g *Gate) checkModel(ctx context.Context, st *state, v *Verdict, reported s
 	if !measured && st.On.Reported != "" {
 		known.Asked = "" // it may be another name of the same model
 	}
-	if st.Trial.Cases() == 0 {
+	if st.Trial.Cases()+len(st.Waiting) == 0 {
 		st.On = record.Model{}
 	}
 	if st.On.Agent == "" || !known.DriftedFrom(st.On) && now.Simulated == st.On.Simulated {
 		if measured {
 			st.On = st.On.Learn(now)
 		}
-		return false, nil
+		return nil
 	}
-	was := record.PastTrial{On: st.On, Trial: st.Trial, Clusters: st.Clusters}
+	was := st.Restart(g.Config)
 	v.Restarted = fmt.Sprintf("the model changed from %v to %v: the trial starts again", was.On, now)
-	st.Past = append(st.Past, was)
-	st.On, st.Trial, st.Clusters, st.owners = now, pareto.NewTrial(g.Config), nil, 0
+	st.On = now
 	v.Decision, v.Round, v.Fresh = st.Trial.Decide(), len(st.Past), 0
-	return true, g.emit(ctx, "gate_restart", map[string]any{"from": was.On.String(), "to": now.String(), "cases": was.Trial.Cases(), "reason": v.Restarted})
-}
-
-// answeredBy is the model that all rollouts of a pair name, "" if one names
-// another, or none does.
-func answeredBy(rs []*eval.Rollout) (model string) {
-	for i, r := range rs {
-		if r == nil || r.Status != eval.Done || i > 0 && r.Model != model {
-			return ""
-		}
-		model = r.Model
-	}
-	return model
+	return g.emit(ctx, "gate_restart", map[string]any{"from": was.On.String(), "to": now.String(), "cases": was.Trial.Cases(), "reason": v.Restarted})
 }

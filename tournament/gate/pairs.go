@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -17,38 +18,169 @@ func Arm(purpose, old, new string) string {
 	return purpose + ":" + old[:min(16, len(old))] + ":" + new[:min(16, len(new))]
 }
 
-// pairs runs both arms on the clusters and returns one difference each, nil
-// for those that the budget did not reach, with the answers behind them and
-// the models that they name (answeredBy).
-func (g *Gate) pairs(ctx context.Context, incumbent, challenger eval.Variant, clusters []record.Cluster) ([]*pareto.Pair, [][]string, []string, error) {
+// A measured pair is what the two arms did on the cases of a cluster.
+type measured struct {
+	cases []sides
+	gate  *Gate
+}
+
+// sides are the arms on one case: the replays of both that have a value, and those
+// in which the challenger alone has none.
+type sides struct {
+	old, new arm
+	lost     []*eval.Rollout // the incumbent's of them
+}
+
+// pairs runs both arms on the clusters and returns what they did, nil for those
+// that the budget did not reach, with the models that they name (answeredBy).
+//
+// If either side of a replay is missing, both are measured again. If the
+// challenger's is missing once more while the incumbent's is not, that counts as
+// its worst: a text under which an agent more often does not come back is not
+// helped by leaving that out.
+func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.Variant, clusters []record.Cluster) ([]*measured, []string, error) {
 	arm := Arm("gate", incumbent.SHA(), challenger.SHA())
 	var jobs []eval.Job
 	for _, c := range clusters {
 		for _, k := range c.Cases {
-			jobs = append(jobs, Adjacent(incumbent, challenger, k, arm, 0, g.Seed)...)
+			for replay := range st.Replays {
+				jobs = append(jobs, Adjacent(incumbent, challenger, k, arm, replay, g.Seed)...)
+			}
 		}
 	}
-	var rollouts []*eval.Rollout
-	var err error
-	if len(jobs) > 0 {
-		rollouts, err = g.Evaluator.Run(ctx, jobs)
+	rollouts, limit, err := g.run(ctx, jobs)
+	if err != nil {
+		return nil, nil, err
 	}
-	var limit *eval.BudgetError
-	if err != nil && !errors.As(err, &limit) {
-		return nil, nil, nil, err
+	var again []int // of the first of two jobs
+	var repeated []eval.Job
+	for i := 0; i+1 < len(rollouts); i += 2 {
+		if a, b := rollouts[i], rollouts[i+1]; a != nil && b != nil && (a.Status != eval.Done || b.Status != eval.Done) {
+			again = append(again, i)
+			for _, j := range jobs[i : i+2] {
+				j.Trial += st.Replays
+				repeated = append(repeated, j)
+			}
+		}
 	}
-	out, answers, models := make([]*pareto.Pair, len(clusters)), make([][]string, len(clusters)), make([]string, len(clusters))
+	if len(repeated) > 0 && limit == nil {
+		second, spent, err := g.run(ctx, repeated)
+		if err != nil {
+			return nil, nil, err
+		}
+		limit = spent
+		for n, i := range again {
+			copy(rollouts[i:i+2], second[2*n:2*n+2])
+		}
+	}
+	out, models := make([]*measured, len(clusters)), make([]string, len(clusters))
 	at := 0
 	for i, c := range clusters {
-		n := 2 * len(c.Cases)
-		if out[i] = Difference(rollouts[at:at+n], incumbent.SHA()); out[i] != nil {
-			g.inTokens = g.inTokens || rollouts[at].CostUSD == nil && !math.IsNaN(out[i].Cost)
-			*out[i] = out[i].Only(g.Objectives)
-			answers[i], models[i] = answersOf(rollouts[at:at+n], incumbent.SHA()), answeredBy(rollouts[at:at+n])
+		n := 2 * st.Replays * len(c.Cases)
+		if rs := rollouts[at : at+n]; !slices.Contains(rs, nil) {
+			out[i] = &measured{gate: g}
+			for one := range slices.Chunk(rs, 2*st.Replays) {
+				out[i].cases = append(out[i].cases, sidesOf(one, incumbent.SHA()))
+			}
+			models[i] = answeredBy(rs)
 		}
 		at += n
 	}
-	return out, answers, models, err
+	if limit != nil {
+		return out, models, limit
+	}
+	return out, models, nil
+}
+
+// run is Evaluator.Run of what the budget reaches; the others are nil.
+func (g *Gate) run(ctx context.Context, jobs []eval.Job) ([]*eval.Rollout, *eval.BudgetError, error) {
+	if len(jobs) == 0 {
+		return nil, nil, nil
+	}
+	rollouts, err := g.Evaluator.Run(ctx, jobs)
+	if limit, ok := errors.AsType[*eval.BudgetError](err); ok {
+		return rollouts, limit, nil
+	}
+	return rollouts, nil, err
+}
+
+// sidesOf sorts the rollouts of one case, which come in pairs of one replay, in any
+// order.
+func sidesOf(rs []*eval.Rollout, incumbent string) (s sides) {
+	for i := 0; i+1 < len(rs); i += 2 {
+		a, b := rs[i], rs[i+1]
+		if a.Candidate != incumbent {
+			a, b = b, a
+		}
+		switch {
+		case a.Status == eval.Done && b.Status == eval.Done:
+			s.old.add(a)
+			s.new.add(b)
+		case a.Status == eval.Done:
+			s.lost = append(s.lost, a)
+		}
+	}
+	return s
+}
+
+// weighted is the cluster's pair: the mean over its cases, each with its weight.
+func (m *measured) weighted(weights []float64, largest float64) pareto.Pair {
+	p := pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
+	scale := float64(1 + m.gate.Evaluator.MaxRetries)
+	var old, new arm
+	quality, retries, total, n := 0., 0., 0., 0.
+	for i, s := range m.cases {
+		replays := float64(s.old.n + len(s.lost))
+		if replays == 0 {
+			continue
+		}
+		q, r := s.new.quality-s.old.quality, s.old.retries-s.new.retries
+		for _, a := range s.lost {
+			q, r = q-a.Quality, r+a.Retries-scale
+		}
+		quality, retries = quality+weights[i]*q/replays, retries+weights[i]*r/replays/scale
+		total, n = total+weights[i], n+1
+		old.join(s.old)
+		new.join(s.new)
+	}
+	if n == 0 {
+		return p
+	}
+	p.Quality, p.Retries = quality/total, max(-1, min(1, retries/total))
+	p.Weight, p.Largest = total/n, max(largest, total/n)
+	p.Latency, p.Cost, p.Bill = costs(old, new)
+	m.gate.inTokens = m.gate.inTokens || p.Bill.USD == [2]float64{} && !math.IsNaN(p.Cost)
+	return p.Only(m.gate.Objectives)
+}
+
+// costs compares two arms of as many rollouts.
+func costs(old, new arm) (latency, cost float64, bill pareto.Bill) {
+	latency, cost = pareto.LogRatio(old.latency, new.latency), pareto.LogRatio(old.usd, new.usd)
+	mean := func(sums ...float64) (of [2]float64) {
+		for i, sum := range sums {
+			if of[i] = sum / float64(max(old.n, 1)); math.IsNaN(sum) || math.IsNaN(sums[0]) {
+				return [2]float64{}
+			}
+		}
+		return of
+	}
+	bill = pareto.Bill{USD: mean(old.usd, new.usd), Tokens: mean(old.tokens, new.tokens)}
+	if math.IsNaN(cost) {
+		cost, bill.USD = pareto.LogRatio(old.tokens, new.tokens), [2]float64{}
+	}
+	return latency, cost, bill
+}
+
+// answeredBy is the model that all rollouts of a pair name, "" if one names
+// another, or none does.
+func answeredBy(rs []*eval.Rollout) (model string) {
+	for i, r := range rs {
+		if r.Status != eval.Done || i > 0 && r.Model != model {
+			return ""
+		}
+		model = r.Model
+	}
+	return model
 }
 
 // Adjacent runs one case in both arms, one directly after the other, so that
@@ -69,37 +201,19 @@ func Adjacent(old, new eval.Variant, c *eval.Case, arm string, trial int, seed i
 // of one case and trial, in any order, and subtracts the arms; incumbent is
 // the candidate of the old one. Positive favours the other. A pair with a
 // missing side is dropped; with none left every value is NaN. nil if an arm
-// was not run at all (a nil rollout).
+// was not run at all (a nil rollout). Retries are not compared.
 func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
-	var old, new arm
-	for i := 0; i+1 < len(rs); i += 2 {
-		a, b := rs[i], rs[i+1]
-		if a == nil || b == nil {
-			return nil
-		}
-		if a.Status != eval.Done || b.Status != eval.Done {
-			continue // missing on either side drops the pair
-		}
-		if a.Candidate != incumbent {
-			a, b = b, a
-		}
-		old.add(a)
-		new.add(b)
+	if slices.Contains(rs, nil) {
+		return nil
 	}
-	if old.n == 0 {
-		return &pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
+	s := sidesOf(rs, incumbent)
+	p := &pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
+	if s.old.n == 0 {
+		return p
 	}
-	n := float64(old.n)
-	cost := pareto.LogRatio(old.usd, new.usd)
-	if math.IsNaN(cost) {
-		cost = pareto.LogRatio(old.tokens, new.tokens)
-	}
-	return &pareto.Pair{
-		Quality: (new.quality - old.quality) / n,
-		Latency: pareto.LogRatio(old.latency, new.latency),
-		Cost:    cost,
-		Retries: max(-1, min(1, (old.retries-new.retries)/n)),
-	}
+	p.Quality = (s.new.quality - s.old.quality) / float64(s.old.n)
+	p.Latency, p.Cost, p.Bill = costs(s.old, s.new)
+	return p
 }
 
 // An arm sums up one side of a cluster; a value that any of its rollouts
@@ -107,6 +221,12 @@ func Difference(rs []*eval.Rollout, incumbent string) *pareto.Pair {
 type arm struct {
 	n                                      int
 	quality, retries, latency, usd, tokens float64
+}
+
+func (a *arm) join(b arm) {
+	a.n += b.n
+	a.quality, a.retries = a.quality+b.quality, a.retries+b.retries
+	a.latency, a.usd, a.tokens = a.latency+b.latency, a.usd+b.usd, a.tokens+b.tokens
 }
 
 func (a *arm) add(r *eval.Rollout) {

@@ -63,7 +63,7 @@ func TestHeardOnceOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &recordtest.Memory{}
 			first, err := newGate(m, duel{}, "r1", 0).Try(t.Context(), bad, good, heard)
-			if err != nil || first.Cases != 5 || first.Verdict != pareto.Undecided {
+			if err != nil || first.Cases != 5 || !first.Verdict.Open() {
 				t.Fatalf("%+v, %v", first, err)
 			}
 			rec, err := m.Trial(t.Context(), "s", bad.SHA(), good.SHA())
@@ -103,7 +103,7 @@ func TestHeardOnceOnly(t *testing.T) {
 // challenger, and a run that is resumed goes on with its own.
 func TestHeardByAnOlderEvolve(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
-	m, heard := &recordtest.Memory{}, requests(0, 5)
+	m, heard := &recordtest.Memory{}, requests(0, 3)
 	if _, err := newGate(m, duel{}, "r1", 0).Try(t.Context(), bad, good, heard); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestHeardByAnOlderEvolve(t *testing.T) {
 	renamed := again(heard, func(c *eval.Case) { c.Cluster = "team-" + c.ID })
 	test := append(renamed, requests(9, 3)...)
 	v, err := newGate(m, duel{}, "r2", 0).Try(t.Context(), bad, good, test)
-	if err != nil || v.Fresh != 3 || v.Cases != 8 {
+	if err != nil || v.Fresh != 3 || v.Cases != 6 {
 		t.Fatalf("heard %+v, %v; want 3 more", v, err)
 	}
 	forget()
@@ -142,7 +142,7 @@ func TestHeardByAnOlderEvolve(t *testing.T) {
 // not fresh to the same text when that comes again, now or later.
 func TestTrialThatIsGone(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
-	m, heard := &recordtest.Memory{}, requests(0, 5)
+	m, heard := &recordtest.Memory{}, requests(0, 3)
 	if _, err := newGate(m, duel{}, "r1", 0).Try(t.Context(), bad, good, heard); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestTrialThatIsGone(t *testing.T) {
 // from the trial of its re-based text, under other names too.
 func TestRelativesPrintsAreBarred(t *testing.T) {
 	good, bad, edited := variant(t, "good"), variant(t, "bad"), variant(t, "edited")
-	m, heard := &recordtest.Memory{}, requests(0, 5)
+	m, heard := &recordtest.Memory{}, requests(0, 3)
 	if _, err := newGate(m, duel{}, "r1", 0).Try(t.Context(), bad, good, heard); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestNoProofFromCopies(t *testing.T) {
 		for i := range first {
 			sign[content.Of(&first[i])] = float64(r.IntN(3) - 1)
 		}
-		trial, st, spent := pareto.NewTrial(pareto.DefaultConfig()), &record.State{}, &record.Spent{By: map[string]string{}, ByPrint: map[string]string{}}
+		st, spent := &record.State{Trial: pareto.NewTrial(pareto.DefaultConfig())}, &record.Spent{By: map[string]string{}, ByPrint: map[string]string{}}
 		test := first
 		for night := range nights {
 			list, _ := st.Usable(test, spent, "mine", st.Clusters, nil)
@@ -231,8 +231,7 @@ func TestNoProofFromCopies(t *testing.T) {
 				if !known {
 					t.Fatalf("life %d, night %d: %q is fresh", life, night, c.Cases[0].Prompt)
 				}
-				trial.Add(pareto.Pair{Quality: d})
-				st.Use(c, spent)
+				st.Use(c, pareto.Pair{Quality: d}, spent, false)
 				for _, k := range c.Cases {
 					spent.By[k.ID], spent.ByPrint[spent.Print(k)] = "mine", "mine"
 				}
@@ -256,10 +255,10 @@ func TestNoProofFromCopies(t *testing.T) {
 				test = again(more, func(c *eval.Case) { c.Prompt = strings.TrimSuffix(c.Prompt, " now") })
 			}
 		}
-		if trial.Cases() != len(first) {
-			t.Fatalf("life %d: %d pairs of %d cases", life, trial.Cases(), len(first))
+		if len(st.Clusters) != len(first) {
+			t.Fatalf("life %d: %d pairs of %d cases", life, len(st.Clusters), len(first))
 		}
-		if trial.Verdict() == pareto.Promote {
+		if st.Trial.Verdict() == pareto.Promote {
 			wrong++
 		}
 	}

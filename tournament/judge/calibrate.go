@@ -109,9 +109,6 @@ func (k *Calibrator) mute() *Calibrator {
 // about, and counts. If there are too few of them, it uses the records alone.
 func (k *Calibrator) measure(ctx context.Context, name string, cases []eval.Case) (c record.Calibration, err error) {
 	c.Judge = k.Judge
-	if c.Outcomes, err = k.outcomes(ctx, name); err != nil {
-		return c, err
-	}
 	sessions, err := k.db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true})
 	if err != nil {
 		return c, err
@@ -154,27 +151,6 @@ func (k *Calibrator) measure(ctx context.Context, name string, cases []eval.Case
 		}
 	}
 	return c, err
-}
-
-// outcomes are all of the owner's comparisons, by the answers in either order.
-func (k *Calibrator) outcomes(ctx context.Context, name string) (map[string]float64, error) {
-	labels, err := k.db.Labels(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]float64{}
-	for _, l := range labels {
-		d := 0.0 // in favour of the second
-		switch l.Choice {
-		case store.FirstBetter:
-			d = -1
-		case store.SecondBetter:
-			d = 1
-		}
-		out[record.OutcomeKey(l.CaseID, l.First, l.Second)] = d
-		out[record.OutcomeKey(l.CaseID, l.Second, l.First)] = 0 - d
-	}
-	return out, nil
 }
 
 // A preferred is a pair of answers of which the owner likes one better.

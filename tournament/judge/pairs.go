@@ -10,7 +10,6 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Pair is two answers to one case in the order in which they are shown.
@@ -51,7 +50,7 @@ func OpenPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand
 		if !ok {
 			continue
 		}
-		if !record.JudgeOnly(c) {
+		if slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type != eval.Judge }) {
 			p.rank += 3
 		}
 		if rng.IntN(2) == 1 {

@@ -3,7 +3,6 @@ package record
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -26,10 +25,6 @@ type Calibration struct {
 	Labels pareto.Agreement `json:"labels"`
 	// Missing counts labelled answers without a readable reply of the judge.
 	Missing int `json:"missing,omitempty"`
-	// Outcomes are the owner's own comparisons of two answers, by OutcomeKey:
-	// 1 if the new one is better, -1 if the old one is, 0 for the same.
-	// They replace the decision of an untrusted judge on those answers.
-	Outcomes map[string]float64 `json:"outcomes,omitempty"`
 	// Stop is why not every label was used, "" if all were.
 	Stop string `json:"stop,omitempty"`
 }
@@ -37,12 +32,6 @@ type Calibration struct {
 // Trusted reports whether decisions of the judge alone count as evidence.
 func (c Calibration) Trusted() bool {
 	return c.Labels.N() >= TrustedLabels && pareto.Kappa(c.Labels).Value >= TrustedKappa // NaN is not
-}
-
-// WithoutOutcomes is c without the comparisons of single answers.
-func (c Calibration) WithoutOutcomes() Calibration {
-	c.Outcomes = nil
-	return c
 }
 
 // String sums up the calibration, with the numbers that are needed.
@@ -60,38 +49,15 @@ func (c Calibration) String() string {
 	return fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %s, %s", k.Value, 100*k.Level, k.Low, k.High, plain.Counted(k.N, "label"), need)
 }
 
-// OutcomeKey names two answers to one case, each by the SHA-256 of its text.
-func OutcomeKey(caseID, old, new string) string { return caseID + " " + old + " " + new }
-
-// JudgeOnly reports whether a judge makes all checks of the cases.
-func JudgeOnly(cases ...*eval.Case) bool {
-	return !slices.ContainsFunc(cases, func(c *eval.Case) bool {
-		return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type != eval.Judge })
-	})
-}
-
-// RestsOnJudge counts the held-out cases in whose cluster a judge makes all
-// checks: if there are none, the judge's quality does not matter.
+// RestsOnJudge counts the held-out cases in whose cluster a judge makes a check:
+// if there are none, the judge's quality does not matter.
 func RestsOnJudge(test []eval.Case) int {
 	n := 0
 	list, _ := usable(test, nil, "", nil)
 	for _, c := range list {
-		if JudgeOnly(c.Cases...) {
+		if Asks(c.Cases...) {
 			n += len(c.Cases)
 		}
 	}
 	return n
-}
-
-// outcome is the owner's own comparison of the arms on a cluster, the mean over
-// its cases; false if the owner did not compare all of them.
-func (c Calibration) outcome(p HeldPair) (d float64, ok bool) {
-	for _, key := range p.Answers {
-		x, ok := c.Outcomes[key]
-		if !ok {
-			return 0, false
-		}
-		d += x / float64(len(p.Answers))
-	}
-	return d, len(p.Answers) > 0
 }

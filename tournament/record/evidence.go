@@ -28,9 +28,8 @@ func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 }
 
 // Fresh counts the held-out cases that the trial can continue with: their
-// clusters are not part of it yet, and no case of them was spent on another
-// challenger, or the judge's decision on them is still withheld. spent is
-// Journal.SpentCases of the trial's incumbent.
+// clusters were not measured for it yet, and no case of them was spent on
+// another challenger. spent is Journal.SpentCases of the trial's incumbent.
 func (t *TrialRecord) Fresh(test []eval.Case, spent *Spent) (int, error) {
 	fresh, idle, err := t.Provable(test, spent, Calibration{})
 	return fresh + idle, err
@@ -47,31 +46,20 @@ func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 	return n, nil
 }
 
-// Provable counts what Fresh counts, split by whether it could prove
-// anything: idle are the cases that only a judge decides whom c does not
-// trust, if the owner has not compared the answers either.
+// Provable counts what Fresh counts, split by whether it could prove anything
+// today: idle are all of them if c leaves uses out that only the judge could
+// hear (Unheard). Pairs that wait for a trusted judge are fresh once it is.
 func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, c Calibration) (fresh, idle int, err error) {
 	st, err := t.read()
 	if err != nil {
 		return 0, 0, err
 	}
-	count := func(cases int, proves bool) {
-		if proves {
-			fresh += cases
-		} else {
-			idle += cases
-		}
-	}
 	list, _ := st.Usable(test, spent, t.Challenger, st.Clusters, nil)
 	for _, k := range list {
-		count(len(k.Cases), c.Trusted() || !JudgeOnly(k.Cases...))
+		fresh += len(k.Cases)
 	}
-	open := st.open()
-	for i := range test {
-		if name := eval.ClusterOf(&test[i]); open[name] {
-			_, compared := c.outcome(st.Withheld[name])
-			count(1, compared || c.Trusted())
-		}
+	if Unheard(test, c) {
+		return 0, fresh, nil
 	}
-	return fresh, idle, nil
+	return fresh + len(st.Waiting), 0, nil
 }

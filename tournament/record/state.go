@@ -3,7 +3,6 @@ package record
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -19,10 +18,15 @@ type State struct {
 	StartClusters []string      `json:"start_clusters"`
 	Trial         *pareto.Trial `json:"trial"` // nil before the first run of the trial
 	Clusters      []string      `json:"clusters"`
-	// Withheld are whole pairs, by cluster, of which the trial lacks the
-	// judge's decisions. They are completed once the judge is trusted, or the
-	// owner has compared the answers.
-	Withheld map[string]HeldPair `json:"withheld,omitempty"`
+	// Replays is how often each arm answers a case; 0 before the first pair.
+	Replays      int `json:"replays,omitempty"`
+	StartReplays int `json:"start_replays,omitempty"`
+	// Waiting are pairs that were measured while a judge had a say that is not
+	// trusted, in order. They are added to the trial once it is.
+	Waiting      []WaitingPair `json:"waiting,omitempty"`
+	StartWaiting []WaitingPair `json:"start_waiting,omitempty"`
+	// Strata are those of the cases of each cluster that was measured.
+	Strata map[string][]string `json:"strata,omitempty"`
 	// Excluded clusters were spent on a relative of the challenger: see Restart.
 	Excluded []string `json:"barred,omitempty"`
 	// On is the model that the pairs were measured on, as far as it is known.
@@ -39,11 +43,10 @@ type State struct {
 	Used map[string][]string `json:"heard,omitempty"`
 }
 
-// A HeldPair is a pair that only a judge has measured, with the answers
-// (OutcomeKey), one for each case of the cluster.
-type HeldPair struct {
+// A WaitingPair is the pair of a cluster.
+type WaitingPair struct {
+	Cluster string      `json:"cluster"`
 	Pair    pareto.Pair `json:"pair"`
-	Answers []string    `json:"answers"`
 }
 
 // A PastTrial is the result of a trial up to a change of the model.
@@ -70,20 +73,25 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	}
 	if t.Run != run {
 		old.Start, old.StartClusters, old.StartOn, old.StartRounds = old.Trial, old.Clusters, old.On, len(old.Past)
+		old.StartWaiting, old.StartReplays = old.Waiting, old.Replays
 		if old.StartOn.Agent == "" {
 			old.StartOn = on
 		}
 	}
 	st.Start, st.StartClusters, st.Clusters = old.Start, old.StartClusters, slices.Clone(old.StartClusters)
 	st.Trial = old.Start.Clone()
-	st.Withheld, st.Excluded, st.StartOn, st.On = old.Withheld, old.Excluded, old.StartOn, old.StartOn
+	st.StartWaiting, st.Waiting = old.StartWaiting, slices.Clone(old.StartWaiting)
+	st.StartReplays, st.Replays = old.StartReplays, old.StartReplays
+	st.Excluded, st.StartOn, st.On = old.Excluded, old.StartOn, old.StartOn
 	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
-	for _, name := range slices.Concat(st.StartClusters, st.pastClusters()) {
+	before := slices.Concat(st.StartClusters, st.pastClusters(), waiting(st.StartWaiting))
+	for _, name := range before {
 		if prints, ok := old.Used[name]; ok {
-			st.use(name, prints)
+			st.use(name, prints, old.Strata[name])
 		}
 	}
-	return st, slices.DeleteFunc(slices.Clone(old.Clusters), func(name string) bool { return slices.Contains(st.StartClusters, name) }), nil
+	ours := slices.Concat(old.Clusters, waiting(old.Waiting))
+	return st, slices.DeleteFunc(ours, func(name string) bool { return slices.Contains(before, name) }), nil
 }
 
 // Save puts st in the record.
@@ -135,22 +143,72 @@ func (t *TrialRecord) Rounds() (int, error) {
 	return len(st.Past), nil
 }
 
-// Use records that the pair of a cluster was added: its cases cannot be used
-// again under any name.
-func (st *State) Use(c Cluster, spent *Spent) {
-	var prints []string
+// Use records that the pair of a cluster was measured: its cases cannot be used
+// again under any name. wait: it is not evidence yet.
+func (st *State) Use(c Cluster, p pareto.Pair, spent *Spent, wait bool) {
+	var prints, strata []string
 	for _, k := range c.Cases {
 		prints = append(prints, spent.Prints(k)...)
+		strata = append(strata, StratumOf(k))
 	}
-	st.Clusters = append(st.Clusters, c.Name)
-	st.use(c.Name, sorted(prints))
+	st.use(c.Name, sorted(prints), strata)
+	if wait {
+		st.Waiting = append(st.Waiting, WaitingPair{c.Name, p})
+		return
+	}
+	st.add(c.Name, p)
 }
 
-func (st *State) use(name string, prints []string) {
+func (st *State) add(cluster string, p pareto.Pair) {
+	st.Trial.Add(p)
+	st.Clusters = append(st.Clusters, cluster)
+}
+
+func (st *State) use(name string, prints, strata []string) {
 	if st.Used == nil {
-		st.Used = map[string][]string{}
+		st.Used, st.Strata = map[string][]string{}, map[string][]string{}
 	}
-	st.Used[name] = prints
+	if st.Strata == nil {
+		st.Strata = map[string][]string{}
+	}
+	st.Used[name], st.Strata[name] = prints, strata
+}
+
+// Restart begins the trial again: its pairs so far are about another model, or no
+// evidence any more. Their clusters are not used again, although they would be new
+// evidence: they had a part in keeping the challenger on trial (see Restart).
+func (st *State) Restart(cfg pareto.Config) PastTrial {
+	was := PastTrial{On: st.On, Trial: st.Trial, Clusters: slices.Concat(st.Clusters, waiting(st.Waiting))}
+	st.Past = append(st.Past, was)
+	st.Trial, st.Clusters, st.Waiting = pareto.NewTrial(cfg), nil, nil
+	return was
+}
+
+// Hear adds the pairs that waited for a trusted judge, in the order in which
+// they were measured, which no answer had a part in. Those that a closed trial
+// does not take stay.
+func (st *State) Hear() {
+	for len(st.Waiting) > 0 && st.Trial.Verdict().Open() {
+		st.add(st.Waiting[0].Cluster, st.Waiting[0].Pair)
+		st.Waiting = st.Waiting[1:]
+	}
+}
+
+// Measured are the strata of the cases that were measured for the trial.
+func (st *State) Measured() (s pareto.Strata) {
+	for _, name := range slices.Concat(st.Clusters, waiting(st.Waiting)) {
+		for _, stratum := range st.Strata[name] {
+			s.Case(stratum)
+		}
+	}
+	return s
+}
+
+func waiting(list []WaitingPair) (names []string) {
+	for _, w := range list {
+		names = append(names, w.Cluster)
+	}
+	return names
 }
 
 // Usable are the clusters of test that may still be evidence, see usable,
@@ -167,9 +225,10 @@ func (st *State) Usable(test []eval.Case, spent *Spent, challenger string, clust
 // challenger counts as used, except the clusters that this run itself has
 // begun.
 func (st *State) used(clusters, resumed []string, spent *Spent, challenger string, test []eval.Case) []string {
-	out := slices.Concat(clusters, st.Excluded, st.pastClusters())
+	clusters = slices.Concat(clusters, waiting(st.StartWaiting), st.pastClusters())
+	out := slices.Concat(clusters, st.Excluded)
 	unnamed := false
-	for _, name := range slices.Concat(clusters, st.pastClusters()) {
+	for _, name := range clusters {
 		prints, ok := st.Used[name]
 		out, unnamed = append(out, prints...), unnamed || !ok
 	}
@@ -208,62 +267,6 @@ func (st *State) pastClusters() (out []string) {
 	return out
 }
 
-// Withhold stores the whole pair of a cluster and returns the part for the
-// trial: what was measured without the judge.
-func (st *State) Withhold(name string, p pareto.Pair, answers []string) pareto.Pair {
-	if st.Withheld == nil {
-		st.Withheld = map[string]HeldPair{}
-	}
-	st.Withheld[name] = HeldPair{p, answers}
-	p.Quality, p.Retries = math.NaN(), math.NaN()
-	return p
-}
-
-// Completed is the trial at the start of this run, completed with decisions
-// that have become known since on the clusters that an untrusted judge alone
-// had measured: the owner's own decision, or else the judge's, once it is
-// trusted. The pairs are judged in the order in which they were measured, as
-// if the decisions had been known from the first; that is valid because their
-// availability is independent of which arm is better. (The owner is never
-// asked about two equal answers. Without the ties a difference only looks
-// larger, on either side: a challenger that is no better on all pairs is no
-// better on those, and one that is worse is all the worse.) owners counts the
-// clusters that rest on the owner's decision. A closed trial stays as it was.
-func (st *State) Completed(c Calibration) (t *pareto.Trial, owners int) {
-	pairs := st.Trial.Pairs()
-	if len(st.Withheld) == 0 || len(pairs) != len(st.StartClusters) || !st.Trial.Verdict().Open() {
-		return st.Trial, 0
-	}
-	whole := pareto.NewTrial(st.Trial.Config())
-	for i, p := range pairs {
-		if w, ok := st.Withheld[st.StartClusters[i]]; ok {
-			if d, ok := c.outcome(w); ok {
-				p.Quality = d
-				owners++
-			} else if c.Trusted() {
-				p = w.Pair
-			}
-		}
-		whole.Add(p)
-	}
-	return whole, owners
-}
-
-// open are the clusters with a withheld decision.
-func (st *State) open() map[string]bool {
-	out := map[string]bool{}
-	pairs := st.Trial.Pairs()
-	if len(pairs) != len(st.Clusters) || !st.Trial.Verdict().Open() {
-		return out
-	}
-	for i, name := range st.Clusters {
-		if w, ok := st.Withheld[name]; ok && math.IsNaN(pairs[i].Quality) && !math.IsNaN(w.Pair.Quality) {
-			out[name] = true
-		}
-	}
-	return out
-}
-
 // Restart is the record of a trial that no run has begun: of a challenger
 // that was re-based on a text that its owner has edited. It has no evidence,
 // because evidence about another pair of texts is none about this one.
@@ -290,7 +293,7 @@ func (t *TrialRecord) Exclude(clusters []string) (changed bool, err error) {
 	if err := t.decode(&st, &st.Version); err != nil {
 		return false, err
 	}
-	known := slices.Concat(st.Clusters, st.pastClusters(), st.prints(), st.Excluded)
+	known := slices.Concat(st.Clusters, waiting(st.Waiting), st.pastClusters(), st.prints(), st.Excluded)
 	for _, c := range clusters {
 		if !slices.Contains(known, c) {
 			st.Excluded, known, changed = append(st.Excluded, c), append(known, c), true
@@ -310,7 +313,7 @@ func (t *TrialRecord) Used() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sorted(slices.Concat(st.Clusters, st.Excluded, st.pastClusters(), st.prints())), nil
+	return sorted(slices.Concat(st.Clusters, waiting(st.Waiting), st.Excluded, st.pastClusters(), st.prints())), nil
 }
 
 func sorted(list []string) []string {
