@@ -147,6 +147,13 @@ func (b *Budget) Sub(caps Caps) *Budget {
 	}
 }
 
+// Limit sets the cap on rollouts, which may depend on what has been spent meanwhile.
+func (b *Budget) Limit(rollouts int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.caps.Rollouts = rollouts
+}
+
 // Reserve reserves the expected usage of one call of by; nil parts of est are estimated
 // from the settled calls of by (see experience). The error is a *BudgetError: a cap is
 // used up, or will be if the calls in flight use what they reserved. Every reservation

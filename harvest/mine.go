@@ -106,7 +106,7 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 		m.Now = time.Now
 	}
 	if m.MinConfidence == 0 {
-		m.MinConfidence = .5
+		m.MinConfidence = usualConfidence
 	}
 	stats := MineStats{Fallbacks: make(map[string]int)}
 	var cases []eval.Case
@@ -294,7 +294,7 @@ const (
 
 // CaseOf is the id of the case that a use becomes, or why it becomes none.
 func CaseOf(s *Session, v Invocation) (id, why string) {
-	m := Miner{Now: time.Now, MinConfidence: .5}
+	m := Miner{Now: time.Now, MinConfidence: usualConfidence}
 	switch {
 	case v.Failed:
 		return "", noCaseFailed
@@ -334,9 +334,17 @@ func (m *Miner) clean(c *eval.Case) {
 
 // stratum is that of a use with such feedback: eval.Silent, or Accepted, or Corrected, which
 // also holds what was thrown away or asked for again.
-func (m *Miner) stratum(f Feedback) string {
+func (m *Miner) stratum(f Feedback) string { return stratum(f, m.MinConfidence) }
+
+// Stratum is the stratum of a use of which that is known.
+func Stratum(f Feedback) string { return stratum(f, usualConfidence) }
+
+// usualConfidence is Miner.MinConfidence if it is 0.
+const usualConfidence = 0.5
+
+func stratum(f Feedback, least float64) string {
 	switch {
-	case f.Confidence < m.MinConfidence:
+	case f.Confidence < least:
 		return eval.Silent
 	case f.Label == Accepted:
 		return string(Accepted)

@@ -28,8 +28,6 @@ var demoHome embed.FS
 
 const (
 	demoSkill = "dataviz"
-	// demoRollouts is the cap of runs in the demo's folder.
-	demoRollouts = 300
 )
 
 // demoConfig lets every command run in a kept demo folder without flags.
@@ -96,7 +94,7 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	d.Say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)
 	// With the demo's 30 held-out cases eleven of twelve seeds end in a
 	// promotion and one undecided; this is one of the eleven.
-	f := &runFlags{Config: campaign.Config{Schema: 1, Skill: demoSkill, Evolve: skill.Harness, Seed: 6, MaxRollouts: demoRollouts, MaxRetries: 1, Concurrency: 8,
+	f := &runFlags{Config: campaign.Config{Schema: 1, Skill: demoSkill, Evolve: skill.Harness, Seed: 6, MaxRollouts: campaign.FromCases, MaxRetries: 1, Concurrency: 8,
 		WallClock: time.Minute, Profile: check.ClaudeCode}, promote: true}
 	f.Agent = "simulated"
 	f.harvest.source = "claude" // nothing of the user's own is read

@@ -58,9 +58,6 @@ func newRunCommand(a *global) *cobra.Command {
 					return err
 				}
 			}
-			if !c.Flags().Changed("max-rollouts") && a.isDemo() {
-				f.MaxRollouts = demoRollouts
-			}
 			c.Flags().Visit(func(fl *flagT) {
 				if !slices.Contains([]string{"no-wait", "yes", "json", "quiet"}, fl.Name) {
 					f.Typed += fmt.Sprintf("--%s=%s ", fl.Name, fl.Value)
@@ -107,7 +104,8 @@ func oneOf[V any](registry map[string]V) string {
 
 // registerSpending registers the caps, and the settings of rollouts.
 func (f *runFlags) registerSpending(fl *pflag.FlagSet) {
-	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 120, "agent attempts at most; 0 for no cap")
+	fl.Int64Var(&f.MaxRollouts, "max-rollouts", campaign.FromCases, "agent attempts at most, 0 for no cap (default: what the cases call for)")
+	fl.Lookup("max-rollouts").DefValue = "0" // -1 is no number that anybody should type
 	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
 	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
 	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")

@@ -75,7 +75,7 @@ type Config struct {
 // Check refuses invalid choices, before anything is read or spent.
 func (c *Config) Check() error {
 	switch {
-	case c.MaxRollouts < 0 || !eval.IsAmount(c.MaxCostUSD) || c.MaxTokens < 0 || c.MaxDuration < 0:
+	case c.MaxRollouts < FromCases || !eval.IsAmount(c.MaxCostUSD) || c.MaxTokens < 0 || c.MaxDuration < 0:
 		return problem.Inputf("0 means no cap", "a cap cannot be negative")
 	case !eval.IsAmount(c.PriceIn) || !eval.IsAmount(c.PriceOut):
 		return problem.Inputf("in USD per million tokens, for example --price-in 0.25 --price-out 2", "a price cannot be negative")
@@ -134,9 +134,12 @@ func (c *Config) Settle(back *agent.Backends) error {
 	return nil
 }
 
+// FromCases as MaxRollouts has the number of rollouts follow from the cases.
+const FromCases = -1
+
 // Caps are the caps of the run.
 func (c *Config) Caps() eval.Caps {
-	return eval.Caps{Rollouts: c.MaxRollouts, CostUSD: c.MaxCostUSD, Tokens: c.MaxTokens, Duration: c.MaxDuration}
+	return eval.Caps{Rollouts: max(0, c.MaxRollouts), CostUSD: c.MaxCostUSD, Tokens: c.MaxTokens, Duration: c.MaxDuration}
 }
 
 // Budget returns a budget with the caps of the run, and with its prices for

@@ -9,8 +9,10 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -53,6 +55,10 @@ func (c *Campaign) freeze(ctx context.Context) error {
 		}
 		f.HeldOut, f.Clusters = spent.Unspent(c.cases)
 	}
+	if f.MaxRollouts == FromCases {
+		f.MaxRollouts = search.Enough(n[eval.Val], f.HeldOut, f.MaxRetries, !f.NoGate)
+		c.budget.Limit(f.MaxRollouts)
+	}
 	var err error
 	if f.Rest, err = install.RestHash(c.Live.Dir); err != nil {
 		return fmt.Errorf("read skill %s: %w", f.Skill, err)
@@ -76,6 +82,9 @@ func (c *Campaign) build(ctx context.Context) error {
 	p := &c.plan
 	p.Run, p.Incumbent, p.Cases = c.run, incumbent, c.cases
 	p.Mutator, p.Journal = c.back.Mutator, c.journal()
+	if p.Uses, err = usesOf(ctx, c.db, f.Skill); err != nil {
+		return err
+	}
 	p.Budget, p.Caps, p.NoGate, p.Gate, p.HeldOut, p.Objectives = c.budget, f.Caps(), f.NoGate, f.gate(), f.HeldOut, f.Objectives
 	p.Options = search.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
 		Selector: search.Selectors[f.Select], Accept: search.Acceptances[f.Accept],
@@ -135,6 +144,17 @@ func (c *Campaign) build(ctx context.Context) error {
 	p.Carried = &v
 	p.CarriedOn, err = candidate.ProvedOn(ctx, c.db, f.Carried)
 	return err
+}
+
+// usesOf are all uses of a skill by people, by what became of them.
+func usesOf(ctx context.Context, db *store.Store, name string) (out []record.Use, err error) {
+	all, err := db.Invocations(ctx, name)
+	for _, u := range all {
+		if !u.Headless {
+			out = append(out, record.Use{Time: u.Time, Stratum: harvest.Stratum(u.Feedback)})
+		}
+	}
+	return out, err
 }
 
 // caseHash detects an edit of a case between a run and its resumption.

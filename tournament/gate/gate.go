@@ -76,6 +76,14 @@ func (v *Verdict) stopAt(limit *eval.BudgetError) {
 	v.Stop, v.BudgetStop, v.Cap = limit.Error(), true, limit.Cap
 }
 
+// Replays is how often each arm answers a case: the mean of three takes less than
+// half of the cases that one takes, and cases come a few a week. MoreReplays are for
+// agents whose answers to one case differ more from run to run.
+const (
+	Replays     = 3
+	MoreReplays = 5
+)
+
 // waitingPairs is how many pairs are measured for a judge that is not trusted:
 // its owner has to compare as many answers, and further ones only cost.
 const waitingPairs = record.TrustedLabels

@@ -228,15 +228,6 @@ func TestCalibrateOnPreferences(t *testing.T) {
 	if want := (pareto.Agreement{BothPass: 1, BothFail: 1, OnlyJudge: 1}); c.Labels != want {
 		t.Errorf("%+v, want %+v", c.Labels, want)
 	}
-	sha := func(i int) string { return skill.HashText([]byte(answers[i])) }
-	for _, o := range []struct {
-		old, new int
-		want     float64
-	}{{0, 2, -1}, {2, 0, 1}, {3, 1, 1}, {1, 0, -1}, {2, 3, 0}, {3, 2, 0}} {
-		if d, ok := c.Outcomes[record.OutcomeKey("c", sha(o.old), sha(o.new))]; !ok || d != o.want {
-			t.Errorf("%q against %q: %g, %v, want %g", answers[o.new], answers[o.old], d, ok, o.want)
-		}
-	}
 	// As they were measured, the judge saw no difference anywhere.
 	seen, err := Agreement(ctx, db, "s")
 	if want := (pareto.Agreement{OnlyOwner: 1, OnlyJudge: 2}); err != nil || seen != want {

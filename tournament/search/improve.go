@@ -42,7 +42,8 @@ type Plan struct {
 	// HeldOut counts the held-out cases that may still be spent: the gate's
 	// share of the rollouts is for them.
 	HeldOut    int
-	Objectives []string // that the gate looks at; nil for all four
+	Uses       []record.Use // of the skill: see gate.Gate
+	Objectives []string     // that the gate looks at; nil for all four
 	// Calibrate measures how well the grader's judge agrees with the owner.
 	// It is called once, before the gate, and only if held-out cases rest on
 	// a judge alone; in a resumed run it must return the same. nil: nothing
@@ -89,7 +90,21 @@ func Share(maxRollouts int64, test, maxRetries int, gate bool) Shares {
 
 // gateNeeds is what trying so many held-out cases in both arms takes, with room for
 // work retries.
-func gateNeeds(test, maxRetries int) int64 { return int64(2*test) * int64(2+maxRetries) / 2 }
+func gateNeeds(test, maxRetries int) int64 {
+	return int64(2*gate.Replays*test) * int64(2+maxRetries) / 2
+}
+
+// unsteady is the standard deviation of one text's score on one case from which more
+// replays are made of it.
+const unsteady = 0.35
+
+// replays is how often each arm of the gate answers a case.
+func (n Noise) replays() int {
+	if n.Pairs >= retested/2 && n.Quality > unsteady {
+		return gate.MoreReplays
+	}
+	return gate.Replays
+}
 
 // Improve searches, and tries what it found before the gate. The Run is saved
 // when it begins and when it ends, however it ends. The error is ctx's, the
@@ -161,7 +176,10 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		out.Warnings = append(out.Warnings, words)
 	}
 	g := &gate.Gate{Evaluator: p.Evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
-		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn}
+		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Replays: gate.Replays}
+	if out.Search != nil {
+		g.Replays = out.Search.Noise.replays()
+	}
 	if p.Calibrate != nil && record.RestsOnJudge(held) > 0 {
 		if g.Judge, err = p.Calibrate(ctx); err != nil {
 			return fmt.Errorf("calibrate the judge: %w", err)

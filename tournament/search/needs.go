@@ -16,9 +16,19 @@ const (
 // still be spent. Cases that the gate does not reach are tried in a later
 // run.
 func Needs(val, test, maxRetries int, gate bool) int64 {
-	search := int64(max(needsLeast, needsPasses*min(val, needsVal)))
-	if !gate {
-		return search
+	if search := searchNeeds(val); gate {
+		return search + min(search, gateNeeds(test, maxRetries))
 	}
-	return search + min(search, gateNeeds(test, maxRetries))
+	return searchNeeds(val)
+}
+
+func searchNeeds(val int) int64 { return int64(max(needsLeast, needsPasses*min(val, needsVal))) }
+
+// Enough is how many rollouts let a search go on until it finds nothing better, as a
+// rule, and its result be tried on all held-out cases.
+func Enough(val, test, maxRetries int, gate bool) int64 {
+	if search := 2 * searchNeeds(val); gate {
+		return max(search+gateNeeds(test, maxRetries), 2*gateNeeds(test, maxRetries))
+	}
+	return 2 * searchNeeds(val)
 }
