@@ -343,8 +343,8 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 	}
 	s := fmt.Sprintf("%s: e = %.3g of the %.3g that would prove it", head, per[Quality].Better, 1/per[Quality].Alpha)
 	if t.Verdict() == Promising {
-		s += fmt.Sprintf("; promising: %d better and %d worse, and a text that is no better comes as far at most 1 time in %.3g",
-			per[Quality].Estimate.Wins, per[Quality].Estimate.Losses, t.evidence[Quality].better.Max())
+		q := per[Quality].Estimate
+		s = fmt.Sprintf("%s, %s; 1 in %.0f proves it", head, Promises(q.Wins, q.Losses, per[Quality].Better), 1/per[Quality].Alpha)
 	}
 	var open []string
 	for _, o := range t.Outstanding() {
@@ -354,6 +354,11 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 		s += ", held back by " + strings.Join(open, ", ")
 	}
 	return s
+}
+
+// Promises says how far a promising challenger has come, with quality's e-value.
+func Promises(wins, losses int, e float64) string {
+	return fmt.Sprintf("%d better and %d worse: a text that is no better comes as far at most 1 time in %.0f", wins, losses, math.Floor(e))
 }
 
 func counted(n int) string {

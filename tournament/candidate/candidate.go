@@ -102,7 +102,7 @@ func (c *Candidate) Words() string {
 	case Proven:
 		return "proven by the gate"
 	case Undecided:
-		return "on trial, undecided"
+		return "on trial, " + string(c.Trial.Decision)
 	case Lost:
 		return "rejected by the gate"
 	}

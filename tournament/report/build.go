@@ -89,6 +89,8 @@ func sentence(m *Model) string {
 		return "Proven: " + v.Reason + "."
 	case v != nil && v.Verdict == pareto.Reject:
 		return "Rejected: " + v.Reason + "."
+	case v != nil && v.Verdict == pareto.Promising:
+		return "Promising: " + v.Reason + "."
 	case v != nil:
 		return "Undecided: " + v.Reason + "."
 	case m.Status == string(record.Running):

@@ -12,7 +12,7 @@ import (
 
 // Sentence says what came of the night, for somebody who reads nothing else.
 func (n *Night) Sentence() string {
-	var installed, proved, undecided, rejected, failed, alarms, later int
+	var installed, proved, promising, undecided, rejected, failed, alarms, later int
 	for i := range n.Steps {
 		k := &n.Steps[i]
 		switch {
@@ -30,8 +30,10 @@ func (n *Night) Sentence() string {
 		}
 		if r := TrialOf(k); r != nil {
 			switch r.Decision {
-			case pareto.Undecided, pareto.Promising:
+			case pareto.Undecided:
 				undecided++
+			case pareto.Promising:
+				promising++
 			case pareto.Reject:
 				rejected++
 			}
@@ -49,6 +51,7 @@ func (n *Night) Sentence() string {
 	add(alarms, "one installed version raises an alarm", "%d installed versions raise an alarm")
 	add(installed, "one skill got better and is installed", "%d skills got better and are installed")
 	add(proved, "one better version is proved and waits for your decision", "%d better versions are proved and wait for your decision")
+	add(promising, "one challenger is promising, and its trial goes on", "%d challengers are promising, and their trials go on")
 	add(undecided, "one trial goes on", "%d trials go on")
 	add(rejected, "one challenger was rejected", "%d challengers were rejected")
 	add(failed, "one step failed", "%d steps failed")

@@ -181,12 +181,17 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live, before stri
 	}
 	d := trial.Decide()
 	c.EValue, c.Alpha, c.Cases, c.Needed = pareto.Finite(d.EValue), d.Alpha, counting(&d), needed(d)
+	c.Wins, c.Losses = d.Wins, d.Losses
 	return c, nil
 }
 
 // unlabelled describes the labels that its trial needs from its owner.
 func (c *Challenger) unlabelled() string {
-	return plain.Counted(c.Unlabelled, "held-out case") + " that rest on an untrusted judge"
+	wait := "wait"
+	if c.Unlabelled == 1 {
+		wait = "waits"
+	}
+	return fmt.Sprintf("%s %s until the judge agrees with you", plain.Counted(c.Unlabelled, "held-out case"), wait)
 }
 
 // counting is how many cases the evidence is about, as in the verdict:
@@ -279,7 +284,9 @@ func (s *Skill) next(harvested bool) string {
 	case c != nil && c.Shorter != nil:
 		return fmt.Sprintf("`evolve --skill %s` looks for a better text; `evolve --skill %[1]s --evolve shorten` continues the trial of the shorter one", s.Skill)
 	case c != nil && c.EValue*c.Alpha >= 1 && len(c.Open) > 0:
-		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases: quality is shown, and %s not yet to be within tolerance", s.Skill, strings.Join(c.Open, " and "))
+		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases: quality is shown, and %s beyond tolerance so far", s.Skill, strings.Join(c.Open, " and "))
+	case c != nil && c.Decision == pareto.Promising:
+		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases; promising, %s", s.Skill, pareto.Promises(c.Wins, c.Losses, c.EValue))
 	case c != nil:
 		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases", s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:

@@ -105,12 +105,14 @@ type Challenger struct {
 	EValue   float64        `json:"e_value"`
 	Alpha    float64        `json:"alpha"` // decisive at e_value ≥ 1/alpha
 	Cases    int            `json:"cases"`
+	Wins     int            `json:"wins"` // of the cases, by quality
+	Losses   int            `json:"losses"`
 	// Needed estimates how many cases the proof takes at this rate; null if
 	// the evidence points nowhere yet, or already has all the cases that it
 	// should take.
 	Needed *int `json:"cases_needed"`
-	// Open are the objectives that are not yet shown to be within their
-	// tolerance: they keep it undecided at any quality.
+	// Open are the objectives that are beyond their tolerance so far: they keep
+	// it undecided at any quality.
 	Open      []string `json:"open"`
 	Simulated bool     `json:"simulated"`
 	// Shorter is set if it only lacks lines of the live text.
@@ -123,8 +125,7 @@ type Challenger struct {
 	// carried over to the edit.
 	Edited bool `json:"edited"`
 	// Unlabelled counts the held-out cases that could continue its trial, but
-	// prove nothing before its owner has labelled more answers: a judge alone
-	// decides them.
+	// prove nothing before its owner has labelled more answers.
 	Unlabelled int `json:"unlabelled"`
 	// Lifetime reports that it is proved as a single trial, but not at the
 	// level of its number among all trials of the skill; "" if it is, or is

@@ -277,8 +277,11 @@ func (c *Challenger) String() string {
 		if c.Needed != nil {
 			s = fmt.Sprintf("e %.3g of %.3g, %d/%d cases", c.EValue, 1/c.Alpha, c.Cases, *c.Needed)
 		}
+		if c.Decision == pareto.Promising {
+			s = "promising, " + s
+		}
 		if c.EValue*c.Alpha >= 1 && len(c.Open) > 0 { // else it looks as if it were decided
-			s = fmt.Sprintf("e %.3g of %.3g, but %s open, %s", c.EValue, 1/c.Alpha, strings.Join(c.Open, " and "), plain.Counted(c.Cases, "case"))
+			s = fmt.Sprintf("e %.3g of %.3g, but %s beyond tolerance, %s", c.EValue, 1/c.Alpha, strings.Join(c.Open, " and "), plain.Counted(c.Cases, "case"))
 		}
 	}
 	if c.Edited {

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 func TestNeeded(t *testing.T) {
@@ -103,16 +104,38 @@ func TestStatusOrder(t *testing.T) {
 // Where quality is proved and another objective keeps the trial open, status names it.
 func TestStatusNamesWhatIsOpen(t *testing.T) {
 	c := &Challenger{Decision: pareto.Undecided, EValue: 82.7, Alpha: 0.04, Cases: 17, Open: []string{"latency", "cost"}}
-	if got, want := c.String(), "e 82.7 of 25, but latency and cost open, 17 cases"; got != want {
+	if got, want := c.String(), "e 82.7 of 25, but latency and cost beyond tolerance, 17 cases"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s := newSkillStatus("tables")
 	s.Challenger = c
-	if got := s.next(true); !strings.HasSuffix(got, "quality is shown, and latency and cost not yet to be within tolerance") {
+	if got := s.next(true); !strings.HasSuffix(got, "quality is shown, and latency and cost beyond tolerance so far") {
 		t.Errorf("next %q", got)
 	}
 	c.EValue = 24
 	if got, want := c.String(), "e 24 of 25, 17 cases"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestStatusNamesWhatIsPromising: what a challenger has shown so far is on the page
+// of its skill, in what to do next, and in the sentence about the night.
+func TestStatusNamesWhatIsPromising(t *testing.T) {
+	forty := 40
+	c := &Challenger{Decision: pareto.Promising, EValue: 6.9, Alpha: 0.04, Cases: 9, Wins: 7, Losses: 1, Needed: &forty}
+	if got, want := c.String(), "promising, e 6.9 of 25, 9/40 cases"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s := newSkillStatus("tables")
+	s.Challenger = c
+	if got, want := s.next(true), "once there are new cases; promising, 7 better and 1 worse: a text that is no better comes as far at most 1 time in 6"; !strings.HasSuffix(got, want) {
+		t.Errorf("next %q, want %q", got, want)
+	}
+	n := Night{Night: &sleep.Night{Ended: time.Now()}}
+	for _, v := range []pareto.Verdict{pareto.Promising, pareto.Undecided} {
+		n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Search, Stage: sleep.Done, Result: &sleep.Result{Decision: v}})
+	}
+	if got, want := n.Sentence(), "One challenger is promising, and its trial goes on; one trial goes on."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
