@@ -164,7 +164,7 @@ func (s *Store) inUse(ctx context.Context, runs []string, busy func(run string) 
 		return true, nil
 	}
 	open, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string],
-		`SELECT coalesce(body ->> '$.run', '') FROM trials WHERE body ->> '$.decision' = 'undecided' AND challenger NOT IN (`+lastWord("?1")+`)`, string(Rejected))
+		`SELECT coalesce(body ->> '$.run', '') FROM trials WHERE body ->> '$.decision' IN ('undecided', 'promising') AND challenger NOT IN (`+lastWord("?1")+`)`, string(Rejected))
 	return slices.ContainsFunc(runs, func(run string) bool { return slices.Contains(open, run) }), err
 }
 

@@ -187,8 +187,9 @@ func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string
 			kinds[kind], out = true, append(out, standIn{t, kind})
 		}
 	}
+	rank := map[pareto.Verdict]int{pareto.Promising: 1, pareto.Promote: 2}
 	slices.SortStableFunc(out, func(t, u standIn) int {
-		return cmp.Or(cmp.Compare(u.Decision, t.Decision), t.Updated.Compare(u.Updated)) // "undecided" before "promote"
+		return cmp.Or(rank[t.Decision]-rank[u.Decision], t.Updated.Compare(u.Updated))
 	})
 	return out, nil
 }
