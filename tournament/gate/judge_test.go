@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -84,25 +85,33 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 	if !strings.HasPrefix(v.Reason, want) || !strings.Contains(v.Reason, "20 measured pairs wait until it is") || !strings.Contains(v.Reason, "`evolve review s`") {
 		t.Errorf("reason %q, want %q", v.Reason, want)
 	}
+	provable := func(when string, known record.Calibration, fresh, idle int) {
+		t.Helper()
+		spent, err := m.SpentCases(t.Context(), "s", bad.SHA())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := m.Trial(t.Context(), "s", bad.SHA(), good.SHA())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, i, err := rec.Provable(cases, spent, known); err != nil || f != fresh || i != idle {
+			t.Errorf("%s: %d fresh, %d idle, %v; want %d and %d", when, f, i, err, fresh, idle)
+		}
+	}
+	provable("after a night", doubted, 0, 60)
 	g := judgeGate(m, "night2", doubted)
 	if v, err := g.Try(t.Context(), bad, good, cases); err != nil || v.Fresh != 0 || g.Evaluator.Budget.Spent().Rollouts != 0 {
 		t.Errorf("%+v, %v: no more than its owner can compare is measured", v, err)
 	}
-	spent, err := m.SpentCases(t.Context(), "s", bad.SHA())
+	provable("doubted", doubted, 0, 60)
+	provable("trusted", trusted, 60, 0)
+	begun, err := record.Restart("s", bad.SHA(), good.SHA(), "night", nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, err := m.Trial(t.Context(), "s", bad.SHA(), good.SHA())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		known       record.Calibration
-		fresh, idle int
-	}{"doubted": {doubted, 0, 40}, "trusted": {trusted, 60, 0}} {
-		if fresh, idle, err := rec.Provable(cases, spent, c.known); err != nil || fresh != c.fresh || idle != c.idle {
-			t.Errorf("%s: %d fresh, %d idle, %v; want %d and %d", name, fresh, idle, err, c.fresh, c.idle)
-		}
+	if fresh, idle, err := begun.Provable(judged(heldOut(60), 2), nil, doubted); err != nil || fresh != 58 || idle != 2 {
+		t.Errorf("where it has a say in few cases: %d fresh, %d idle, %v; want 58 and 2", fresh, idle, err)
 	}
 	for _, again := range []string{"first", "resumed"} {
 		g := judgeGate(m, "night3", trusted)

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"slices"
+
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
 )
@@ -28,8 +30,8 @@ func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 }
 
 // Fresh counts the held-out cases that the trial can continue with: their
-// clusters were not measured for it yet, and no case of them was spent on
-// another challenger. spent is Journal.SpentCases of the trial's incumbent.
+// clusters are not part of it yet, and no case of them was spent on another
+// challenger. spent is Journal.SpentCases of the trial's incumbent.
 func (t *TrialRecord) Fresh(test []eval.Case, spent *Spent) (int, error) {
 	fresh, idle, err := t.Provable(test, spent, Calibration{})
 	return fresh + idle, err
@@ -47,19 +49,28 @@ func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 }
 
 // Provable counts what Fresh counts, split by whether it could prove anything
-// today: idle are all of them if c leaves uses out that only the judge could
-// hear (Unheard). Pairs that wait for a trusted judge are fresh once it is.
+// today: idle are those that the judge has a say in while c does not trust it, and
+// all of them if these are too many to do without (Unheard). Pairs that wait for a
+// trusted judge are among them.
 func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, c Calibration) (fresh, idle int, err error) {
 	st, err := t.read()
 	if err != nil {
 		return 0, 0, err
 	}
-	list, _ := st.Usable(test, spent, t.Challenger, st.Clusters, nil)
+	list, _ := st.Usable(test, spent, t.Challenger, slices.Concat(st.Clusters, waiting(st.Waiting)), nil)
+	unheard := Unheard(test, c)
+	count := func(cases int, waits bool) {
+		if waits {
+			idle += cases
+		} else {
+			fresh += cases
+		}
+	}
 	for _, k := range list {
-		fresh += len(k.Cases)
+		count(len(k.Cases), unheard || !c.Trusted() && Asks(k.Cases...))
 	}
-	if Unheard(test, c) {
-		return 0, fresh, nil
+	for _, w := range st.Waiting {
+		count(len(st.Strata[w.Cluster]), unheard)
 	}
-	return fresh + len(st.Waiting), 0, nil
+	return fresh, idle, nil
 }

@@ -143,6 +143,15 @@ func (t *TrialRecord) Rounds() (int, error) {
 	return len(st.Past), nil
 }
 
+// Replays is how often each arm answers a case; 0 if that is not decided yet.
+func (t *TrialRecord) Replays() (int, error) {
+	st, err := t.read()
+	if err != nil {
+		return 0, err
+	}
+	return st.Replays, nil
+}
+
 // Use records that the pair of a cluster was measured: its cases cannot be used
 // again under any name. wait: it is not evidence yet.
 func (st *State) Use(c Cluster, p pareto.Pair, spent *Spent, wait bool) {
