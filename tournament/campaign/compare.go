@@ -293,10 +293,11 @@ func (c *Comparison) nameJudge() {
 // whether it did. The seed determines which cases stay.
 func (c *Comparison) cut() bool {
 	each := int64(2 * c.options.Trials * (1 + c.config.MaxRetries))
-	if c.config.MaxRollouts == 0 || int64(len(c.cases))*each <= c.config.MaxRollouts {
+	limit := c.config.Caps().Rollouts
+	if limit == 0 || int64(len(c.cases))*each <= limit {
 		return false
 	}
-	n := max(1, int(c.config.MaxRollouts/each))
+	n := max(1, int(limit/each))
 	var kept []eval.Case
 	for _, i := range rand.New(rand.NewPCG(uint64(c.config.Seed), 0x636f6d70)).Perm(len(c.cases))[:n] {
 		kept = append(kept, c.cases[i])

@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/search"
@@ -173,7 +174,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	share := search.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
 	fc.Search, fc.Gate = share.Search, share.Gate
 	if f.Carried != "" {
-		fc.Search, fc.Gate = 0, min(f.MaxRollouts, int64(2*f.HeldOut*(1+f.MaxRetries)))
+		fc.Search, fc.Gate = 0, min(f.MaxRollouts, gate.Takes(f.HeldOut, gate.Replays, f.MaxRetries))
 		fc.Rollouts = fc.Gate
 	}
 	rollouts := float64(fc.Rollouts)
@@ -207,8 +208,8 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	if f.Clusters > 0 {
 		fc.Provable = f.Clusters
 	}
-	_, fc.Needed30 = pareto.Forecast(pareto.World{Failures: .5, Gain: .3}, cfg)
-	_, fc.Needed10 = pareto.Forecast(pareto.World{Failures: .3, Gain: .1}, cfg)
+	_, fc.Needed30 = pareto.Forecast(pareto.World{Failures: .5, Gain: .3, Replays: gate.Replays}, cfg)
+	_, fc.Needed10 = pareto.Forecast(pareto.World{Failures: .3, Gain: .1, Replays: gate.Replays}, cfg)
 	return fc
 }
 

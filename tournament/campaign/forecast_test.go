@@ -28,7 +28,7 @@ func TestForecastCountsWhatTheGateCounts(t *testing.T) {
 		"; of the 9 held out 4 are fresh evidence": {HeldOut: 9, Clusters: 4},
 		"; of the 9 held out 2 are fresh evidence": {HeldOut: 2, Carried: "a trial that is continued"},
 		"; of the 9 held out 0 are fresh evidence": {},
-		" 10 points about 427; there are 9":        {HeldOut: 9}, // of an older version
+		" 10 points about 117; there are 9":        {HeldOut: 9}, // of an older version
 		"cases: 0 train, 0 validation, 9 held ":    {HeldOut: 3, Clusters: 2},
 	} {
 		f.Spec = agent.Spec{Agent: "simulated"}

@@ -88,6 +88,11 @@ const (
 // its owner has to compare as many answers, and further ones only cost.
 const waitingPairs = record.TrustedLabels
 
+// Takes is how many rollouts the pairs of so many cases take at most.
+func Takes(cases, replays, maxRetries int) int64 {
+	return int64(2 * replays * cases * (1 + maxRetries))
+}
+
 // state is the state of a trial in this run.
 type state struct {
 	record.State
@@ -245,7 +250,7 @@ func (g *Gate) affordable(clusters []record.Cluster, replays int) []record.Clust
 		return clusters
 	}
 	for i, c := range clusters {
-		if rest -= int64(2 * replays * len(c.Cases) * (1 + g.Evaluator.MaxRetries)); rest < 0 {
+		if rest -= Takes(len(c.Cases), replays, g.Evaluator.MaxRetries); rest < 0 {
 			return clusters[:i]
 		}
 	}

@@ -62,7 +62,7 @@ type Comparison struct {
 
 // A Delta is the paired difference on one objective. Quality is in points and
 // retries per case, B minus A; latency and cost are the ratio B/A (a geometric
-// mean, each cluster's within a factor of 4). Intervals have the level of the gate's.
+// mean, each cluster's within a factor of 16). Intervals have the level of the gate's.
 type Delta struct {
 	Objective string   `json:"objective"`
 	Unit      string   `json:"unit"` // "difference" or "ratio"

@@ -188,7 +188,7 @@ func (c *Comparison) Facts() (out []string) {
 		c.perSolved(&c.A), c.perSolved(&c.B)))
 	out = append(out, fmt.Sprintf("interval: %.0f%% for quality, as in the gate, and %.0f%% for the others, however often one looks",
 		100*gateRule.IntervalLevel(pareto.Quality), 100*gateRule.IntervalLevel(pareto.Latency)))
-	out = append(out, "B against A: of quality and retries the mean difference, of latency and cost the geometric mean of the cases' ratios (none beyond ×4)")
+	out = append(out, "B against A: of quality and retries the mean difference, of latency and cost the geometric mean of the cases' ratios (none beyond ×16)")
 	if c.Lift != nil {
 		out = append(out, fmt.Sprintf("the skill is worth %+.2f quality per 1,000 of its tokens (it has about %d)", *c.Lift, c.B.Tokens))
 	}

@@ -13,7 +13,7 @@ import (
 
 // Schema is the version of a Model's JSON. A field may be added under the same
 // version; none is renamed, removed or given another meaning.
-const Schema = 1
+const Schema = 2
 
 // A Model is the content of a report of one run.
 type Model struct {

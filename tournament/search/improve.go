@@ -77,9 +77,8 @@ type Outcome struct {
 type Shares struct{ Search, Gate int64 }
 
 // Share divides the cap on rollouts. test is the number of held-out cases
-// that may still be spent. The gate gets what trying each of them once in
-// both arms takes, with room for work retries, but at most half. Zero means
-// no cap.
+// that may still be spent. The gate gets what trying each of them in both arms
+// takes, with room for work retries, but at most half. Zero means no cap.
 func Share(maxRollouts int64, test, maxRetries int, gate bool) Shares {
 	if maxRollouts <= 0 || !gate {
 		return Shares{Search: maxRollouts}

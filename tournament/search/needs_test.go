@@ -9,10 +9,11 @@ func TestNeeds(t *testing.T) {
 		val, test    int
 		want, search int64
 	}{
-		{30, 30, 186, 96},
+		{30, 30, 192, 96},
 		{30, 0, 96, 96},
-		{2, 3, 69, 60},
-		{12, 10, 102, 72},
+		{2, 3, 87, 60},
+		{12, 5, 117, 72},
+		{12, 10, 144, 72},
 		{200, 400, 192, 96},
 	} {
 		got := Needs(c.val, c.test, 1, true)
@@ -25,5 +26,20 @@ func TestNeeds(t *testing.T) {
 	}
 	if got := Needs(30, 30, 1, false); got != 96 {
 		t.Errorf("without a gate %d, want 96", got)
+	}
+}
+
+// TestEnough: a run that nobody has capped has its search take what it likes, and its
+// result tried on every held-out case.
+func TestEnough(t *testing.T) {
+	for _, c := range [][2]int{{30, 30}, {30, 0}, {2, 3}, {12, 10}, {200, 400}} {
+		val, test := c[0], c[1]
+		s := Share(Enough(val, test, 1, true), test, 1, true)
+		if s.Gate != gateNeeds(test, 1) || s.Search < 2*Needs(val, test, 1, false) {
+			t.Errorf("%d validation, %d held-out cases: %+v", val, test, s)
+		}
+	}
+	if got := Enough(30, 30, 1, false); got != 192 {
+		t.Errorf("without a gate %d, want 192", got)
 	}
 }

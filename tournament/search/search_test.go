@@ -303,8 +303,8 @@ func TestShare(t *testing.T) {
 		test, retries int
 		want          Shares
 	}{
-		{120, 10, 0, Shares{100, 20}},
-		{120, 10, 1, Shares{90, 30}},
+		{240, 10, 0, Shares{180, 60}},
+		{240, 10, 1, Shares{150, 90}},
 		{120, 500, 1, Shares{60, 60}}, // never more than half
 		{120, 0, 1, Shares{120, 0}},
 		{0, 10, 1, Shares{}},
@@ -319,6 +319,6 @@ func TestShare(t *testing.T) {
 }
 
 func ExampleShare() {
-	fmt.Println(Share(120, 15, 1, true))
-	// Output: {75 45}
+	fmt.Println(Share(360, 15, 1, true))
+	// Output: {225 135}
 }

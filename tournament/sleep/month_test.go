@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 	"github.com/skill-evolve/evolve/tournament/search"
@@ -160,7 +161,7 @@ func (m *month) look(ctx context.Context, name string) (Outlook, error) {
 		return o, err
 	}
 	o.Fresh, err = rec.Fresh(test, spent)
-	o.Rollouts = int64(4 * o.Fresh)
+	o.Rollouts = int64(4 * gate.Replays * o.Fresh)
 	return o, err
 }
 
@@ -203,7 +204,7 @@ func (m *month) try(ctx context.Context, k Task) (Result, error) {
 		for _, o := range v.PerObjective {
 			r.Total += o.Alpha
 		}
-		if v.Verdict == pareto.Undecided {
+		if v.Verdict.Open() {
 			m.trial = r.Challenger
 		}
 	}

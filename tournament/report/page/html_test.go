@@ -151,7 +151,7 @@ func TestStructure(t *testing.T) {
 func TestOrder(t *testing.T) {
 	page := pageOf(t, Run(reporttest.Model(t, reporttest.HostileRun(t))))
 	at := -1
-	for _, part := range []string{"SIMULATED</span>", `class="verdict undecided"`, `class="warnings"`, "<dt>cost</dt>", "<dt>next</dt>", "<nav ", "<main "} {
+	for _, part := range []string{"SIMULATED</span>", `class="verdict promising"`, `class="warnings"`, "<dt>cost</dt>", "<dt>next</dt>", "<nav ", "<main "} {
 		i := strings.Index(page, part)
 		if i <= at {
 			t.Errorf("%s stands at %d, behind what should follow it at %d", part, i, at)

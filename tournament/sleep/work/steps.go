@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -199,7 +201,8 @@ func (s *Worker) fresh(ctx context.Context, trial *record.TrialRecord, cases, te
 	if fresh, unproven, err = judge.ProvableCases(ctx, s.Store, trial, cases, test, grader); err != nil {
 		return 0, 0, 0, err
 	}
-	return fresh, unproven, int64(2 * fresh * (1 + s.Config.MaxRetries)), nil
+	replays, err := trial.Replays()
+	return fresh, unproven, gate.Takes(fresh, cmp.Or(replays, gate.Replays), s.Config.MaxRetries), err
 }
 
 // try runs or resumes one run. An error that concerns this skill alone is a
