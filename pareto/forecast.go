@@ -71,8 +71,14 @@ func Forecast(w World, cfg Config) (cases50, cases80 int) {
 
 // pairs draws pairs of this world.
 func (w World) pairs(rng *rand.Rand) func() Pair {
-	k := max(1, w.Replays)
 	old, new := intercept(1-w.Failures), intercept(1-w.Failures+w.Gain)
+	return func() Pair { return w.pair(rng, old, new, difficulty*rng.NormFloat64()) }
+}
+
+// pair is that of a case which is harder or easier by so many logits, between arms of
+// those logits.
+func (w World) pair(rng *rand.Rand, old, new, harder float64) Pair {
+	k := max(1, w.Replays)
 	noise, times := w.Noise, w.Times
 	if noise == 0 {
 		noise = usualNoise
@@ -93,13 +99,10 @@ func (w World) pairs(rng *rand.Rand) func() Pair {
 		}
 		return passes / float64(k), cost / float64(k), latency / float64(k)
 	}
-	return func() Pair {
-		z := difficulty * rng.NormFloat64()
-		q0, c0, l0 := arm(old + z)
-		q1, c1, l1 := arm(new + z)
-		c1 *= times
-		return Pair{Quality: q1 - q0, Retries: (q1 - q0) / 2, Latency: LogRatio(l0, l1), Cost: LogRatio(c0, c1), Bill: Bill{USD: [2]float64{c0, c1}}}
-	}
+	q0, c0, l0 := arm(old + harder)
+	q1, c1, l1 := arm(new + harder)
+	c1 *= times
+	return Pair{Quality: q1 - q0, Retries: (q1 - q0) / 2, Latency: LogRatio(l0, l1), Cost: LogRatio(c0, c1), Bill: Bill{USD: [2]float64{c0, c1}}}
 }
 
 // intercept is the logit at which cases of usual difficulty pass so that the
