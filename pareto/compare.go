@@ -63,12 +63,12 @@ func Compare(differences []float64, level float64) Estimate {
 	return e
 }
 
-// compare is Compare of the means of weight times difference; largest bounds
-// each weight. nil weights are 1. No difference is NaN.
+// compare is Compare of the weighted mean; largest bounds each weight. nil weights are
+// 1. No difference is NaN.
 func compare(differences, weights, largest []float64, level float64) Estimate {
 	e := Estimate{Low: -1, High: 1, Level: level, N: len(differences)}
 	d := make([]float64, e.N)
-	most := 1.0
+	sum, total := 0.0, 0.0
 	for i, x := range differences {
 		switch {
 		case x > 0:
@@ -78,17 +78,25 @@ func compare(differences, weights, largest []float64, level float64) Estimate {
 		default:
 			e.Ties++
 		}
-		if d[i] = max(-1, min(1, x)); weights != nil {
-			d[i] *= weights[i]
-			most = max(most, largest[i])
+		d[i] = max(-1, min(1, x))
+	}
+	bets := weights // what of the stake each pair may move
+	if weights == nil {
+		e.Mean = stat.Mean(d, nil)
+	} else {
+		bets = make([]float64, e.N)
+		for i := range d {
+			bets[i], sum, total = weights[i]/largest[i], sum+weights[i]*d[i], total+weights[i]
 		}
+		e.Mean = sum / max(total, math.SmallestNonzeroFloat64)
 	}
 	if e.N > 0 {
-		e.Mean = stat.Mean(d, nil)
 		limit := -math.Log((1 - level) / 2)
-		e.Low = max(-1, lowest(d, largest, -most, e.Mean, limit))
+		e.Low = lowest(d, bets, e.Mean, limit)
 		floats.Scale(-1, d)
-		e.High = min(1, -lowest(d, largest, -most, -e.Mean, limit))
+		e.High = -lowest(d, bets, -e.Mean, limit)
+	} else {
+		e.Mean = 0
 	}
 	if e.N < few {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("only %d pairs", e.N))
@@ -99,14 +107,14 @@ func compare(differences, weights, largest []float64, level float64) Estimate {
 // lowest returns the smallest mean that is not refuted from below: the capital
 // against "the mean is at most m" falls as m rises, and at the sample mean it is
 // at most 1, so the crossing is found by bisection.
-func lowest(d, largest []float64, lo, mean, limit float64) float64 {
-	hi := mean
+func lowest(d, bets []float64, mean, limit float64) float64 {
+	lo, hi := -1.0, mean
 	for range 40 { // 2/2⁴⁰: far below anything that is shown
 		mid := lo + (hi-lo)/2
 		if mid == lo || mid == hi {
 			break
 		}
-		if capital(d, largest, mid) >= limit {
+		if capital(d, bets, mid) >= limit {
 			lo = mid
 		} else {
 			hi = mid
@@ -115,24 +123,24 @@ func lowest(d, largest []float64, lo, mean, limit float64) float64 {
 	return lo // the outer side
 }
 
-// capital is the log of what betting against "the mean is at most m", m above
-// minus the largest weight, has won. At m = 0 it is a Process fed with d over
-// the largest weight. Elsewhere the stake is scaled by the largest loss that d
-// can bring, largest+m, while evidence.add scales by largest+|m|: fairer to
-// small means, and as valid, since no factor is negative.
-func capital(d, largest []float64, m float64) float64 {
+// capital is the log of what betting against "the mean is at most m", m > -1,
+// has won. At m = 0 it is a Process fed with d, each times its part of the stake in
+// bets (nil: all of it). Elsewhere the stake is scaled by 1+m, the largest loss that
+// d can bring, while evidence.add scales by 1+|m|: fairer to small means, and as
+// valid, since no factor is negative.
+func capital(d, bets []float64, m float64) float64 {
 	var room [8]float64
 	logs := append(room[:0], make([]float64, len(grid))...)
 	for i, lambda := range grid {
 		// A logarithm a bet is slow; 16 factors between 0.05 and 2⁴¹ neither
 		// vanish nor overflow.
-		product := 1.0
+		product, bet := 1.0, lambda/(1+m)
 		for k, x := range d {
-			most := 1.0
-			if largest != nil {
-				most = largest[k]
+			part := 1.0
+			if bets != nil {
+				part = bets[k]
 			}
-			product *= 1 + lambda/(max(most, -m)+m)*(x-m)
+			product *= 1 + bet*part*(x-m)
 			if k&15 == 15 {
 				logs[i] += math.Log(product)
 				product = 1

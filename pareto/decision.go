@@ -42,6 +42,9 @@ type Decision struct {
 	EValue float64 `json:"e_value"`
 	Alpha  float64 `json:"alpha"`
 	Hope   float64 `json:"hope"`
+	// ToleranceAlpha is the level at which quality is shown not to be lower by its
+	// tolerance.
+	ToleranceAlpha float64 `json:"tolerance_alpha,omitempty"`
 	// Gain is the gain in quality to expect in use: the mean, moved towards
 	// what challengers usually gain.
 	Gain float64 `json:"gain"`
@@ -96,7 +99,13 @@ func (d *Decision) Asks(level float64) float64 {
 // instead of its trial's own level.
 func (d *Decision) Lasts(level float64) bool {
 	// Allow for rounding: the levels were divided and multiplied again.
-	return d.Verdict == Promote && d.EValue >= d.Asks(level)*(1-1e-9)
+	if d.Verdict != Promote || d.EValue < d.Asks(level)*(1-1e-9) {
+		return false
+	}
+	// A win elsewhere also rests on quality that is shown not to be lower.
+	total := d.Total()
+	return d.Route == Quality.String() || len(d.PerObjective) == 0 || !(d.ToleranceAlpha > 0) ||
+		d.PerObjective[Quality].Within*d.ToleranceAlpha*min(level, total)/total >= 1-1e-9
 }
 
 func (t *Trial) level(o Objective) float64 { return t.cfg.limits()[o].Alpha }
@@ -208,7 +217,7 @@ const sparse = 0.2
 // time and as often as wanted: the rule is applied in Add, so looking changes
 // nothing.
 func (t *Trial) Decide() Decision {
-	d := Decision{Verdict: t.Verdict(), Route: t.route, Cases: len(t.pairs), Hope: t.hope(Quality), Gain: t.expected(Quality), Bill: t.bill()}
+	d := Decision{Verdict: t.Verdict(), Route: t.route, Cases: len(t.pairs), Hope: t.hope(Quality), Gain: t.expected(Quality), Bill: t.bill(), ToleranceAlpha: t.cfg.ToleranceAlpha}
 	limits := t.cfg.limits()
 	for o := range Objective(objectives) {
 		e := &t.evidence[o]
@@ -300,13 +309,18 @@ func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason strin
 	o := t.decider()
 	e, alpha = t.deciding(o)
 	head := fmt.Sprintf("%s over %s", change(o, per[o].Estimate), counted(per[o].Estimate.N))
+	others := "nothing else is worse than its tolerance"
+	if c := t.evidence[Cost]; c.n > 0 && c.mean() < -t.cfg.Cost.Tolerance {
+		others += " but " + change(Cost, per[Cost].Estimate) + ", which does not count: it is in tokens without a price, or a trifle"
+	}
 	switch {
+	case t.outdated && t.verdict != Undecided:
+		reason = head + ": decided under the rule of an older evolve"
 	case t.verdict == Promote && o == Quality:
-		reason = fmt.Sprintf("%s: e = %.3g reached %.3g, and nothing else is worse than its tolerance",
-			head, e, 1/alpha)
+		reason = fmt.Sprintf("%s: e = %.3g reached %.3g, and %s", head, e, 1/alpha, others)
 	case t.verdict == Promote:
-		reason = fmt.Sprintf("%s: e = %.3g reached %.3g, quality is not lower by %g or more (e = %.3g of %.3g), and nothing else is worse than its tolerance",
-			head, e, 1/alpha, per[Quality].Tolerance, per[Quality].Within, 1/t.cfg.ToleranceAlpha)
+		reason = fmt.Sprintf("%s: e = %.3g reached %.3g, quality is not lower by %g or more (e = %.3g of %.3g), and %s",
+			head, e, 1/alpha, per[Quality].Tolerance, per[Quality].Within, 1/t.cfg.ToleranceAlpha, others)
 	case t.verdict == Reject && t.route == routeDropped:
 		reason = fmt.Sprintf("%s: dropped, because the chance of a gain that matters (quality %+.2g) is only %.0f %%",
 			head, t.matters(Quality), 100*t.hope(Quality))

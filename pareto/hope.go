@@ -54,8 +54,8 @@ func (t *Trial) posterior(o Objective) (mean, sd float64) {
 	if o != Quality {
 		usual = sd * sd
 	}
-	variance := (max(0, e.squares-n*e.mean()*e.mean()) + 2*usual) / (n + 2)
-	data := n / variance
+	variance := (e.spread() + 2*usual*e.weights2/n) / (n + 2)
+	data := e.weights * e.weights / n / variance
 	return (mean*prior + e.mean()*data) / (prior + data), math.Sqrt(1 / (prior + data))
 }
 

@@ -56,7 +56,8 @@ func (p Pair) MarshalJSON() ([]byte, error) {
 		}
 	}
 	if p.Weight > 0 {
-		s.Weight = []float64{p.Weight, p.Largest}
+		w, largest := p.weight()
+		s.Weight = []float64{w, largest}
 	}
 	return json.Marshal(s)
 }
@@ -198,9 +199,10 @@ type evidence struct {
 	within Process // of quality: refutes E[d] ≤ -tolerance
 	worse  Process // refutes E[d] ≥ 0 (quality), E[d] ≥ -tolerance (the others)
 	n      int
-	// Of the weighted differences.
-	sum, squares float64
-	crossed      int // the pair that refuted "no better", from 1; 0: none
+	// Sums of weight, weight·d, and of weight², weight²·d, weight²·d².
+	weights, sum, weights2, sum2, squares float64
+
+	crossed int // the pair that refuted "no better", from 1; 0: none
 }
 
 func (e *evidence) add(o Objective, l Limit, d, weight, largest float64) {
@@ -208,18 +210,32 @@ func (e *evidence) add(o Objective, l Limit, d, weight, largest float64) {
 		return
 	}
 	e.n++
-	d = weight * max(-1, min(1, d))
-	e.sum, e.squares = e.sum+d, e.squares+d*d
-	e.better.Add(d / largest)
+	d = max(-1, min(1, d))
+	e.weights, e.sum = e.weights+weight, e.sum+weight*d
+	e.weights2, e.sum2, e.squares = e.weights2+weight*weight, e.sum2+weight*weight*d, e.squares+weight*weight*d*d
+	bet, beyond := weight/largest, (d+l.Tolerance)/(1+l.Tolerance)
+	e.better.Add(bet * d)
 	if o == Quality {
-		e.within.Add((d + l.Tolerance) / (largest + l.Tolerance))
-		e.worse.Add(-d / largest)
+		e.within.Add(bet * beyond)
+		e.worse.Add(-bet * d)
 	} else {
-		e.worse.Add(-(d + l.Tolerance) / (largest + l.Tolerance))
+		e.worse.Add(-bet * beyond)
 	}
 }
 
-func (e *evidence) mean() float64 { return e.sum / float64(max(e.n, 1)) }
+// mean is the weighted mean.
+func (e *evidence) mean() float64 {
+	if e.n == 0 {
+		return 0
+	}
+	return e.sum / e.weights
+}
+
+// spread is the sum of squared weighted deviations from the mean.
+func (e *evidence) spread() float64 {
+	m := e.mean()
+	return max(0, e.squares-2*m*e.sum2+m*m*e.weights2)
+}
 
 // A Trial compares one challenger with one incumbent on held-out cases. It is
 // judged after every pair, and once it is promoted or rejected it is closed.
@@ -274,6 +290,7 @@ func (t *Trial) Config() Config { return t.cfg }
 // cfg. It may close earlier than t, and then keeps fewer of them.
 func (t *Trial) Under(cfg Config) *Trial {
 	again := NewTrial(cfg)
+	again.outdated = t.outdated
 	for _, p := range t.pairs {
 		again.Add(p)
 	}
@@ -376,6 +393,12 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 // units of this one.
 func (s *trialState) upgrade() {
 	s.Old = true
+	// Its level was not scaled with the others': see Config.Within.
+	total := 0.0
+	for _, l := range s.Config.limits() {
+		total += l.Alpha
+	}
+	s.Config.ToleranceAlpha *= min(1, total/LifetimeAlpha)
 	s.Config.GuardAlpha, s.Config.Failures = DefaultConfig().GuardAlpha, DefaultConfig().Failures
 	for o := range Objectives {
 		if !Objectives[o].Ratio {
