@@ -60,8 +60,8 @@ type Verdict struct {
 	Stop       string `json:"stop,omitempty"`
 	BudgetStop bool   `json:"-"`
 	Cap        string `json:"-"` // with BudgetStop: that was reached
-	// Round counts how often the trial has started again because another
-	// model answered; Restarted is the message if it did so in this run.
+	// Round counts how often the trial has started again, because another
+	// model answered or the rule changed; Restarted is the message if it did so in this run.
 	Round     int    `json:"round,omitempty"`
 	Restarted string `json:"restarted,omitempty"`
 	// Number is the trial's number among all of the skill's, and Lifetime the
@@ -84,9 +84,24 @@ const (
 	MoreReplays = 5
 )
 
-// waitingPairs is how many pairs are measured for a judge that is not trusted:
-// its owner has to compare as many answers, and further ones only cost.
-const waitingPairs = record.TrustedLabels
+// waitingPairs is how many pairs with a word of a judge that is not trusted are
+// measured: its owner has to compare as many answers, and further ones only cost.
+// waitingOthers is how many of the others.
+const (
+	waitingPairs  = record.TrustedLabels
+	waitingOthers = 2 * waitingPairs
+)
+
+// room is how many more pairs may wait.
+func (st *state) room() int {
+	asked := 0
+	for _, w := range st.Waiting {
+		if w.Asked {
+			asked++
+		}
+	}
+	return max(0, min(waitingPairs-asked, waitingPairs+waitingOthers-len(st.Waiting)))
+}
 
 // Takes is how many rollouts the pairs of so many cases take at most.
 func Takes(cases, replays, maxRetries int) int64 {
@@ -100,6 +115,7 @@ type state struct {
 	spent      *record.Spent
 	copies     int      // see usable
 	resumed    []string // what this run had added when it was interrupted
+	why        string   // it starts again, if it does
 	revision   int64    // of the record that it was read from, or saved as
 }
 
@@ -110,7 +126,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdict{Decision: st.Trial.Decide(), Round: len(st.Past)}
+	v := &Verdict{Decision: st.Trial.Decide(), Round: len(st.Past), Restarted: st.why}
 	if err := g.checkModel(ctx, st, v, "", false); err != nil {
 		return nil, err
 	}
@@ -120,7 +136,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	}
 	start := map[string]any{"challenger": challenger.SHA(), "incumbent": incumbent.SHA(),
 		"clusters": len(clusters), "carried": len(st.Clusters)}
-	judged, unheard := record.RestsOnJudge(test), record.Unheard(test, g.Judge)
+	judged, unheard := record.RestsOnJudge(test), record.Unheard(test, g.Uses, g.Judge)
 	if judged > 0 {
 		start["judge"] = g.Judge
 	}
@@ -146,7 +162,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			break
 		}
 		if unheard {
-			if now = now[:min(len(now), max(0, waitingPairs-len(st.Waiting)))]; len(now) == 0 {
+			if now = now[:min(len(now), st.room())]; len(now) == 0 {
 				v.Stop = fmt.Sprintf("%s for your word on the judge: `evolve review %s`", plain.Counted(len(st.Waiting), "measured pair")+" wait", g.Skill)
 				break
 			}
@@ -169,15 +185,18 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		}
 		for i, m := range pairs {
 			if m == nil {
-				continue
+				break // the others of the batch are measured when their turn comes
 			}
 			if st.Trial.Verdict().Open() {
 				if err := g.checkModel(ctx, st, v, models[i], true); err != nil {
 					return nil, err
 				}
-				weights, largest := now[i].Weights(g.Uses, st.Measured())
-				p := m.weighted(weights, largest)
-				st.Use(now[i], p, st.spent, unheard)
+				p := m.weighted(st.Weigh(now[i], g.Uses))
+				var judge *record.Calibration
+				if unheard {
+					judge = &g.Judge
+				}
+				st.Use(now[i], p, st.spent, judge)
 				v.Fresh++
 				pair := map[string]any{"cluster": now[i].Name, "e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}
 				for _, o := range pareto.Objectives {
@@ -308,12 +327,13 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*state, 
 	}
 	if st.Trial.Outdated() && st.Trial.Verdict().Open() {
 		st.Restart(g.Config)
+		st.why = "its cases were drawn by how the skill had done on them, under the rule of an older evolve: the trial starts again"
 	}
 	if st.Replays == 0 {
 		st.Replays = max(1, g.Replays)
 	}
 	if g.Judge.Trusted() {
-		st.Hear()
+		st.Hear(g.Judge.Judge)
 	}
 	return st, nil
 }

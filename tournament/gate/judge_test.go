@@ -2,6 +2,9 @@ package gate
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,16 +76,17 @@ func TestTrusted(t *testing.T) {
 func TestGateWaitsForTheJudge(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	m := &recordtest.Memory{}
-	cases := judged(heldOut(60), 10)
+	cases := judged(heldOut(90), 40)
 	v, err := judgeGate(m, "night1", doubted).Try(t.Context(), bad, good, cases)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !v.Verdict.Open() || v.Cases != 0 || v.Fresh != waitingPairs || !strings.Contains(v.Stop, "20 measured pairs wait") {
+	if !v.Verdict.Open() || v.Cases != 0 || v.Fresh < waitingPairs || v.Fresh > waitingPairs+waitingOthers || !strings.Contains(v.Stop, fmt.Sprint(v.Fresh, " measured pairs wait")) {
 		t.Errorf("%s: %d cases, %d fresh, %q", v.Verdict, v.Cases, v.Fresh, v.Stop)
 	}
-	want := "10 of 60 held-out cases rest on the judge, which is not calibrated (κ 0.40, "
-	if !strings.HasPrefix(v.Reason, want) || !strings.Contains(v.Reason, "20 measured pairs wait until it is") || !strings.Contains(v.Reason, "`evolve review s`") {
+	measured := v.Fresh
+	want := "40 of 90 held-out cases rest on the judge, which is not calibrated (κ 0.40, "
+	if !strings.HasPrefix(v.Reason, want) || !strings.Contains(v.Reason, "measured pairs wait until it is") || !strings.Contains(v.Reason, "`evolve review s`") {
 		t.Errorf("reason %q, want %q", v.Reason, want)
 	}
 	provable := func(when string, known record.Calibration, fresh, idle int) {
@@ -99,19 +103,40 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 			t.Errorf("%s: %d fresh, %d idle, %v; want %d and %d", when, f, i, err, fresh, idle)
 		}
 	}
-	provable("after a night", doubted, 0, 60)
+	provable("after a night", doubted, 0, 90)
 	g := judgeGate(m, "night2", doubted)
 	if v, err := g.Try(t.Context(), bad, good, cases); err != nil || v.Fresh != 0 || g.Evaluator.Budget.Spent().Rollouts != 0 {
 		t.Errorf("%+v, %v: no more than its owner can compare is measured", v, err)
 	}
-	provable("doubted", doubted, 0, 60)
-	provable("trusted", trusted, 60, 0)
+	provable("doubted", doubted, 0, 90)
+	provable("trusted", trusted, 90, 0)
 	begun, err := record.Restart("s", bad.SHA(), good.SHA(), "night", nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if fresh, idle, err := begun.Provable(judged(heldOut(60), 2), nil, doubted); err != nil || fresh != 58 || idle != 2 {
 		t.Errorf("where it has a say in few cases: %d fresh, %d idle, %v; want 58 and 2", fresh, idle, err)
+	}
+	rec, err := m.Trial(t.Context(), "s", bad.SHA(), good.SHA())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var st record.State
+	if err := json.Unmarshal(rec.State, &st); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, w := range st.Waiting {
+		if w.Asked {
+			asked++
+		}
+	}
+	if len(st.Waiting) != measured || asked != waitingPairs {
+		t.Errorf("%d pairs wait, %d with a word of the judge", len(st.Waiting), asked)
+	}
+	st.Waiting = slices.DeleteFunc(st.Waiting, func(w record.WaitingPair) bool { return !w.Asked })
+	if st.Hear("another"); len(st.Clusters) != 0 || len(st.Excluded) != asked {
+		t.Errorf("%d pairs count although another judge has seen them", len(st.Clusters))
 	}
 	for _, again := range []string{"first", "resumed"} {
 		g := judgeGate(m, "night3", trusted)

@@ -36,8 +36,9 @@ type sides struct {
 //
 // If either side of a replay is missing, both are measured again. If the
 // challenger's is missing once more while the incumbent's is not, that counts as
-// its worst: a text under which an agent more often does not come back is not
-// helped by leaving that out.
+// its worst, and so does an answer for which the agent did what it must not (void)
+// at once: that is the text's doing, and another answer would be a better one than
+// the text usually gets.
 func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.Variant, clusters []record.Cluster) ([]*measured, []string, error) {
 	arm := Arm("gate", incumbent.SHA(), challenger.SHA())
 	var jobs []eval.Job
@@ -55,7 +56,7 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 	var again []int // of the first of two jobs
 	var repeated []eval.Job
 	for i := 0; i+1 < len(rollouts); i += 2 {
-		if a, b := rollouts[i], rollouts[i+1]; a != nil && b != nil && (a.Status != eval.Done || b.Status != eval.Done) {
+		if a, b := rollouts[i], rollouts[i+1]; a != nil && b != nil && unsettled(a, b, incumbent.SHA()) {
 			again = append(again, i)
 			for _, j := range jobs[i : i+2] {
 				j.Trial += st.Replays
@@ -71,6 +72,10 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 		limit = spent
 		for n, i := range again {
 			copy(rollouts[i:i+2], second[2*n:2*n+2])
+		}
+	} else {
+		for _, i := range again { // not paid for: the cluster is measured when there is a budget
+			rollouts[i] = nil
 		}
 	}
 	out, models := make([]*measured, len(clusters)), make([]string, len(clusters))
@@ -90,6 +95,14 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 		return out, models, limit
 	}
 	return out, models, nil
+}
+
+// unsettled reports whether two rollouts of one replay have to be measured again.
+func unsettled(a, b *eval.Rollout, incumbent string) bool {
+	if a.Candidate != incumbent {
+		a, b = b, a
+	}
+	return a.Status != eval.Done || b.Status == eval.Missing
 }
 
 // run is Evaluator.Run of what the budget reaches; the others are nil.
@@ -123,31 +136,32 @@ func sidesOf(rs []*eval.Rollout, incumbent string) (s sides) {
 	return s
 }
 
-// weighted is the cluster's pair: the mean over its cases, each with its weight.
-func (m *measured) weighted(weights []float64, largest float64) pareto.Pair {
+// weighted is the cluster's pair: the mean over its cases, each with its weight. A
+// cluster counts once, however many cases it has.
+func (m *measured) weighted(weight record.Weight) pareto.Pair {
 	p := pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
 	scale := float64(1 + m.gate.Evaluator.MaxRetries)
 	var old, new arm
-	quality, retries, total, n := 0., 0., 0., 0.
+	quality, retries, total, all := 0., 0., 0., 0.
 	for i, s := range m.cases {
-		replays := float64(s.old.n + len(s.lost))
-		if replays == 0 {
+		replays, w := float64(s.old.n+len(s.lost)), weight.Cases[i]
+		if all += w; replays == 0 {
 			continue
 		}
 		q, r := s.new.quality-s.old.quality, s.old.retries-s.new.retries
 		for _, a := range s.lost {
 			q, r = q-a.Quality, r+a.Retries-scale
 		}
-		quality, retries = quality+weights[i]*q/replays, retries+weights[i]*r/replays/scale
-		total, n = total+weights[i], n+1
+		quality, retries, total = quality+w*q/replays, retries+w*r/replays/scale, total+w
 		old.join(s.old)
 		new.join(s.new)
 	}
-	if n == 0 {
+	if total == 0 {
 		return p
 	}
 	p.Quality, p.Retries = quality/total, max(-1, min(1, retries/total))
-	p.Weight, p.Largest = total/n, max(largest, total/n)
+	p.Weight = all / float64(len(m.cases))
+	p.Largest = max(weight.Largest, p.Weight)
 	p.Latency, p.Cost, p.Bill = costs(old, new)
 	m.gate.inTokens = m.gate.inTokens || p.Bill.USD == [2]float64{} && !math.IsNaN(p.Cost)
 	return p.Only(m.gate.Objectives)

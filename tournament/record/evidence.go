@@ -58,7 +58,7 @@ func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, c Calibration) (f
 		return 0, 0, err
 	}
 	list, _ := st.Usable(test, spent, t.Challenger, slices.Concat(st.Clusters, waiting(st.Waiting)), nil)
-	unheard := Unheard(test, c)
+	unheard := Unheard(test, nil, c)
 	count := func(cases int, waits bool) {
 		if waits {
 			idle += cases

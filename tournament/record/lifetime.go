@@ -67,7 +67,7 @@ func provenAlone(t *pareto.Trial) bool { return alone(t).Verdict == pareto.Promo
 // present e-value of the deciding objective.
 func alone(t *pareto.Trial) pareto.Decision {
 	now := t.Decide()
-	if !now.Verdict.Open() {
+	if !now.Verdict.Open() || t.Outdated() {
 		return now
 	}
 	d := t.Under(t.Config().Within(pareto.LifetimeAlpha)).Decide()
@@ -98,6 +98,9 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 	rule := st.Trial.Config().Within(level)
 	if st.Trial.Config().Quality.Alpha <= rule.Quality.Alpha*(1+1e-9) {
 		return false, nil
+	}
+	if st.Trial.Outdated() {
+		return false, nil // a promotion stands as it was, and an open one starts again
 	}
 	again := st.Trial.Under(rule)
 	if !again.Verdict().Open() {

@@ -25,8 +25,11 @@ type State struct {
 	// trusted, in order. They are added to the trial once it is.
 	Waiting      []WaitingPair `json:"waiting,omitempty"`
 	StartWaiting []WaitingPair `json:"start_waiting,omitempty"`
-	// Strata are those of the cases of each cluster that was measured.
-	Strata map[string][]string `json:"strata,omitempty"`
+	// Strata are those of the cases of each cluster that was measured, and Weights
+	// what they stand for among the uses Since the first of them: see Weigh.
+	Strata  map[string][]string `json:"strata,omitempty"`
+	Weights map[string]Weight   `json:"weights,omitempty"`
+	Since   time.Time           `json:"since,omitzero"`
 	// Excluded clusters were spent on a relative of the challenger: see Restart.
 	Excluded []string `json:"barred,omitempty"`
 	// On is the model that the pairs were measured on, as far as it is known.
@@ -43,10 +46,13 @@ type State struct {
 	Used map[string][]string `json:"heard,omitempty"`
 }
 
-// A WaitingPair is the pair of a cluster.
+// A WaitingPair is the pair of a cluster, as that judge saw it; Asked: it made one of
+// the checks.
 type WaitingPair struct {
 	Cluster string      `json:"cluster"`
 	Pair    pareto.Pair `json:"pair"`
+	Judge   string      `json:"judge"`
+	Asked   bool        `json:"asked,omitempty"`
 }
 
 // A PastTrial is the result of a trial up to a change of the model.
@@ -82,6 +88,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	st.Trial = old.Start.Clone()
 	st.StartWaiting, st.Waiting = old.StartWaiting, slices.Clone(old.StartWaiting)
 	st.StartReplays, st.Replays = old.StartReplays, old.StartReplays
+	st.Weights, st.Since = old.Weights, old.Since
 	st.Excluded, st.StartOn, st.On = old.Excluded, old.StartOn, old.StartOn
 	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
 	before := slices.Concat(st.StartClusters, st.pastClusters(), waiting(st.StartWaiting))
@@ -153,16 +160,16 @@ func (t *TrialRecord) Replays() (int, error) {
 }
 
 // Use records that the pair of a cluster was measured: its cases cannot be used
-// again under any name. wait: it is not evidence yet.
-func (st *State) Use(c Cluster, p pareto.Pair, spent *Spent, wait bool) {
+// again under any name. With a judge it is no evidence until that one is trusted.
+func (st *State) Use(c Cluster, p pareto.Pair, spent *Spent, judge *Calibration) {
 	var prints, strata []string
 	for _, k := range c.Cases {
 		prints = append(prints, spent.Prints(k)...)
 		strata = append(strata, StratumOf(k))
 	}
 	st.use(c.Name, sorted(prints), strata)
-	if wait {
-		st.Waiting = append(st.Waiting, WaitingPair{c.Name, p})
+	if judge != nil {
+		st.Waiting = append(st.Waiting, WaitingPair{c.Name, p, judge.Judge, Asks(c.Cases...)})
 		return
 	}
 	st.add(c.Name, p)
@@ -189,17 +196,23 @@ func (st *State) use(name string, prints, strata []string) {
 func (st *State) Restart(cfg pareto.Config) PastTrial {
 	was := PastTrial{On: st.On, Trial: st.Trial, Clusters: slices.Concat(st.Clusters, waiting(st.Waiting))}
 	st.Past = append(st.Past, was)
-	st.Trial, st.Clusters, st.Waiting = pareto.NewTrial(cfg), nil, nil
+	st.Trial, st.Clusters, st.Waiting, st.Since = pareto.NewTrial(cfg), nil, nil, time.Time{}
 	return was
 }
 
-// Hear adds the pairs that waited for a trusted judge, in the order in which
-// they were measured, which no answer had a part in. Those that a closed trial
-// does not take stay.
-func (st *State) Hear() {
+// Hear adds the pairs that waited for this judge to be trusted, in the order in
+// which they were measured, which no answer had a part in. What another judge has
+// said of them is no evidence, and they are not used again. Those that a closed
+// trial does not take stay.
+func (st *State) Hear(judge string) {
 	for len(st.Waiting) > 0 && st.Trial.Verdict().Open() {
-		st.add(st.Waiting[0].Cluster, st.Waiting[0].Pair)
+		w := st.Waiting[0]
 		st.Waiting = st.Waiting[1:]
+		if w.Asked && w.Judge != judge {
+			st.Excluded = sorted(append(st.Excluded, w.Cluster))
+			continue
+		}
+		st.add(w.Cluster, w.Pair)
 	}
 }
 

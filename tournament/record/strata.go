@@ -1,12 +1,10 @@
 package record
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/pareto"
 )
 
 // A Use is one use of a skill, whether a case could be made of it or not.
@@ -15,16 +13,26 @@ type Use struct {
 	Stratum string
 }
 
+// Corrected is the stratum of uses that failed.
+const Corrected = "corrected"
+
 // imported is the stratum of cases that are no uses of the owner's: of them it is
 // not known how common they are.
 const imported = "imported"
 
-// StratumOf is the stratum of a case.
+// StratumOf is the stratum of a case. An older evolve noted the outcome alone.
 func StratumOf(c *eval.Case) string {
-	if c.Source == nil {
+	switch {
+	case c.Origin() != "mined":
 		return imported
+	case c.Source.Stratum != "":
+		return c.Source.Stratum
+	case c.Source.Outcome == "accepted":
+		return "accepted"
+	case slices.Contains([]string{Corrected, "rejected", "repeated"}, c.Source.Outcome):
+		return Corrected
 	}
-	return cmp.Or(c.Source.Stratum, imported)
+	return eval.Silent
 }
 
 // Arrived is when the use behind the first case of a cluster took place, the zero
@@ -38,25 +46,44 @@ func (c *Cluster) Arrived() (at time.Time) {
 	return at
 }
 
-// Weights returns the weight of each of the cluster's cases, and the largest one of
-// any stratum: its share among the uses before the cluster arrived, over its
-// share among the cases that were measured before. measured is State.Measured.
-func (c *Cluster) Weights(uses []Use, measured pareto.Strata) (weights []float64, largest float64) {
-	strata := pareto.Strata{Cases: measured.Cases}
+// A Weight is how much of all uses a cluster stands for: of each of its cases, and
+// the largest of any stratum.
+type Weight struct {
+	Cases   []float64 `json:"cases"`
+	Largest float64   `json:"largest"`
+}
+
+// Weigh returns the weight of a cluster that is measured next: the share of its
+// cases' strata among the uses since the trial's first cluster and before this one,
+// over their share among the cases that were measured. It is kept, so that a run
+// that is resumed comes to the same whatever was harvested meanwhile.
+func (st *State) Weigh(c Cluster, uses []Use) Weight {
 	at := c.Arrived()
+	if st.Since.IsZero() {
+		st.Since = at
+	}
+	if w, ok := st.Weights[c.Name]; ok && len(w.Cases) == len(c.Cases) {
+		return w
+	}
+	strata := st.Measured()
 	for _, u := range uses {
-		if u.Time.Before(at) {
+		if !u.Time.Before(st.Since) && u.Time.Before(at) {
 			strata.Use(u.Stratum)
 		}
 	}
+	var out Weight
 	for _, k := range c.Cases {
 		w, most := 1., 1.
 		if s := StratumOf(k); s != imported && len(uses) > 0 {
 			w, most = strata.Weight(s)
 		}
-		weights, largest = append(weights, w), max(largest, most)
+		out.Cases, out.Largest = append(out.Cases, w), max(out.Largest, most)
 	}
-	return weights, largest
+	if st.Weights == nil {
+		st.Weights = map[string]Weight{}
+	}
+	st.Weights[c.Name] = out
+	return out
 }
 
 // ByArrival sorts clusters by the time of their uses: evidence enters in that
@@ -87,9 +114,27 @@ func Asks(cases ...*eval.Case) bool {
 }
 
 // Unheard reports whether nothing may be evidence yet: a judge that is not trusted
-// would have to hear a twentieth of the held-out cases, and what is left does not
-// stand for all uses.
-func Unheard(test []eval.Case, c Calibration) bool {
+// would have to hear a twentieth of the uses, and what is left does not stand for
+// all. Where the uses are not known (nil), the held-out cases stand for them.
+func Unheard(test []eval.Case, uses []Use, c Calibration) bool {
 	asked := RestsOnJudge(test)
-	return !c.Trusted() && asked > 0 && float64(asked) >= silenced*float64(len(test))
+	if c.Trusted() || asked == 0 {
+		return false
+	}
+	if len(uses) == 0 {
+		return float64(asked) >= silenced*float64(len(test))
+	}
+	judged := map[string]bool{}
+	for i := range test {
+		if Asks(&test[i]) {
+			judged[StratumOf(&test[i])] = true
+		}
+	}
+	n := 0
+	for _, u := range uses {
+		if judged[u.Stratum] {
+			n++
+		}
+	}
+	return judged[imported] || float64(n) >= silenced*float64(len(uses))
 }

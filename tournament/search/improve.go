@@ -174,11 +174,17 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if words := record.Repeated(copies); words != "" {
 		out.Warnings = append(out.Warnings, words)
 	}
-	g := &gate.Gate{Evaluator: p.Evaluator(budget, p.MaxRetries), Log: log, Skill: run.Skill, Config: p.Gate,
+	trial := p.Evaluator(budget, p.MaxRetries)
+	trial.MaxMissing = 1 // a text under which an agent does not come back is judged by that, instead of ending the run
+	g := &gate.Gate{Evaluator: trial, Log: log, Skill: run.Skill, Config: p.Gate,
 		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Replays: gate.Replays}
 	if out.Search != nil {
 		g.Replays = out.Search.Noise.replays()
 	}
+	if g.Config == (pareto.Config{}) {
+		g.Config = pareto.DefaultConfig()
+	}
+	g.Config.Failures = p.failures(out.Search)
 	if p.Calibrate != nil && record.RestsOnJudge(held) > 0 {
 		if g.Judge, err = p.Calibrate(ctx); err != nil {
 			return fmt.Errorf("calibrate the judge: %w", err)
@@ -193,6 +199,27 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict.Open()
 	run.Verdict, err = json.Marshal(out.Verdict)
 	return err
+}
+
+// fewUses are too few to say how often a text fails.
+const fewUses = 10
+
+// failures is how often the incumbent fails: of all uses, or else of the validation
+// cases.
+func (p *Plan) failures(found *Result) float64 {
+	corrected := 0
+	for _, u := range p.Uses {
+		if u.Stratum == record.Corrected {
+			corrected++
+		}
+	}
+	switch {
+	case len(p.Uses) >= fewUses:
+		return float64(corrected) / float64(len(p.Uses))
+	case found != nil && found.Incumbent.Metrics.N > 0:
+		return 1 - found.Incumbent.Metrics.Quality
+	}
+	return pareto.DefaultConfig().Failures
 }
 
 // search runs the tournament; nil without an error means that nothing beat the
