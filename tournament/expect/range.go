@@ -2,12 +2,14 @@ package expect
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 const (
@@ -32,6 +34,22 @@ type Range struct {
 
 // Plus is the range of r and of what is certain to take x more.
 func (r Range) Plus(x float64) Range { return Range{r.Low + x, r.Expected + x, r.High + x} }
+
+// Words formats a range of tokens, and USD one of dollars, with the bounds in brackets.
+func (r Range) Words() string {
+	return fmt.Sprintf("%s (%s to %s)", rounded(r.Expected), rounded(r.Low), rounded(r.High))
+}
+
+// USD is Words of dollars.
+func (r Range) USD() string {
+	return fmt.Sprintf("%s (%s to %s)", eval.FormatUSD(r.Expected), eval.FormatUSD(r.Low), eval.FormatUSD(r.High))
+}
+
+// rounded writes two digits of a number: an estimate has no more.
+func rounded(x float64) string {
+	unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(math.Max(1, x)))-1))
+	return plain.Thousands(int64(math.Round(x/unit) * unit))
+}
 
 // Tokens is what n replays of so many cases take, cached input included; nil is unknown.
 func (s *Sample) Tokens(n int64, cases int) *Range {
@@ -120,7 +138,7 @@ func (v values) mean() float64 {
 	return sum / c[len(c)-1]
 }
 
-// forecast is the range of n replays of so many cases. Replays of one case resemble each
+// forecast is the range of n replays of so many cases, 0 of as many. Replays of one case resemble each
 // other, so that no more than cases of them are drawn. The turns of one session are not
 // independent of each other: so the bootstrap weighs sessions (Rubin, The Bayesian
 // Bootstrap, 1981). The bounds of one replay are 5 and 95 % of its weighted quantiles at 5
@@ -134,7 +152,10 @@ func (s *Sample) forecast(n int64, cases int, of func(*turn) float64) *Range {
 		return nil
 	}
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(cases)))
-	drawn := int(min(n, int64(max(1, cases))))
+	drawn := int(n)
+	if cases > 0 {
+		drawn = min(drawn, cases)
+	}
 	low, high := make([]float64, draws), make([]float64, draws)
 	factors := make([]float64, sessions)
 	for d := range draws {

@@ -63,6 +63,10 @@ func TestRecorded(t *testing.T) {
 				}
 			}
 		}
+		if len(later) < 60 {
+			t.Logf("until %s: only %d later turns", at.Format(time.DateOnly), len(later))
+			continue
+		}
 		sample := Of(past, "", "claude-code")
 		one, forty := sample.Tokens(1, 1), sample.Tokens(40, 40)
 		sec, usd := sample.Seconds(1, 1), sample.USD(price, 1, 1)

@@ -159,24 +159,22 @@ func (s *Sample) Known() bool { return s != nil && len(s.turns) > 0 }
 
 // String says what a forecast rests on, "" for nothing.
 func (s *Sample) String() string {
-	of, others := "", ""
-	if s.Of > 0 {
-		of = plain.Thousands(int64(s.Of)) + " "
-	}
-	if s.Agent != "" && s.Of > 0 {
-		others = " with " + s.Agent
+	rest, with := plain.Thousands(int64(cmp.Or(s.Of, s.Others))), ""
+	switch {
+	case s.Of == 0 && s.Others > 0 && s.Agent != "":
+		with = " with other agents"
+	case s.Agent != "":
+		with = " with " + s.Agent
 	}
 	switch {
 	case !s.Known():
 		return ""
-	case s.With >= borrow:
+	case s.With == 0:
+		return fmt.Sprintf("from %s of your turns%s", rest, with)
+	case s.With >= borrow || s.Of+s.Others == 0:
 		return fmt.Sprintf("from %s of your turns with %s", plain.Thousands(int64(s.With)), s.Skill)
-	case s.With > 0 && s.Of+s.Others > 0:
-		return fmt.Sprintf("from %d of your turns with %s and %s others%s", s.With, s.Skill, cmp.Or(of, plain.Thousands(int64(s.Others))+" "), others)
-	case s.With > 0:
-		return fmt.Sprintf("from %d of your turns with %s", s.With, s.Skill)
 	}
-	return fmt.Sprintf("from %sof your turns%s", cmp.Or(of, plain.Thousands(int64(s.Others))+" "), others)
+	return fmt.Sprintf("from %d of your turns with %s and %s others%s", s.With, s.Skill, rest, with)
 }
 
 // MedianSession is the tokens of the median session; 0 if none is recorded.
