@@ -137,6 +137,13 @@ func NewBudget(caps Caps, now func() time.Time) *Budget {
 	}
 }
 
+// Allow replaces the caps of b, for the rest of the run.
+func (b *Budget) Allow(caps Caps) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.caps = caps
+}
+
 // Sub returns a share of b with caps of its own. Its reservations must fit both, and
 // its spending counts in b as well. To save an amount for later (the gate), give the
 // earlier work a Sub with correspondingly lower caps.

@@ -142,7 +142,7 @@ func TestFarBeyondTheForecast(t *testing.T) {
 	s := newStation(t, 0)
 	for _, tokens := range []int{100, 60_000} {
 		s.bill(func(int64) any { return usageOf(tokens, tokens/10) })
-		r := s.result(s.command(s.home(), s.start()...))
+		r := s.result(s.command(s.home(), append(s.start(), "--max-tokens", "0")...))
 		w := strings.Join(r.Warnings, "\n")
 		if far := strings.Contains(w, "tokens were used where about"); far != (tokens > 10_000) {
 			t.Errorf("%d tokens a call, spent %+v: warnings\n%s", tokens, r.Spent, w)

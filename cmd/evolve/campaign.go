@@ -23,7 +23,7 @@ func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
 	}
 	open := a.opener(f.who.NoWait)
 	open.Control = control(a)
-	return &campaign.Runner{Control: open.Control, Backends: open.Backends, Store: a.store, Existing: a.existingStore, Installer: func(db *store.Store) *release.Installer { return a.installerWith(o, db) }, Layout: a.layout(), Dir: o.Dir, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
+	return &campaign.Runner{Control: open.Control, Backends: open.Backends, Store: a.store, Existing: a.existingStore, Installer: func(db *store.Store) *release.Installer { return a.installerWith(o, db) }, Layout: a.layout(), PriceOf: open.PriceOf, Default: open.DefaultCaps(f.flags), Dir: o.Dir, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
 		Harvest: func(ctx context.Context, db *store.Store) (*ingest.Report, error) {
 			return harvestSessions(ctx, a, db, f.harvest)
 		},
@@ -40,7 +40,7 @@ func prepareRun(ctx context.Context, a *global, f *runFlags) (*campaign.Campaign
 	o := f.Options
 	o.To = f.to
 	o.Approve = func(m *campaign.MiningForecast) error {
-		return approveSpending(a, f.yes, f.confirmOver, m.CostUSD, "Spend about %s on reading these corrections?", "nothing was spent", "use --yes to spend it, or --no-harvest to continue with the stored cases")
+		return approveSpending(a, f.yes, f.confirmOver, m.CostUSD, m.Beyond, "Spend about %s on reading these corrections?", "nothing was spent", "use --yes to spend it, or --no-harvest to continue with the stored cases")
 	}
 	if f.resume != "" {
 		p, err := a.machine.fixed()
@@ -55,14 +55,25 @@ func prepareRun(ctx context.Context, a *global, f *runFlags) (*campaign.Campaign
 	return r.Prepare(ctx, f.Config, o)
 }
 
-// approveSpending asks on a terminal before it spends more than over, unless --yes is given.
-func approveSpending(a *global, yes bool, over float64, usd *float64, question, spent, hint string) error {
-	if usd == nil || *usd <= confirmOver(a, over) || yes || !term.IsTerminal(a.Stdin) {
+// approveSpending asks on a terminal before it spends more than over, or beyond a default
+// cap, unless --yes is given. Without a terminal nobody allows more than a default cap.
+func approveSpending(a *global, yes bool, over float64, usd *float64, beyond *campaign.BeyondError, question, spent, hint string) error {
+	ask, amount := usd != nil && *usd > confirmOver(a, over), ""
+	if ask {
+		amount = eval.FormatUSD(*usd)
+	}
+	if beyond != nil {
+		a.Tell("%v", beyond)
+		ask, amount, hint = true, beyond.Allowing, beyond.Hint()
+	}
+	terminal := term.IsTerminal(a.Stdin)
+	if yes || !ask || beyond == nil && !terminal {
 		return nil
 	}
-	ok, err := a.Confirm(fmt.Sprintf(question, eval.FormatUSD(*usd)))
-	if err == nil && !ok {
-		err = &problem.Error{Kind: problem.Stopped, Err: errors.New(spent), Hint: hint}
+	if terminal {
+		if ok, err := a.Confirm(fmt.Sprintf(question, amount)); ok || err != nil {
+			return err
+		}
 	}
-	return err
+	return &problem.Error{Kind: problem.Stopped, Err: errors.New(spent), Hint: hint}
 }

@@ -92,7 +92,7 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 		}
 		return nil
 	}
-	if err := approveSpending(a, f.Yes, f.Over, fc.CostUSD, "Spend about %s?", "nothing was spent", "lower -n, or use --yes"); err != nil {
+	if err := approveSpending(a, f.Yes, f.Over, fc.CostUSD, nil, "Spend about %s?", "nothing was spent", "lower -n, or use --yes"); err != nil {
 		return err
 	}
 	made, err := g.Run(ctx)

@@ -156,9 +156,11 @@ func measureComparison(ctx context.Context, a *global, f *compareFlags, c *campa
 		}
 		return nil
 	}
-	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or use --yes"); err != nil {
+	over := c.Beyond(fc)
+	if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, over, "Spend up to about %s?", "nothing was spent", "lower --max-rollouts, or use --yes"); err != nil {
 		return err
 	}
+	c.Allow(over)
 	err = c.Measure(ctx)
 	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
 		return comparisonInterrupted(ctx, a, ended.Err)

@@ -32,6 +32,7 @@ type runFlags struct {
 	yes         bool
 	resume      string
 	confirmOver float64
+	flags       *pflag.FlagSet
 }
 
 func newRunCommand(a *global) *cobra.Command {
@@ -106,8 +107,8 @@ func oneOf[V any](registry map[string]V) string {
 func (f *runFlags) registerSpending(fl *pflag.FlagSet) {
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", campaign.FromCases, "agent attempts at most, 0 for no cap (default: what the cases call for)")
 	fl.Lookup("max-rollouts").DefValue = "0" // -1 is no number that anybody should type
-	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
-	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
+	backend.CapFlags(fl, &f.MaxCostUSD, &f.MaxTokens, false)
+	f.flags = fl
 	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
 	fl.BoolVar(&f.DryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
@@ -217,7 +218,11 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 		return nil
 	}
 	if f.resume == "" {
-		if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, "Spend up to about %s?", c.SpentReading(), "lower --max-rollouts, or use --yes"); err != nil {
+		over := c.Beyond()
+		if err := approveSpending(a, f.yes, f.confirmOver, fc.CostUSD, over, "Spend up to about %s?", c.SpentReading(), "lower --max-rollouts, or use --yes"); err != nil {
+			return err
+		}
+		if err := c.Allow(ctx, over); err != nil {
 			return err
 		}
 	}

@@ -65,8 +65,8 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.policy, "policy", string(sleep.Staging), "what to do with what is proved: stage, or auto, which installs it")
 	fl.StringSliceVar(&f.skills, "skill", nil, "only these skills")
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 240, "agent attempts of the night at most, all skills together; 0 for no cap")
-	fl.Float64Var(&f.MaxCostUSD, "max-cost-usd", 0, "dollars at most, over every call")
-	fl.Int64Var(&f.MaxTokens, "max-tokens", 0, "tokens at most, over every call")
+	backend.CapFlags(fl, &f.MaxCostUSD, &f.MaxTokens, true)
+	f.flags = fl
 	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
 	fl.BoolVar(&f.rollback, "rollback-on-alarm", false, "take an installed version back when real sessions raise an alarm")
 	fl.BoolVar(&f.onlyOnAC, "only-on-ac", false, "do nothing while the machine runs on its battery")
@@ -115,7 +115,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := nightWorker(a, db, &f.runFlags)
+	s, err := nightWorker(ctx, a, db, &f.runFlags)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 			}
 		}}
 	n, err := c.Run(ctx, sleep.Plan{Policy: sleep.Policy(f.policy), Skills: f.skills, Dry: f.DryRun,
-		Caps: sleep.Caps{Rollouts: f.MaxRollouts, CostUSD: f.MaxCostUSD, Tokens: f.MaxTokens, Duration: f.MaxDuration}})
+		Caps: sleep.Caps{Rollouts: f.MaxRollouts, CostUSD: s.Config.MaxCostUSD, Tokens: s.Config.MaxTokens, Duration: f.MaxDuration}})
 	var held *sleep.HeldError
 	switch {
 	case errors.As(err, &held):

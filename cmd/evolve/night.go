@@ -9,7 +9,7 @@ import (
 )
 
 // nightWorker does the steps of a night, with these flags.
-func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) {
+func nightWorker(ctx context.Context, a *global, db *store.Store, f *runFlags) (*work.Worker, error) {
 	r, err := a.runner(f)
 	if err != nil {
 		return nil, err
@@ -27,8 +27,9 @@ func nightWorker(a *global, db *store.Store, f *runFlags) (*work.Worker, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Redactor: a.redactor(), Demo: a.isDemo(), UsesTools: agent.UsesTools,
-		Page: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) }}, nil
+	s := &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Redactor: a.redactor(), Demo: a.isDemo(), UsesTools: agent.UsesTools,
+		Page: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) }}
+	return s, s.Hold(ctx)
 }
 
 // forecastTimer forecasts the cost of each night of a timer from its flags and
@@ -38,7 +39,7 @@ func forecastTimer(ctx context.Context, a *global, f runFlags) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := nightWorker(a, db, &f)
+	s, err := nightWorker(ctx, a, db, &f)
 	if err != nil {
 		return "", err
 	}

@@ -10,7 +10,7 @@ import (
 // nightWork is what a night of this command works with.
 func nightWork(t *testing.T, a *global, db *store.Store) *work.Worker {
 	t.Helper()
-	s, err := nightWorker(a, db, &runFlags{})
+	s, err := nightWorker(t.Context(), a, db, &runFlags{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,10 +42,13 @@ func TestNightForecast(t *testing.T) {
 	if *fc.Tokens <= fc.Reading[0].Tokens+260*600 {
 		t.Errorf("%d tokens in all, %d of them read", *fc.Tokens, fc.Reading[0].Tokens)
 	}
-	for _, want := range []string{"forecast  at most 260 rollouts, about ", " tokens at most (no earlier run tells); ", "no price is known, and nothing else holds it: --max-tokens would", s.cases[0].Skill + " 130 calls, ", "(20 left for later nights)"} {
+	for _, want := range []string{"forecast  at most 260 rollouts, about ", " tokens (a guess: nothing recorded tells); ", "no price is known, the default --max-tokens 4000000 holds it", s.cases[0].Skill + " 130 calls, ", "(20 left for later nights)"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
+	}
+	if _, said = dry("--max-tokens", "0"); !strings.Contains(said, "no price is known, and nothing else holds it: --max-tokens would") {
+		t.Errorf("without a cap it says\n%s", said)
 	}
 	if _, said = dry("--max-tokens", "50000"); !strings.Contains(said, "no price is known, --max-tokens 50000 holds it") {
 		t.Errorf("with a cap it says\n%s", said)
@@ -77,7 +80,7 @@ func TestNightForecast(t *testing.T) {
 		"--model", "sim-task", "--max-rollouts", "620", "--max-duration", "2h"))
 	var thousand int64
 	if _, after, ok := strings.Cut(said, "each night: at most 620 rollouts, about "); !ok || !strings.Contains(after, "corrections are read with at most 310 calls") ||
-		!strings.Contains(after, "no price is known, --max-duration 2h0m0s holds it") {
+		!strings.Contains(after, "no price is known, the default --max-tokens 4000000, --max-duration 2h0m0s holds it") {
 		t.Fatalf("install says\n%s", said)
 	} else if _, err := fmt.Sscanf(after, "%dk tokens", &thousand); err != nil {
 		t.Fatalf("%v in\n%s", err, said)

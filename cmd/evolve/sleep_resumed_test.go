@@ -50,7 +50,7 @@ func TestKilledNightUnderLess(t *testing.T) {
 	if err := c.Run(); err != nil {
 		t.Fatalf("%v: %s", err, errs.String())
 	}
-	if !strings.Contains(errs.String(), "continues night ") || !strings.Contains(errs.String(), "(stage, 0 rollouts left)") {
+	if !strings.Contains(errs.String(), "continues night ") || !strings.Contains(errs.String(), "(stage, 0 rollouts left, ") {
 		t.Errorf("it says %q", errs.String())
 	}
 	if more := s.world.AgentCalls.Load() - before; more > inFlight*2 {

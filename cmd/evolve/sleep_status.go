@@ -59,7 +59,7 @@ func sleepStatus(ctx context.Context, a *global) error {
 		}
 		r.Nights = len(nights)
 		if len(nights) > 0 && nights[0].Ended.IsZero() {
-			s, err := nightWorker(a, db, &runFlags{})
+			s, err := nightWorker(ctx, a, db, &runFlags{})
 			if err != nil {
 				return err
 			}

@@ -26,6 +26,9 @@ type Kind struct {
 	NeedsModel bool // it has no model of its own
 	AnyServer  bool // it uses the server of --base-url, with the key of --api-key-env
 	Dollars    Dollars
+	// Sessions is the name of the agent whose recorded sessions it continues, as
+	// harvest.Session.Agent has it; "" for none.
+	Sessions string
 
 	// Asks tells who gets the text of requests: see Recipients.
 	Asks func(*Opening) []Recipient

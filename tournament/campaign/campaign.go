@@ -42,6 +42,12 @@ type Runner struct {
 	Headless bool // sessions that a program drove count, too
 	// Installer installs texts.
 	Installer func(*store.Store) *release.Installer
+	// PriceOf is the price of a model by its name, nil if it is not known.
+	PriceOf func(model string) *eval.Price
+	// Default are the caps, of a night or else of a run or comparison, whose owner has chosen
+	// neither dollars nor tokens: dollars where they can be counted, else tokens, of which 0
+	// is those of 40 median recorded sessions and -1 no cap. nil: they have chosen.
+	Default func(night bool) (*eval.Caps, error)
 	// Watch shows the progress of what takes a while.
 	Watch func(report.Task) report.View
 }
@@ -89,6 +95,7 @@ type Campaign struct {
 	forecast *Forecast
 	// Locks and other resources of begin.
 	budget *eval.Budget
+	held   held           // caps that its owner has not chosen
 	record *Record        // nil in a dry run
 	unlock func()         // nil while the run is not locked
 	locked *lock.Skill    // nil while the skill is not locked

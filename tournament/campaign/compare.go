@@ -44,6 +44,7 @@ type Comparison struct {
 	a, b    *candidate.Text
 	cases   []eval.Case
 	back    *agent.Backends // nil before Plan
+	held    held            // caps that its owner has not chosen
 	others  []eval.Offer
 }
 
@@ -112,6 +113,9 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 	if err := c.config.Settle(c.back); err != nil {
 		return nil, err
 	}
+	if err = c.hold(ctx); err != nil {
+		return nil, err
+	}
 	kept, notes, err := c.back.Usable(ctx, &c.config.Spec, casesOf(c.cases, c.config.Evolve))
 	if err != nil {
 		return nil, err
@@ -145,7 +149,9 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 	if c.nameJudge(); c.options.Budget == nil && c.cut() {
 		c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("--max-rollouts %d affords %d of the cases, drawn by --seed", c.config.MaxRollouts, len(c.cases)))
 	}
-	fc = c.forecast()
+	if fc, err = c.plan(ctx); err != nil {
+		return nil, err
+	}
 	larger := max(c.Report.A.Tokens, c.Report.B.Tokens) * bytesAToken
 	fc.Sends, err = c.runner.Control.Forecast(ctx, c.texts.Store, c.back, c.cases, requestBytes(larger, c.cases, fc.AtMost))
 	return fc, err

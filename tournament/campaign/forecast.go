@@ -24,19 +24,20 @@ import (
 // A Forecast is what a run may take at most, estimated before anything is
 // spent.
 type Forecast struct {
-	Schema   int      `json:"schema"`
-	Skill    string   `json:"skill"`
-	Backends string   `json:"backends"`
-	Train    int      `json:"train"`
-	Val      int      `json:"val"`
-	Test     int      `json:"test"`
-	Rollouts int64    `json:"rollouts"` // at most; 0: no cap
-	Search   int64    `json:"search_rollouts"`
-	Gate     int64    `json:"gate_rollouts"`
-	Calls    int64    `json:"calls"`  // with mutator and judge, estimated
-	Tokens   int64    `json:"tokens"` // estimated
-	CostUSD  *float64 `json:"cost_usd"`
-	Minutes  float64  `json:"minutes"`
+	Schema   int    `json:"schema"`
+	Skill    string `json:"skill"`
+	Backends string `json:"backends"`
+	Train    int    `json:"train"`
+	Val      int    `json:"val"`
+	Test     int    `json:"test"`
+	Rollouts int64  `json:"rollouts"` // at most; 0: no cap
+	Search   int64  `json:"search_rollouts"`
+	Gate     int64  `json:"gate_rollouts"`
+	Calls    int64  `json:"calls"` // with mutator and judge, estimated
+	Takes
+	Minutes float64 `json:"minutes"`
+	// Cap is the cap on dollars or tokens that the owner has not chosen, or none, in words.
+	Cap string `json:"cap,omitempty"`
 	// Needed is the number of held-out cases that a gain of 30 and of 10
 	// points is likely to take (80 % of trials end by then); Capped values
 	// mean "more than".
@@ -133,7 +134,10 @@ func (f *Config) answering(body string, tools bool) int {
 
 // Forecast estimates what the run may take.
 func (c *Campaign) Forecast(ctx context.Context) (*Forecast, error) {
-	fc, err := NewForecast(ctx, c.db, &c.Config, c.Live, c.cases, c.back.UsesTools())
+	fc, err := c.runner.NewForecast(ctx, c.db, &c.Config, c.Live, c.cases, c.back.UsesTools())
+	if err == nil {
+		fc.Cap = c.capWords(fc)
+	}
 	if err == nil && (c.options.DryRun || len(c.back.To) > 0) { // else the sessions are not read again for it
 		fc.Sends, err = c.sends(ctx, fc)
 	}
@@ -141,17 +145,24 @@ func (c *Campaign) Forecast(ctx context.Context) (*Forecast, error) {
 	return fc, err
 }
 
-// NewForecast estimates from earlier runs what a run with this configuration
-// may take on these cases; tools means that its agent works in a folder.
-func NewForecast(ctx context.Context, db *store.Store, f *Config, live *skill.Live, cases []eval.Case, tools bool) (*Forecast, error) {
+// NewForecast estimates what a run with this configuration may take on these cases, from
+// earlier runs or recorded turns; tools means that its agent works in a folder.
+func (r *Runner) NewForecast(ctx context.Context, db *store.Store, f *Config, live *skill.Live, cases []eval.Case, tools bool) (*Forecast, error) {
 	runs, err := db.Runs(ctx, f.Skill)
 	if err != nil {
 		return nil, err
 	}
-	return f.forecast(live, cases, tools, PastRateOf(runs, f)), nil
+	past := PastRateOf(runs, f)
+	var turns *Recorded
+	if past.Tokens == 0 {
+		if turns, err = r.Recorded(ctx, db, f, f.Skill); err != nil {
+			return nil, err
+		}
+	}
+	return f.forecast(live, cases, tools, past, turns), nil
 }
 
-func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate) *Forecast {
+func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate, turns *Recorded) *Forecast {
 	fc := &Forecast{Schema: 1, Skill: f.Skill, Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
 	wrong := 0
 	prompt, judged := sizes(cases)
@@ -197,9 +208,16 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 			fc.CostUSD = &usd
 		}
 		fc.Minutes = share * past.Wall.Minutes()
+	} else if turns != nil {
+		n := fc.Train + fc.Val + fc.Test
+		fc.byTurns(f, turns, fc.Rollouts, n, asked*tokensJudge, mutator*tokensMutator)
+		if s := turns.Seconds(fc.Rollouts, n); s != nil {
+			fc.Minutes = s.Expected / 60 / float64(max(1, f.Concurrency))
+		}
 	} else if !agent.KindOf(f.Agent).Simulated {
 		fc.Minutes = float64(fc.Calls) * secondsACall / 60 / float64(max(1, f.Concurrency))
 	}
+	fc.From = f.RestsOn(past, turns)
 	if fc.Rollouts == 0 {
 		fc.CostUSD = nil // not known without a cap
 	}
@@ -219,15 +237,21 @@ func (fc *Forecast) String() string {
 	fmt.Fprintf(&b, "cases: %d train, %d validation, %d held out; %s\n", fc.Train, fc.Val, fc.Test, fc.Backends)
 	atMost := "no cap on rollouts"
 	if fc.Rollouts > 0 {
-		atMost = fmt.Sprintf("at most %d rollouts (search %d, gate %d), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, fc.Calls, plain.Thousands(fc.Tokens))
+		atMost = fmt.Sprintf("at most %d rollouts (search %d, gate %d), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, fc.Calls, fc.tokenWords())
 	}
-	cost := costWords(fc.CostUSD, fc.free)
+	cost := fc.costWords(fc.free)
 	if fc.Rollouts == 0 && !fc.free {
 		cost = "so the patience of the search and the other caps alone end it"
 	}
 	fmt.Fprintf(&b, "forecast: %s, %s", atMost, cost)
 	if fc.Minutes >= 1 {
 		fmt.Fprintf(&b, ", %.0f min", fc.Minutes)
+	}
+	if fc.From != "" && fc.Rollouts > 0 {
+		fmt.Fprintf(&b, "; %s", fc.From)
+	}
+	if fc.Cap != "" {
+		b.WriteString("\ncap: " + fc.Cap)
 	}
 	if !fc.noGate && (fc.Gate > 0 || fc.Test > 0) {
 		fmt.Fprintf(&b, "\nproof: a gain of 30 points takes about %d held-out cases, 10 points about %s; ", fc.Needed30, atLeast2000(fc.Needed10))

@@ -32,7 +32,7 @@ func TestForecastCountsWhatTheGateCounts(t *testing.T) {
 		"cases: 0 train, 0 validation, 9 held ":    {HeldOut: 3, Clusters: 2},
 	} {
 		f.Spec = agent.Spec{Agent: "simulated"}
-		if got := f.forecast(live, cases, false, PastRate{}).String(); !strings.Contains(got, want) {
+		if got := f.forecast(live, cases, false, PastRate{}, nil).String(); !strings.Contains(got, want) {
 			t.Errorf("held out %d in %d clusters: %q is not in\n%s", f.HeldOut, f.Clusters, want, got)
 		}
 	}
@@ -63,13 +63,13 @@ func TestThePastIsTheNewestRuns(t *testing.T) {
 // TestFarBeyondTheForecast: a run that took more than twice its forecast
 // warns of it, unless it had a cap.
 func TestFarBeyondTheForecast(t *testing.T) {
-	if got := (&Config{}).farBeyond(&Forecast{Tokens: 1}, eval.Spent{TokensIn: 10}); !strings.Contains(got, "10 times as many") {
+	if got := (&Config{}).farBeyond(&Forecast{Takes: Takes{Tokens: 1}}, eval.Spent{TokensIn: 10}); !strings.Contains(got, "10 times as many") {
 		t.Errorf("far beyond: %q", got)
 	}
-	if got := (&Config{MaxTokens: 1}).farBeyond(&Forecast{Tokens: 1}, eval.Spent{TokensIn: 10}); got != "" {
+	if got := (&Config{MaxTokens: 1}).farBeyond(&Forecast{Takes: Takes{Tokens: 1}}, eval.Spent{TokensIn: 10}); got != "" {
 		t.Errorf("with a cap that says so itself: %q", got)
 	}
-	if got := (&Config{}).farBeyond(&Forecast{Tokens: 10}, eval.Spent{TokensIn: 20}); got != "" {
+	if got := (&Config{}).farBeyond(&Forecast{Takes: Takes{Tokens: 10}}, eval.Spent{TokensIn: 20}); got != "" {
 		t.Errorf("twice the forecast: %q", got)
 	}
 }

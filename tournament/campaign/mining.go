@@ -26,6 +26,8 @@ const minedReply = 300
 type MiningForecast struct {
 	Calls   int
 	CostUSD *float64 // nil is unknown
+	// Beyond: it is more than a default cap; nil if it is not.
+	Beyond *BeyondError
 
 	in    int   // tokens of all requests
 	bytes int64 // of all requests
@@ -106,10 +108,14 @@ func (c *Campaign) approveMining(ctx context.Context, may func(*harvest.Session)
 	}
 	m.CostUSD = c.Config.Price(c.Config.ReflectModel).USD(&eval.Usage{Input: int64(m.in), Output: int64(m.Calls * minedReply)})
 	c.runner.Say("%s", m)
+	m.Beyond = c.held.beyond(c.Config.Caps(), c.budget.Spent(), estimate{usd: m.CostUSD, tokens: float64(m.in + m.Calls*minedReply)})
 	if c.options.Approve == nil {
 		return nil
 	}
-	return c.options.Approve(m)
+	if err := c.options.Approve(m); err != nil {
+		return err
+	}
+	return c.Allow(ctx, m.Beyond)
 }
 
 // ChargeMining charges the miner's calls of a run's earlier processes to a

@@ -43,6 +43,11 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 		return nil, err
 	}
 	c := &Campaign{runner: r, Config: f, Live: live, options: o, back: back, db: db}
+	if !o.Night { // else it has its share
+		if c.held, err = r.Hold(ctx, db, &c.Config, false); err != nil {
+			return c, err
+		}
+	}
 	if err := r.Installer(db).Record(ctx, live); err != nil {
 		return c, err
 	}

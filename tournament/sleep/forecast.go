@@ -6,6 +6,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/tournament/expect"
 )
 
 // A Forecast is what a night may take at most, estimated before it begins.
@@ -16,12 +17,17 @@ type Forecast struct {
 	// same agent took if there are any; null if that is not known.
 	Tokens  *int64   `json:"tokens"`
 	CostUSD *float64 `json:"cost_usd"`
+	// From is what they rest on; the ranges hold 90 % of such nights, and are nil unless
+	// recorded turns tell.
+	From        string        `json:"from"`
+	TokensRange *expect.Range `json:"tokens_range,omitempty"`
+	CostRange   *expect.Range `json:"cost_usd_range,omitempty"`
 
 	// Sends are who gets how much text, a line each.
 	Sends []string `json:"sends,omitempty"`
 
 	Free  bool   `json:"-"` // simulated
-	First bool   `json:"-"` // no run on this agent tells what one takes: Tokens errs on the dear side
+	First bool   `json:"-"` // nothing recorded tells what a rollout takes: Tokens is a guess
 	Bound string `json:"-"` // in words, what holds it besides the rollouts
 }
 
@@ -39,19 +45,27 @@ func (fc *Forecast) Takes() string {
 	if fc.Rollouts > 0 {
 		most = "at most " + plain.Counted(int(fc.Rollouts), "rollout")
 	}
-	if fc.Tokens != nil {
+	if fc.TokensRange != nil {
+		most += fmt.Sprintf(", about %s tokens, %s", fc.TokensRange.Words(), fc.From)
+	} else if fc.Tokens != nil {
 		most += fmt.Sprintf(", about %s tokens", plain.Thousands(*fc.Tokens))
 		if fc.First {
-			most += " at most (no earlier run tells)"
+			most += " (a guess: nothing recorded tells)"
 		}
+	}
+	usd := ""
+	if fc.CostRange != nil {
+		usd = fc.CostRange.USD()
+	} else if fc.CostUSD != nil {
+		usd = eval.FormatUSD(*fc.CostUSD)
 	}
 	switch {
 	case fc.Free:
 		return most + ", " + eval.FreeSimulated
 	case fc.CostUSD != nil && fc.Bound != "":
-		return fmt.Sprintf("%s, about %s, held by %s", most, eval.FormatUSD(*fc.CostUSD), fc.Bound)
+		return fmt.Sprintf("%s, about %s, held by %s", most, usd, fc.Bound)
 	case fc.CostUSD != nil:
-		return fmt.Sprintf("%s, about %s; --max-cost-usd would hold it to what you name", most, eval.FormatUSD(*fc.CostUSD))
+		return fmt.Sprintf("%s, about %s; --max-cost-usd would hold it to what you name", most, usd)
 	case fc.Bound != "":
 		return fmt.Sprintf("%s; no price is known, %s holds it", most, fc.Bound)
 	}

@@ -30,7 +30,11 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 	var tried []eval.Case
 	body := 0
 	var read int64
+	name := paid[0].Skill
 	for _, k := range paid {
+		if k.Skill != name {
+			name = ""
+		}
 		most, bounded = most+k.Rollouts, bounded && k.Rollouts > 0
 		live, err := s.Runner.Layout.Live(k.Skill)
 		if err != nil {
@@ -60,7 +64,7 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 	if err := s.sends(ctx, fc, tried, body, read); err != nil {
 		return nil, err
 	}
-	return fc, s.Price(ctx, fc, read, each)
+	return fc, s.Price(ctx, fc, read, name, len(tried), each)
 }
 
 // sends notes who gets how much text of these cases, and of read tokens of reading.
@@ -104,11 +108,11 @@ func (s *Worker) forecastReading(ctx context.Context, name string, rollouts int6
 	return r, nil
 }
 
-// Price estimates the cost of a night: read tokens of reading, and its
-// rollouts with each tokens per rollout, by a guess (0 for none).
-func (s *Worker) Price(ctx context.Context, fc *sleep.Forecast, read int64, each float64) error {
+// Price estimates the cost of a night: read tokens of reading, and its rollouts, of so many
+// cases of a skill, "" for several, with each tokens per rollout by a guess (0 for none).
+func (s *Worker) Price(ctx context.Context, fc *sleep.Forecast, read int64, name string, cases int, each float64) error {
 	f := &s.now.f
-	fc.Bound = boundWords(f)
+	fc.Bound = s.boundWords()
 	if s.now.back == nil {
 		return nil
 	}
@@ -120,10 +124,19 @@ func (s *Worker) Price(ctx context.Context, fc *sleep.Forecast, read int64, each
 	if past.Tokens > 0 {
 		each = float64(past.Tokens) / float64(past.Rollouts)
 	}
-	fc.First = past.Tokens == 0
 	fc.Free = f.Simulated()
+	turns, err := s.Runner.Recorded(ctx, s.Store, f, name)
+	if err != nil {
+		return err
+	}
+	fc.First, fc.From = past.Tokens == 0 && turns == nil, f.RestsOn(past, turns)
 	if fc.Rollouts == 0 {
 		return nil // without a cap there is no bound
+	}
+	if past.Tokens == 0 && turns != nil {
+		takes := f.Estimate(turns, fc.Rollouts, cases, float64(read))
+		fc.Tokens, fc.CostUSD, fc.TokensRange, fc.CostRange = &takes.Tokens, takes.CostUSD, takes.TokensRange, takes.CostRange
+		return nil
 	}
 	if each > 0 {
 		tokens := read + int64(each*float64(fc.Rollouts))
@@ -141,13 +154,17 @@ func (s *Worker) Price(ctx context.Context, fc *sleep.Forecast, read int64, each
 }
 
 // boundWords lists the caps of a night besides that on rollouts, "" for none.
-func boundWords(f *campaign.Config) string {
+func (s *Worker) boundWords() string {
 	var out []string
+	f, byDefault := &s.Config, ""
+	if s.byDefault != (eval.Caps{}) {
+		byDefault = "the default "
+	}
 	if f.MaxTokens > 0 {
-		out = append(out, fmt.Sprintf("--max-tokens %d", f.MaxTokens))
+		out = append(out, fmt.Sprintf("%s--max-tokens %d", byDefault, f.MaxTokens))
 	}
 	if f.MaxCostUSD > 0 {
-		out = append(out, "--max-cost-usd "+strings.TrimPrefix(eval.FormatUSD(f.MaxCostUSD), "$"))
+		out = append(out, byDefault+"--max-cost-usd "+strings.TrimPrefix(eval.FormatUSD(f.MaxCostUSD), "$"))
 	}
 	if f.MaxDuration > 0 {
 		out = append(out, fmt.Sprintf("--max-duration %v", f.MaxDuration.Round(time.Second)))
@@ -158,10 +175,18 @@ func boundWords(f *campaign.Config) string {
 // ForecastEach describes what each night may take, by its caps and by earlier
 // runs.
 func (s *Worker) ForecastEach(ctx context.Context) (string, error) {
-	fc := &sleep.Forecast{Rollouts: s.Config.MaxRollouts, Bound: boundWords(&s.Config)}
+	fc := &sleep.Forecast{Rollouts: s.Config.MaxRollouts, Bound: s.boundWords()}
+	if s.Store == nil && s.Runner.Default != nil {
+		if d, err := s.Runner.Default(true); err == nil && d != nil && fc.Bound == "" {
+			fc.Bound = "the default cap"
+		}
+	}
 	if s.Store != nil {
-		s.model(ctx)
-		if err := s.Price(ctx, fc, 0, 0); err != nil {
+		each := 0.0
+		if s.model(ctx); s.now.back != nil {
+			each = s.now.f.PerRollout("", nil, s.now.back.UsesTools())
+		}
+		if err := s.Price(ctx, fc, 0, "", 0, each); err != nil {
 			return "", err
 		}
 	}

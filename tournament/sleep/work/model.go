@@ -38,6 +38,20 @@ func (s *Worker) model(ctx context.Context) sleep.Model {
 	return s.now.model
 }
 
+// Hold gives the night the default caps. A night asks nobody: it does what its caps allow.
+func (s *Worker) Hold(ctx context.Context) error {
+	if s.Store == nil || s.Runner.Default == nil {
+		return nil
+	}
+	if s.model(ctx); s.now.back == nil {
+		return nil // no agent works
+	}
+	h, err := s.Runner.Hold(ctx, s.Store, &s.now.f, true)
+	s.byDefault = h.Default()
+	s.Config.MaxCostUSD, s.Config.MaxTokens = s.now.f.MaxCostUSD, s.now.f.MaxTokens
+	return err
+}
+
 // Close closes what the night has opened.
 func (s *Worker) Close() {
 	if s.now != nil {

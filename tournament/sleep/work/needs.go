@@ -6,7 +6,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -35,7 +34,7 @@ func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case,
 	}
 	f := s.now.f
 	f.Skill, f.Evolve, f.MaxRollouts, f.HeldOut, f.Clusters = live.Name, evolves, n.Rollouts, test, clusters
-	fc, err := campaign.NewForecast(ctx, s.Store, &f, live, cases, s.now.back.UsesTools())
+	fc, err := s.Runner.NewForecast(ctx, s.Store, &f, live, cases, s.now.back.UsesTools())
 	if err != nil {
 		return n, err
 	}

@@ -4,6 +4,7 @@ package work
 import (
 	"context"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/redact"
@@ -27,6 +28,8 @@ type Worker struct {
 	// Page writes the page of a run, and returns its path.
 	Page func(ctx context.Context, run string) (string, error)
 
+	// byDefault are the caps that their owner has not chosen.
+	byDefault eval.Caps
 	// now is tonight's model, once it was determined.
 	now *nightModel
 }

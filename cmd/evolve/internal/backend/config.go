@@ -49,6 +49,11 @@ type Config struct {
 	Personal       []string    `yaml:"personal"`  // kinds of personal data that are redacted, as personal.Kinds names them
 	Hooks          hook.Config `yaml:"hooks"`
 	Prices         PriceTable  `yaml:"prices"`
+	// The caps of a run or a comparison, and of a night, if no flag sets any; 0 is none.
+	MaxCostUSD      *float64 `yaml:"max_cost_usd"`
+	MaxTokens       *int64   `yaml:"max_tokens"`
+	NightMaxCostUSD *float64 `yaml:"night_max_cost_usd"`
+	NightMaxTokens  *int64   `yaml:"night_max_tokens"`
 	// Demo marks a folder that evolve demo made: simulated evidence may
 	// install there, and only its own sessions are read.
 	Demo bool `yaml:"demo"`
@@ -140,6 +145,10 @@ func parseConfig(text []byte) (*Config, error) {
 		return nil, fmt.Errorf("concurrency: %d is not between 1 and 256", c.Concurrency)
 	case c.ConfirmOverUSD != nil && !eval.IsAmount(*c.ConfirmOverUSD):
 		return nil, fmt.Errorf("confirm_over_usd: %v is no number of dollars", *c.ConfirmOverUSD)
+	case slices.ContainsFunc([]*float64{c.MaxCostUSD, c.NightMaxCostUSD}, func(v *float64) bool { return v != nil && !eval.IsAmount(*v) }):
+		return nil, errors.New("max_cost_usd and night_max_cost_usd: no number of dollars; 0 is no cap")
+	case slices.ContainsFunc([]*int64{c.MaxTokens, c.NightMaxTokens}, func(v *int64) bool { return v != nil && *v < 0 }):
+		return nil, errors.New("max_tokens and night_max_tokens cannot be negative; 0 is no cap")
 	case c.KeepDays != nil && (*c.KeepDays < 1 || *c.KeepDays > maxKeepDays):
 		return nil, fmt.Errorf("keep_days: %d is not between 1 and %d", *c.KeepDays, maxKeepDays)
 	case c.Sandbox != "" && c.Sandbox != agent.SandboxOn && c.Sandbox != agent.SandboxNone:
@@ -224,6 +233,52 @@ func known(n *yaml.Node, t reflect.Type) error {
 		}
 	}
 	return nil
+}
+
+// The default caps in dollars, of a run or a comparison and of a night.
+const runUSD, nightUSD = 5, 2
+
+// DefaultCaps are the caps if flags set none, as campaign.Runner has them; nil without flags.
+func (o *Opener) DefaultCaps(flags *pflag.FlagSet) func(night bool) (*eval.Caps, error) {
+	if flags == nil {
+		return nil
+	}
+	return func(night bool) (*eval.Caps, error) {
+		c, err := o.Config()
+		if err != nil {
+			return nil, err
+		}
+		return c.defaultCaps(flags, night), nil
+	}
+}
+
+func (c *Config) defaultCaps(flags *pflag.FlagSet, night bool) *eval.Caps {
+	if flags.Changed("max-cost-usd") || flags.Changed("max-tokens") {
+		return nil
+	}
+	usd, tokens, d := c.MaxCostUSD, c.MaxTokens, eval.Caps{CostUSD: runUSD}
+	if night {
+		usd, tokens, d = c.NightMaxCostUSD, c.NightMaxTokens, eval.Caps{CostUSD: nightUSD}
+	}
+	if usd != nil {
+		d.CostUSD = *usd
+	}
+	if tokens != nil {
+		if d.Tokens = *tokens; d.Tokens == 0 {
+			d.Tokens = -1
+		}
+	}
+	return &d
+}
+
+// CapFlags adds --max-cost-usd and --max-tokens to f.
+func CapFlags(f *pflag.FlagSet, caps *float64, tokens *int64, night bool) {
+	d := runUSD
+	if night {
+		d = nightUSD
+	}
+	f.Float64Var(caps, "max-cost-usd", 0, fmt.Sprintf("dollars at most, over every call, reading included; 0 for no cap (default %d where dollars can be counted, if neither cap is given)", d))
+	f.Int64Var(tokens, "max-tokens", 0, "tokens at most, over every call; 0 for no cap (default elsewhere: those of 40 median recorded sessions, at least 4 million)")
 }
 
 // askOver is the forecast in USD above which a terminal is asked, if neither

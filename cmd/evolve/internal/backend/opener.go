@@ -130,6 +130,15 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	return nil
 }
 
+// PriceOf is the price of a model, nil if it is not known.
+func (o *Opener) PriceOf(model string) *eval.Price {
+	conf, err := o.Config()
+	if err != nil {
+		return nil
+	}
+	return conf.Prices.price(model)
+}
+
 // servers finds the base URL of every backend in use. --base-url applies to
 // the role whose backend can ask any server, else to the agent; all others
 // use their own variable.
