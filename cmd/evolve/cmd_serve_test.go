@@ -129,7 +129,8 @@ func (d *servedDemo) candidates() {
 		c.Run, c.Seq, c.SHA = run.ID, i, skill.HashText(c.Text)
 		d.must(j.SaveCandidate(ctx, &c))
 	}
-	tr, none := pareto.NewTrial(pareto.DefaultConfig()), pareto.NewTrial(pareto.DefaultConfig())
+	level := (&record.TrialNumber{Number: 2}).Level() // the demo's own is the first
+	tr, none := pareto.NewTrial(pareto.DefaultConfig().Within(level)), pareto.NewTrial(pareto.DefaultConfig())
 	for range 40 {
 		tr.Add(pareto.Pair{Quality: 1, Retries: 1})
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -57,7 +56,7 @@ func TestTrialOnANewModelStartsAgain(t *testing.T) {
 	later := s.keepBack(home, 5)
 	r := s.morning(s.night(home))
 	k := s.step(r.Night, sleep.Search)
-	if k == nil || k.Result == nil || k.Result.Decision != pareto.Undecided {
+	if k == nil || k.Result == nil || !k.Result.Decision.Open() {
 		t.Fatalf("the first night: %+v", r.Steps)
 	}
 	db := s.open(home)

@@ -154,7 +154,7 @@ func TestStatusNamesLabels(t *testing.T) {
 	w.must(h.err)
 	w.nothing("tables")
 	w.judged("tables", 7)
-	const text = "7 held-out cases that rest on an untrusted judge"
+	const text = "7 held-out cases wait until the judge agrees with you"
 	w.waits("tables", "evolve review tables", text)
 	if s, page := w.status("tables"); s.Waits[0].Kind != "review" || s.Challenger.Unlabelled != 7 || s.Next != "`evolve review tables`: "+text || !strings.HasSuffix(page, "next: `evolve review tables`: "+text+"\n") {
 		t.Errorf("%+v, next %q:\n%s", s.Waits, s.Next, page)
@@ -165,13 +165,23 @@ func TestStatusNamesLabels(t *testing.T) {
 	w.nothing("tables")
 }
 
-func TestStatusNamesNoLabelsWhereACheckDecides(t *testing.T) {
+// TestStatusNamesNoLabelsWhereChecksDecide: what a judge has a say in is left out
+// where that is less than a twentieth of the cases, and the trial waits for no labels.
+func TestStatusNamesNoLabelsWhereChecksDecide(t *testing.T) {
 	w := newWaitingRoom(t, "tables")
 	h := w.house("tables")
 	h.challenger(pareto.Undecided, record.Finished, 6)
 	w.must(h.err)
-	w.judged("tables", 7)
-	_, _, err := w.db.SaveCases(t.Context(), []eval.Case{{ID: "plain", Skill: "tables", Cluster: "plain", Split: eval.Test, Prompt: "do", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}})
+	w.judged("tables", 1)
+	var plain []eval.Case
+	for i := range 20 {
+		id := fmt.Sprint("plain", i)
+		plain = append(plain, eval.Case{ID: id, Skill: "tables", Cluster: id, Split: eval.Test, Prompt: "do the thing called " + strings.Repeat(string(rune('a'+i)), 9), Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}})
+	}
+	_, _, err := w.db.SaveCases(t.Context(), plain[1:])
+	w.must(err)
+	w.waits("tables", "evolve review tables", "20 held-out cases wait until the judge agrees with you")
+	_, _, err = w.db.SaveCases(t.Context(), plain[:1])
 	w.must(err)
 	w.nothing("tables")
 }

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
@@ -34,13 +35,14 @@ func fold(line string, width int) string {
 	}
 	head := label.FindString(line)
 	indent := Width(head)
-	if indent > width/2 {
+	words := tokens(line[len(head):])
+	if indent > width/2 || slices.ContainsFunc(words, func(w string) bool { return indent+Width(w) > width && 2+Width(w) <= width }) {
 		indent = 2
 	}
 	var b strings.Builder
 	b.WriteString(head)
 	used, empty := Width(head), true
-	for _, word := range tokens(line[len(head):]) {
+	for _, word := range words {
 		n := Width(word)
 		switch {
 		case empty && used+n > width && indent < used:

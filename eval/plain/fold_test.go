@@ -24,6 +24,8 @@ func TestFold(t *testing.T) {
 			"it ended; go on with\n`evolve --resume 20260921-031702-5e1f0a`,\nor drop it"},
 		{"a path stays whole", "  report       /home/me/.local/share/evolve/reports/x.html", 30,
 			"  report       /home/me/.local/share/evolve/reports/x.html"},
+		{"what is typed fits below", "  next         `evolve diff tagger@c47ccabcdef0` shows it", 40,
+			"  next\n  `evolve diff tagger@c47ccabcdef0`\n  shows it"},
 		{"wide", "売上 売上 売上", 9, "売上 売上\n売上"},
 		{"a quote without an end", "say ` and no more of it at all", 12, "say ` and no\nmore of it\nat all"},
 	} {

@@ -121,7 +121,7 @@ func (p *Program) Progress(ctx context.Context, run string) (*serve.Progress, er
 		at := &serve.Progress{Run: k, Steps: report.Timeline(events)}
 		var c campaign.Config
 		if len(of.Config) > 0 && json.Unmarshal(of.Config, &c) == nil { // of a newer evolve: then the cap is not shown
-			at.Cap = c.MaxRollouts
+			at.Cap = c.Caps().Rollouts
 		}
 		return at, nil
 	})
