@@ -19,7 +19,8 @@
 // difference is not positive". Ville's inequality bounds the chance that it
 // ever reaches 1/α by α when that hypothesis is true, so it can be watched
 // case by case, stopped at will, and continued another night. A [Trial]
-// combines several of them into one decision: promote, reject, or undecided.
+// combines several of them into one decision: promote, reject, promising or
+// undecided.
 // [Compare] turns the same bets around into an interval that holds at every
 // sample size. [Forecast] estimates how many cases a decision is likely to
 // need, and [LOND] spends one error rate over a lifetime of decisions.
