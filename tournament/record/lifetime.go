@@ -110,7 +110,7 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 	if st.Start != nil {
 		st.Start = st.Start.Under(rule)
 	}
-	t.Decision = pareto.Undecided
+	t.Decision = again.Verdict()
 	return true, t.Save(st)
 }
 

@@ -196,6 +196,9 @@ func (st *State) use(name string, prints, strata []string) {
 func (st *State) Restart(cfg pareto.Config) PastTrial {
 	was := PastTrial{On: st.On, Trial: st.Trial, Clusters: slices.Concat(st.Clusters, waiting(st.Waiting))}
 	st.Past = append(st.Past, was)
+	if cfg != (pareto.Config{}) {
+		cfg.Failures = st.Trial.Config().Failures // a run that continues a trial has not measured them
+	}
 	st.Trial, st.Clusters, st.Waiting, st.Since = pareto.NewTrial(cfg), nil, nil, time.Time{}
 	return was
 }

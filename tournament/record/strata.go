@@ -13,9 +13,6 @@ type Use struct {
 	Stratum string
 }
 
-// Corrected is the stratum of uses that failed.
-const Corrected = "corrected"
-
 // imported is the stratum of cases that are no uses of the owner's: of them it is
 // not known how common they are.
 const imported = "imported"
@@ -29,8 +26,8 @@ func StratumOf(c *eval.Case) string {
 		return c.Source.Stratum
 	case c.Source.Outcome == "accepted":
 		return "accepted"
-	case slices.Contains([]string{Corrected, "rejected", "repeated"}, c.Source.Outcome):
-		return Corrected
+	case slices.Contains([]string{"corrected", "rejected", "repeated"}, c.Source.Outcome):
+		return "corrected"
 	}
 	return eval.Silent
 }

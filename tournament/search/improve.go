@@ -154,6 +154,14 @@ func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
 	return out, err
 }
 
+// rule is the gate's.
+func (p *Plan) rule() pareto.Config {
+	if p.Gate == (pareto.Config{}) {
+		return pareto.DefaultConfig()
+	}
+	return p.Gate
+}
+
 // decide searches, unless a challenger is carried, and lets the gate try what
 // was found.
 func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, log *record.Log, cases Cases) (err error) {
@@ -176,15 +184,15 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	}
 	trial := p.Evaluator(budget, p.MaxRetries)
 	trial.MaxMissing = 1 // a text under which an agent does not come back is judged by that, instead of ending the run
-	g := &gate.Gate{Evaluator: trial, Log: log, Skill: run.Skill, Config: p.Gate,
+	rule := p.rule()
+	if out.Search != nil && out.Search.Incumbent.Metrics.N > 0 { // else the trial has its own
+		rule.Failures = p.failures(out.Search.Incumbent.Metrics.Quality)
+	}
+	g := &gate.Gate{Evaluator: trial, Log: log, Skill: run.Skill, Config: rule,
 		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Replays: gate.Replays}
 	if out.Search != nil {
 		g.Replays = out.Search.Noise.replays()
 	}
-	if g.Config == (pareto.Config{}) {
-		g.Config = pareto.DefaultConfig()
-	}
-	g.Config.Failures = p.failures(out.Search)
 	if p.Calibrate != nil && record.RestsOnJudge(held) > 0 {
 		if g.Judge, err = p.Calibrate(ctx); err != nil {
 			return fmt.Errorf("calibrate the judge: %w", err)
@@ -201,25 +209,20 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	return err
 }
 
-// fewUses are too few to say how often a text fails.
-const fewUses = 10
-
-// failures is how often the incumbent fails: of all uses, or else of the validation
-// cases.
-func (p *Plan) failures(found *Result) float64 {
-	corrected := 0
+// failures is how often the incumbent fails in use, if that is its quality on
+// validation, where those uses are of which the user said something.
+func (p *Plan) failures(quality float64) float64 {
+	said := 0
 	for _, u := range p.Uses {
-		if u.Stratum == record.Corrected {
-			corrected++
+		if u.Stratum != eval.Silent {
+			said++
 		}
 	}
-	switch {
-	case len(p.Uses) >= fewUses:
-		return float64(corrected) / float64(len(p.Uses))
-	case found != nil && found.Incumbent.Metrics.N > 0:
-		return 1 - found.Incumbent.Metrics.Quality
+	fails := max(0, min(1, 1-quality))
+	if len(p.Uses) > 0 && said > 0 {
+		fails *= float64(said) / float64(len(p.Uses))
 	}
-	return pareto.DefaultConfig().Failures
+	return fails
 }
 
 // search runs the tournament; nil without an error means that nothing beat the
@@ -250,11 +253,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d proposals of the mutator could not be used", n.Unusable, n.Proposals))
 	}
 	if !p.NoGate {
-		cfg := p.Gate
-		if cfg == (pareto.Config{}) {
-			cfg = pareto.DefaultConfig()
-		}
-		out.Warnings = append(out.Warnings, res.Noise.warnings(p.HeldOut, cfg.Quality.Alpha, res)...)
+		out.Warnings = append(out.Warnings, res.Noise.warnings(p.HeldOut, p.rule().Quality.Alpha, res)...)
 	}
 	out.BudgetStop = res.Cap != "" && res.Stats.Rounds == 0 && res.Challenger == nil
 	if res.Challenger == nil {
