@@ -121,7 +121,7 @@ func useEverything(t *testing.T, f *field) {
 		t.Fatal(err)
 	}
 	evolve(string(raw)+"\n", []int{4}, "cases", "import", "-")
-	run := evolve("", []int{0}, append([]string{"--skill", "dataviz", "--max-rollouts", "120", "--max-tokens", "900000", "--json"}, server...)...)
+	run := evolve("", []int{0}, append([]string{"--skill", "dataviz", "--max-rollouts", "300", "--max-tokens", "2000000", "--json"}, server...)...)
 	if !strings.Contains(run, `"mutator_calls"`) || strings.Contains(run, `"mutator_calls": 0`) {
 		t.Errorf("the run asked no mutator:\n%s", run)
 	}

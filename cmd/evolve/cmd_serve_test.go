@@ -227,7 +227,7 @@ func TestServePromotesAndRollsBack(t *testing.T) {
 	before, sha := d.live, skill.HashText([]byte(d.proven))
 	path := "/skills/dataviz/promote?at=" + sha
 	page := d.get(path)
-	d.says(page, "evolve promote dataviz@"+sha[:12], provenLine, "takes the place of v", "23 won", "takes it back")
+	d.says(page, "evolve promote dataviz@"+sha[:12], provenLine, "takes the place of v", "10 won", "takes it back")
 	if d.file() != before {
 		t.Fatal("looking installed it")
 	}

@@ -162,6 +162,9 @@ func (h *house) challenger(decision pareto.Verdict, status record.RunStatus, pai
 	for range pairs {
 		tr.Add(pareto.Pair{Quality: 0.5})
 	}
+	if decision.Open() {
+		decision = tr.Verdict()
+	}
 	state, err := json.Marshal(map[string]any{"version": 1, "start": tr, "trial": tr})
 	h.do(err)
 	h.do(j.SaveTrial(h.ctx, &record.TrialRecord{Skill: h.name, Incumbent: base, Challenger: run.Challenger, Run: id,

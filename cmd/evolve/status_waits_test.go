@@ -154,7 +154,7 @@ func TestStatusNamesLabels(t *testing.T) {
 	w.must(h.err)
 	w.nothing("tables")
 	w.judged("tables", 7)
-	const text = "7 held-out cases wait until the judge agrees with you"
+	const text = "7 held-out cases wait for a trusted judge"
 	w.waits("tables", "evolve review tables", text)
 	if s, page := w.status("tables"); s.Waits[0].Kind != "review" || s.Challenger.Unlabelled != 7 || s.Next != "`evolve review tables`: "+text || !strings.HasSuffix(page, "next: `evolve review tables`: "+text+"\n") {
 		t.Errorf("%+v, next %q:\n%s", s.Waits, s.Next, page)
@@ -180,7 +180,7 @@ func TestStatusNamesNoLabelsWhereChecksDecide(t *testing.T) {
 	}
 	_, _, err := w.db.SaveCases(t.Context(), plain[1:])
 	w.must(err)
-	w.waits("tables", "evolve review tables", "20 held-out cases wait until the judge agrees with you")
+	w.waits("tables", "evolve review tables", "20 held-out cases wait for a trusted judge")
 	_, _, err = w.db.SaveCases(t.Context(), plain[:1])
 	w.must(err)
 	w.nothing("tables")

@@ -191,7 +191,7 @@ func (c *Challenger) unlabelled() string {
 	if c.Unlabelled == 1 {
 		wait = "waits"
 	}
-	return fmt.Sprintf("%s %s until the judge agrees with you", plain.Counted(c.Unlabelled, "held-out case"), wait)
+	return fmt.Sprintf("%s %s for a trusted judge", plain.Counted(c.Unlabelled, "held-out case"), wait)
 }
 
 // counting is how many cases the evidence is about, as in the verdict:

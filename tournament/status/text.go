@@ -273,13 +273,14 @@ func (c *Challenger) String() string {
 			s = "on trial, waits for labels"
 		}
 	default:
-		s = fmt.Sprintf("e %.3g of %.3g, %s", c.EValue, 1/c.Alpha, plain.Counted(c.Cases, "case"))
-		if c.Needed != nil {
-			s = fmt.Sprintf("e %.3g of %.3g, %d/%d cases", c.EValue, 1/c.Alpha, c.Cases, *c.Needed)
-		}
+		how, cases := fmt.Sprintf("e %.3g of %.3g", c.EValue, 1/c.Alpha), plain.Counted(c.Cases, "case")
 		if c.Decision == pareto.Promising {
-			s = "promising, " + s
+			how = "promising"
 		}
+		if c.Needed != nil {
+			cases = fmt.Sprintf("%d/%d cases", c.Cases, *c.Needed)
+		}
+		s = how + ", " + cases
 		if c.EValue*c.Alpha >= 1 && len(c.Open) > 0 { // else it looks as if it were decided
 			s = fmt.Sprintf("e %.3g of %.3g, but %s beyond tolerance, %s", c.EValue, 1/c.Alpha, strings.Join(c.Open, " and "), plain.Counted(c.Cases, "case"))
 		}
