@@ -17,8 +17,8 @@ const (
 	Promising Verdict = "promising"
 )
 
-// Open reports whether a trial with this verdict goes on.
-func (v Verdict) Open() bool { return v == Undecided || v == Promising }
+// IsOpen reports whether a trial with this verdict goes on.
+func (v Verdict) IsOpen() bool { return v == Undecided || v == Promising }
 
 // routeDropped is the route to a rejection for want of hope. A route to
 // promotion is the name of the superior objective; the route of an objective

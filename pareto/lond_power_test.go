@@ -25,7 +25,7 @@ func TestLateTrialsKeepTheirPower(t *testing.T) {
 		var need []int
 		for range repetitions() / 2 {
 			trial := NewTrial(rule)
-			for trial.Cases() < most && trial.Verdict().Open() {
+			for trial.Cases() < most && trial.Verdict().IsOpen() {
 				trial.Add(draw())
 			}
 			if trial.verdict == Promote {

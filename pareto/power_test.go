@@ -14,7 +14,7 @@ func trials(draw func() Pair, cfg Config, cases, reps int) (verdicts map[Verdict
 	verdicts, ways = map[Verdict]float64{}, map[string]float64{}
 	for range reps {
 		t := NewTrial(cfg)
-		for t.Cases() < cases && t.Verdict().Open() {
+		for t.Cases() < cases && t.Verdict().IsOpen() {
 			t.Add(draw())
 		}
 		verdicts[t.Verdict()] += 1 / float64(reps)
@@ -138,7 +138,7 @@ func TestBursts(t *testing.T) {
 		wrong := 0
 		for range repetitions() {
 			trial, sum, burst := NewTrial(DefaultConfig()), 0.0, 0.0
-			for n := 0; n < 300 && trial.Verdict().Open(); n++ {
+			for n := 0; n < 300 && trial.Verdict().IsOpen(); n++ {
 				if n%size == 0 {
 					burst = 0.4
 					if rng.IntN(2) == 0 {

@@ -189,7 +189,7 @@ func TestRoutes(t *testing.T) {
 		if d.Verdict != c.verdict || d.Route != c.route || !strings.Contains(d.Reason, c.reason) {
 			t.Errorf("%s: %s by %q: %s", c.name, d.Verdict, d.Route, d.Reason)
 		}
-		if !d.Verdict.Open() && d.Route != "dropped" && d.EValue*d.Alpha < 1-1e-9 {
+		if !d.Verdict.IsOpen() && d.Route != "dropped" && d.EValue*d.Alpha < 1-1e-9 {
 			t.Errorf("%s: e = %g is not decisive at %g", c.name, d.EValue, d.Alpha)
 		}
 	}
@@ -301,7 +301,7 @@ func TestTrialContinues(t *testing.T) {
 			if closed != nil && !reflect.DeepEqual(d, *closed) {
 				t.Fatalf("%+v after the verdict %+v", d, *closed)
 			}
-			if closed == nil && !d.Verdict.Open() {
+			if closed == nil && !d.Verdict.IsOpen() {
 				closed = &d
 			}
 		}

@@ -162,7 +162,7 @@ func (h *house) challenger(decision pareto.Verdict, status record.RunStatus, pai
 	for range pairs {
 		tr.Add(pareto.Pair{Quality: 0.5})
 	}
-	if decision.Open() {
+	if decision.IsOpen() {
 		decision = tr.Verdict()
 	}
 	state, err := json.Marshal(map[string]any{"version": 1, "start": tr, "trial": tr})

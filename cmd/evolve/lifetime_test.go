@@ -73,7 +73,7 @@ func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
 			step = &r.Steps[i]
 		}
 	}
-	if step == nil || step.Level != level || step.Result == nil || !step.Result.Decision.Open() {
+	if step == nil || step.Level != level || step.Result == nil || !step.Result.Decision.IsOpen() {
 		t.Fatalf("the night: %+v", r.Steps)
 	}
 	if !bytes.Equal(b.live(), v0) {
@@ -81,7 +81,7 @@ func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
 	}
 	now, st := trial()
 	more, err := now.Kept()
-	if err != nil || more.Cases() <= kept.Cases() || !now.Decision.Open() {
+	if err != nil || more.Cases() <= kept.Cases() || !now.Decision.IsOpen() {
 		t.Errorf("the trial after the night: %s on %d cases, %v; it had %d", now.Decision, more.Cases(), err, kept.Cases())
 	}
 	if now.Challenger != was.Challenger || len(st.Trials) != before+1 {

@@ -56,7 +56,7 @@ func TestTrialOnANewModelStartsAgain(t *testing.T) {
 	later := s.keepBack(home, 5)
 	r := s.morning(s.night(home))
 	k := s.step(r.Night, sleep.Search)
-	if k == nil || k.Result == nil || !k.Result.Decision.Open() {
+	if k == nil || k.Result == nil || !k.Result.Decision.IsOpen() {
 		t.Fatalf("the first night: %+v", r.Steps)
 	}
 	db := s.open(home)

@@ -83,7 +83,7 @@ func (c *Candidate) Standing() Standing {
 		return Quarantined
 	case c.Trial != nil && c.Trial.Decision == pareto.Promote:
 		return Proven
-	case c.Trial != nil && c.Trial.Decision.Open():
+	case c.Trial != nil && c.Trial.Decision.IsOpen():
 		return Undecided
 	case c.Trial != nil:
 		return Lost
@@ -345,7 +345,7 @@ func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves s
 		return nil, err
 	}
 	for _, t := range trials { // the newest first
-		if t.Incumbent != live.Doc.Hash() || !t.Decision.Open() {
+		if t.Incumbent != live.Doc.Hash() || !t.Decision.IsOpen() {
 			continue
 		}
 		if evolves != "" {

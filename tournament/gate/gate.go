@@ -152,7 +152,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		return nil, err
 	}
 	batch := max(1, g.Evaluator.Concurrency/2)
-	for len(clusters) > 0 && v.Verdict.Open() { // each turn uses up at least one of them
+	for len(clusters) > 0 && v.Verdict.IsOpen() { // each turn uses up at least one of them
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -187,7 +187,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			if m == nil {
 				break // the others of the batch are measured when their turn comes
 			}
-			if st.Trial.Verdict().Open() {
+			if st.Trial.Verdict().IsOpen() {
 				if err := g.checkModel(ctx, st, v, models[i], true); err != nil {
 					return nil, err
 				}
@@ -215,7 +215,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			break
 		}
 	}
-	if v.Verdict.Open() && v.Stop == "" {
+	if v.Verdict.IsOpen() && v.Stop == "" {
 		v.Stop = "no held-out case is left"
 	}
 	if judged > 0 {
@@ -325,7 +325,7 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*state, 
 	if rec != nil {
 		st.revision = rec.Revision
 	}
-	if st.Trial.Outdated() && st.Trial.Verdict().Open() {
+	if st.Trial.Outdated() && st.Trial.Verdict().IsOpen() {
 		st.Restart(g.Config)
 		st.why = "its cases were drawn by how the skill had done on them, under the rule of an older evolve: the trial starts again"
 	}

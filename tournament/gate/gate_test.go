@@ -189,7 +189,7 @@ func TestGateStopsAtTheBudgetWithWholePairs(t *testing.T) {
 	if spent := g.Evaluator.Budget.Spent().Rollouts; spent > 15 || spent != 12 || v.Cases != 3 {
 		t.Errorf("%d rollouts for %d pairs under a cap of 15", spent, v.Cases)
 	}
-	if !v.BudgetStop || !v.Verdict.Open() {
+	if !v.BudgetStop || !v.Verdict.IsOpen() {
 		t.Errorf("%+v", v)
 	}
 }

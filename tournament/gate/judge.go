@@ -22,7 +22,7 @@ func (g *Gate) reportJudge(v *Verdict, judged, all, waiting int) {
 		text += ": they are left out"
 	}
 	text += fmt.Sprintf("; `evolve review %s` adds labels", g.Skill)
-	if v.Verdict.Open() && v.Cases == 0 && waiting > 0 {
+	if v.Verdict.IsOpen() && v.Cases == 0 && waiting > 0 {
 		v.Reason = text // once is enough
 		return
 	}

@@ -81,7 +81,7 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !v.Verdict.Open() || v.Cases != 0 || v.Fresh < waitingPairs || v.Fresh > waitingPairs+waitingOthers || !strings.Contains(v.Stop, fmt.Sprint(v.Fresh, " measured pairs wait")) {
+	if !v.Verdict.IsOpen() || v.Cases != 0 || v.Fresh < waitingPairs || v.Fresh > waitingPairs+waitingOthers || !strings.Contains(v.Stop, fmt.Sprint(v.Fresh, " measured pairs wait")) {
 		t.Errorf("%s: %d cases, %d fresh, %q", v.Verdict, v.Cases, v.Fresh, v.Stop)
 	}
 	measured := v.Fresh

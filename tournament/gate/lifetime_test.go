@@ -45,7 +45,7 @@ func TestHold(t *testing.T) {
 	}
 	proof := *rec
 	const level = 0.001
-	if changed, err := proof.Hold(level); err != nil || !changed || !proof.Decision.Open() {
+	if changed, err := proof.Hold(level); err != nil || !changed || !proof.Decision.IsOpen() {
 		t.Fatalf("held: %v, %v, %s", changed, err, proof.Decision)
 	}
 	if alone, err := proof.ProvenAlone(); err != nil || !alone {

@@ -71,7 +71,7 @@ func TestTrialOfAnotherModelStartsAgain(t *testing.T) {
 			first := newGate(m, c.then, "r1", 0)
 			first.Simulated = c.then.id.Simulated
 			v, err := first.Try(t.Context(), bad, good, all[:3])
-			if err != nil || !v.Verdict.Open() || v.Cases != 3 || v.Round != 0 {
+			if err != nil || !v.Verdict.IsOpen() || v.Cases != 3 || v.Round != 0 {
 				t.Fatalf("first: %+v, %v", v, err)
 			}
 			var told []*Verdict
@@ -143,7 +143,7 @@ func TestTrialStartsAgainAtItsOwnLevel(t *testing.T) {
 	g := newGate(m, named{id: id}, "r2", 0)
 	g.Config, g.On = pareto.DefaultConfig().Within(1e-20), record.ModelOf(eval.Identity{Backend: "claude", Model: "sonnet"}, "")
 	v, err := g.Try(t.Context(), bad, good, all[:60])
-	if err != nil || v.Round != 1 || !v.Verdict.Open() || v.Cases != 54 {
+	if err != nil || v.Round != 1 || !v.Verdict.IsOpen() || v.Cases != 54 {
 		t.Errorf("%+v, %v; want it undecided on 54 cases at a level of 1e-20", v, err)
 	}
 	if rec, err = m.Trial(t.Context(), "s", bad.SHA(), good.SHA()); err != nil {

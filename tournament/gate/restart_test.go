@@ -33,7 +33,7 @@ func TestRestart(t *testing.T) {
 			t.Fatalf("changed %v, error %v", changed, err)
 		}
 	}
-	if d, err := rec.Evidence(); err != nil || d.Cases != 0 || !d.Verdict.Open() {
+	if d, err := rec.Evidence(); err != nil || d.Cases != 0 || !d.Verdict.IsOpen() {
 		t.Errorf("evidence %+v, error %v; want none", d, err)
 	}
 	if n, err := rec.Fresh(all, nil); err != nil || n != 20 {
@@ -52,7 +52,7 @@ func TestRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Cases != 20 || !v.Verdict.Open() {
+		if v.Cases != 20 || !v.Verdict.IsOpen() {
 			t.Errorf("run %s: %s after %d cases, want undecided after the 20 fresh ones at the level of the first run", run, v.Verdict, v.Cases)
 		}
 	}

@@ -63,7 +63,7 @@ func TestHeardOnceOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &recordtest.Memory{}
 			first, err := newGate(m, duel{}, "r1", 0).Try(t.Context(), bad, good, heard)
-			if err != nil || first.Cases != 5 || !first.Verdict.Open() {
+			if err != nil || first.Cases != 5 || !first.Verdict.IsOpen() {
 				t.Fatalf("%+v, %v", first, err)
 			}
 			rec, err := m.Trial(t.Context(), "s", bad.SHA(), good.SHA())

@@ -164,7 +164,7 @@ func inPlace(ctx context.Context, db *store.Store, live *skill.Live, base string
 	const proved = "proved"
 	kinds := map[string]bool{}
 	for _, t := range trials { // the newest first
-		if t.Incumbent != base || !t.Decision.Open() && t.Decision != pareto.Promote {
+		if t.Incumbent != base || !t.Decision.IsOpen() && t.Decision != pareto.Promote {
 			continue
 		}
 		if t.Decision == pareto.Promote {

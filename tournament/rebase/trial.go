@@ -80,7 +80,7 @@ func (k *Rebaser) excludeRelatives(ctx context.Context, db *store.Store, name, l
 	}
 	for i := range trials {
 		t := &trials[i]
-		if t.Incumbent != live || !t.Decision.Open() {
+		if t.Incumbent != live || !t.Decision.IsOpen() {
 			continue
 		}
 		changed := false

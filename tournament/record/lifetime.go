@@ -67,7 +67,7 @@ func provenAlone(t *pareto.Trial) bool { return alone(t).Verdict == pareto.Promo
 // present e-value of the deciding objective.
 func alone(t *pareto.Trial) pareto.Decision {
 	now := t.Decide()
-	if !now.Verdict.Open() || t.Outdated() {
+	if !now.Verdict.IsOpen() || t.Outdated() {
 		return now
 	}
 	d := t.Under(t.Config().Within(pareto.LifetimeAlpha)).Decide()
@@ -85,7 +85,7 @@ func alone(t *pareto.Trial) pareto.Decision {
 // whether that changes anything. A trial that its pairs would close is
 // unchanged, because no pairs could be added.
 func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
-	if !t.Decision.Open() && t.Decision != pareto.Promote {
+	if !t.Decision.IsOpen() && t.Decision != pareto.Promote {
 		return false, nil
 	}
 	st, err := t.read()
@@ -103,7 +103,7 @@ func (t *TrialRecord) Hold(level float64) (changed bool, err error) {
 		return false, nil // a promotion stands as it was, and an open one starts again
 	}
 	again := st.Trial.Under(rule)
-	if !again.Verdict().Open() {
+	if !again.Verdict().IsOpen() {
 		return false, nil
 	}
 	st.Trial = again

@@ -208,7 +208,7 @@ func (st *State) Restart(cfg pareto.Config) PastTrial {
 // said of them is no evidence, and they are not used again. Those that a closed
 // trial does not take stay.
 func (st *State) Hear(judge string) {
-	for len(st.Waiting) > 0 && st.Trial.Verdict().Open() {
+	for len(st.Waiting) > 0 && st.Trial.Verdict().IsOpen() {
 		w := st.Waiting[0]
 		st.Waiting = st.Waiting[1:]
 		if w.Asked && w.Judge != judge {

@@ -34,7 +34,7 @@ func (s Standing) Next() string {
 	switch {
 	case s.Resume != "":
 		return fmt.Sprintf("`evolve --resume %s` continues it; nothing is paid twice", s.Resume)
-	case s.Stopped && s.Decision.Open():
+	case s.Stopped && s.Decision.IsOpen():
 		return fmt.Sprintf("a cap ended it before a verdict: run `evolve --skill %s` again, its trial continues with the cases that are left", run)
 	case s.Stopped:
 		return fmt.Sprintf("a cap ended it: run `evolve --skill %s` again with a higher one; what was measured is not measured again", run)
@@ -42,9 +42,9 @@ func (s Standing) Next() string {
 		return fmt.Sprintf("installed; `evolve rollback %s` takes it back", s.Skill)
 	case s.Decision == pareto.Promote:
 		return fmt.Sprintf("`evolve diff %s@%.12s` shows it, `evolve promote %[1]s` installs it", s.Skill, s.Challenger)
-	case s.Decision.Open() && s.Doubted:
+	case s.Decision.IsOpen() && s.Doubted:
 		return fmt.Sprintf("`evolve review %s`, then `evolve --skill %s` again: what the judge said counts once it agrees with you", s.Skill, run)
-	case s.Decision.Open():
+	case s.Decision.IsOpen():
 		return fmt.Sprintf("not proven yet: its trial continues with the next cases; run `evolve --skill %s` again after more sessions", run)
 	case s.Challenger != "" && s.Decision == "":
 		return fmt.Sprintf("`evolve diff %s@%.12s` shows it; it is not proven, so it is not offered for installation", s.Skill, s.Challenger)

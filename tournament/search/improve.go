@@ -204,7 +204,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if words := repeatedCorrection(p.Cases); words != "" {
 		out.Verdict.Warnings = append(out.Verdict.Warnings, words)
 	}
-	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict.Open()
+	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict.IsOpen()
 	run.Verdict, err = json.Marshal(out.Verdict)
 	return err
 }

@@ -421,7 +421,7 @@ func (r *Result) words() string {
 		return "nothing beat the installed text"
 	}
 	said := fmt.Sprintf("%s: %s", r.Decision, r.Reason)
-	if r.Stopped && r.Decision.Open() {
+	if r.Stopped && r.Decision.IsOpen() {
 		said += fmt.Sprintf("; its share of the budget ended (%s), the trial goes on", cmp.Or(r.StoppedBy, "a cap"))
 	}
 	if r.Restarted != "" {

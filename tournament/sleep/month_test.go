@@ -204,7 +204,7 @@ func (m *month) try(ctx context.Context, k Task) (Result, error) {
 		for _, o := range v.PerObjective {
 			r.Total += o.Alpha
 		}
-		if v.Verdict.Open() {
+		if v.Verdict.IsOpen() {
 			m.trial = r.Challenger
 		}
 	}

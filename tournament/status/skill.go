@@ -210,7 +210,7 @@ func counting(d *pareto.Decision) int {
 // points nowhere, or if quality is shown and something else is not.
 func needed(d pareto.Decision) *int {
 	cases := counting(&d)
-	if !d.Verdict.Open() || cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
+	if !d.Verdict.IsOpen() || cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
 		return nil
 	}
 	n := int(math.Ceil(float64(cases) * math.Log(1/d.Alpha) / math.Log(d.EValue)))

@@ -245,7 +245,7 @@ func Tournament(t testing.TB, n, cases int) *report.Data {
 	event("search_end", at+32, &best, m{"stop": "8 rounds without a better candidate", "pool": n})
 	event("gate_start", at+32, nil, m{"challenger": sha(n - 1), "incumbent": sha(0), "clusters": 24})
 	d.Trial = pareto.NewTrial(pareto.DefaultConfig())
-	for i := 0; i < 24 && d.Trial.Decide().Verdict.Open(); i++ {
+	for i := 0; i < 24 && d.Trial.Decide().Verdict.IsOpen(); i++ {
 		p := pareto.Pair{Quality: []float64{1, 0, 1, -1, 0, 1}[i%6], Latency: 0.1, Cost: -0.02, Retries: []float64{1, 0, 0}[i%3]}
 		d.Trial.Add(p)
 		event("gate_pair", at+34+int64(2*i), nil, m{"cluster": fmt.Sprint("c", i), "quality": p.Quality, "latency": p.Latency, "cost": p.Cost, "retries": p.Retries, "e_value": d.Trial.Decide().EValue, "cases": i + 1})

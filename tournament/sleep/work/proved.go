@@ -147,5 +147,5 @@ func (s *Worker) hold(ctx context.Context, t sleep.Task) (open bool, err error) 
 	if err == nil && changed {
 		err = s.Store.Journal(trial.Run).SaveTrial(ctx, trial)
 	}
-	return trial.Decision.Open(), err
+	return trial.Decision.IsOpen(), err
 }
