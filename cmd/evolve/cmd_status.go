@@ -18,8 +18,9 @@ news are folded into one line. USES counts the invocations in sessions that a
 person had, each once. CORRECTED counts those that the user corrected in the
 next message. "e 6.1 of 25" is the evidence for a challenger, and the evidence
 that proves it; "14/40 cases" is how many cases the challenger has seen, and
-about how many it needs at this rate. "but cost open" means that the gain in
-quality is proved, but not yet that the cost stays within its tolerance.`,
+about how many it needs at this rate. "promising" means that a text that is no
+better comes as far at most 1 time in 4. "but cost beyond tolerance" means that
+the gain in quality is proved, and the cost holds the challenger back so far.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runStatus(c.Context(), a, all) },
 	}

@@ -85,7 +85,7 @@ type Verdict struct {
 	Losses   int            `json:"losses"`
 	Ties     int            `json:"ties"`
 	Cases    int            `json:"cases"`
-	// Judge is set if held-out cases rest on a judge alone.
+	// Judge is set if a judge checks held-out cases.
 	Judge *Judge `json:"judge,omitempty"`
 }
 

@@ -68,7 +68,7 @@ type Verdict struct {
 	// error rate that is left for it; 0 if the journal does not number them.
 	Number   int     `json:"trial,omitempty"`
 	Lifetime float64 `json:"lifetime_level,omitempty"`
-	// Judge is set if held-out cases rest on a judge alone.
+	// Judge is set if a judge checks held-out cases.
 	Judge *record.Calibration `json:"judge,omitempty"`
 }
 

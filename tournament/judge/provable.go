@@ -11,9 +11,9 @@ import (
 )
 
 // ProvableCases counts the held-out cases that a trial can continue with.
-// unproven are those that prove nothing: a judge alone decides them, which is
+// unproven are those that prove nothing yet, because a judge has a say that is
 // not shown to agree with the owner, and could not be by asking it about the
-// existing labels. judge is its grader's identity; if nil, it is unknown, and
+// existing labels (record.TrialRecord.Provable). judge is its grader's identity; if nil, it is unknown, and
 // all cases count as fresh. No model is asked.
 func ProvableCases(ctx context.Context, db *store.Store, t *record.TrialRecord, cases, test []eval.Case, judge *string) (fresh, unproven int, err error) {
 	spent, err := db.Journal("").SpentCases(ctx, t.Skill, t.Incumbent)
@@ -38,8 +38,7 @@ func UndecidedYet(k record.Calibration) bool {
 }
 
 // Unlabelled counts the cases for which a trial waits for its owner's labels:
-// all that it could continue with rest on a judge alone, and that judge is
-// not trusted.
+// none that it could continue with proves anything before its judge is trusted.
 func Unlabelled(ctx context.Context, db *store.Store, t *record.TrialRecord) (int, error) {
 	c, err := db.Candidate(ctx, t.Challenger)
 	if err != nil || candidate.PartOf(c.Operator) == skill.Description {

@@ -29,7 +29,7 @@ type Calibration struct {
 	Stop string `json:"stop,omitempty"`
 }
 
-// Trusted reports whether decisions of the judge alone count as evidence.
+// Trusted reports whether what the judge decides counts as evidence.
 func (c Calibration) Trusted() bool {
 	return c.Labels.N() >= TrustedLabels && pareto.Kappa(c.Labels).Value >= TrustedKappa // NaN is not
 }

@@ -45,8 +45,8 @@ type Plan struct {
 	Uses       []record.Use // of the skill: see gate.Gate
 	Objectives []string     // that the gate looks at; nil for all four
 	// Calibrate measures how well the grader's judge agrees with the owner.
-	// It is called once, before the gate, and only if held-out cases rest on
-	// a judge alone; in a resumed run it must return the same. nil: nothing
+	// It is called once, before the gate, and only if a judge checks held-out
+	// cases; in a resumed run it must return the same. nil: nothing
 	// is known.
 	Calibrate   func(context.Context) (record.Calibration, error)
 	Concurrency int

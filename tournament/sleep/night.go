@@ -233,7 +233,7 @@ type Outlook struct {
 	Challenger string    // SHA-256 of one that is undecided, "" for none
 	Round      int       // of its trial: see Result
 	Fresh      int       // held-out cases that its trial has not seen, and that can prove something
-	Unproven   int       // those that cannot: a judge alone decides them, which is not shown to agree with the owner
+	Unproven   int       // those that cannot yet: see judge.ProvableCases
 	Rollouts   int64     // what trying them takes at most
 	Train      int       // cases to learn from
 	// Needs are what a search and the beginning of its trial take, as far as

@@ -189,9 +189,7 @@ func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.
 }
 
 // fresh counts the held-out cases that a trial can continue with, and the
-// rollouts that they take at most. unproven are those that prove nothing: a
-// judge alone decides them that is not shown to agree with the owner, and
-// could not be by asking it.
+// rollouts that they take at most. unproven are as in judge.ProvableCases.
 func (s *Worker) fresh(ctx context.Context, trial *record.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
 	var grader *string // nil: the judge is unknown
 	if s.model(ctx); s.now.back != nil {
