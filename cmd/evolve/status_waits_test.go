@@ -227,7 +227,7 @@ func TestStatusOfASingleProof(t *testing.T) {
 	held = own()
 	changed, err := held.Hold((&record.TrialNumber{Number: 21}).Level())
 	w.must(err)
-	if !changed || held.Decision != pareto.Undecided {
+	if !changed || held.Decision != pareto.Promising {
 		t.Fatalf("not held: %v, %s", changed, held.Decision)
 	}
 	w.must(w.db.Journal(held.Run).SaveTrial(t.Context(), held))
