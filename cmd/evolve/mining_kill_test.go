@@ -127,6 +127,7 @@ func TestKilledWhileReading(t *testing.T) {
 	s.corrected(home, 20, 12)
 	start := s.start()
 	start = append(append([]string{}, start[:2]...), start[3:]...) // but for --no-harvest
+	start = append(start, "--max-rollouts", "600")                 // enough for a verdict
 	for _, at := range []int64{6, 14} {
 		s.killWhen(s.command(home, start...), func() bool { _, read, _ := w.served(); return read >= at })
 	}
