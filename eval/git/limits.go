@@ -46,6 +46,9 @@ func within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 	}()
 	select {
 	case r := <-ended:
+		if r.err != nil && ctx.Err() != nil { // both are ready: the reason is the limit, not what f made of it
+			r.err = context.Cause(ctx)
+		}
 		cancel()
 		return r.value, r.err
 	case <-ctx.Done():
