@@ -62,36 +62,52 @@ func (judge) Validate(*Check) error { return nil }
 
 func (judge) Explain(k *Check) string { return k.Rubric }
 
-// Grade asks the model about the answer, and once more if the reply cannot be read. If
-// the second cannot be read either, the check is missing: not an error and not a 0.
+// Grade asks the model about the answer. If no reply can be read, the check is missing:
+// not an error and not a 0.
 func (judge) Grade(ctx context.Context, k *Check, s *Subject) (Result, error) {
+	var v verdict
+	fault, err := put(ctx, s.Ask, func(again string) (Prompt, error) { return promptOf(k, s, again) }, func(r Reply) (err error) {
+		v, err = readVerdict(r)
+		return err
+	})
+	switch {
+	case err != nil:
+		return Result{}, err
+	case fault != nil:
+		return Result{Missing: true, Evidence: "the judge's reply could not be read: " + fault.Error()}, nil
+	}
+	v.Reason = sentence(v.Reason)
+	r := Result{Score: v.Score, Evidence: v.Reason}
+	if v.Score < 1 {
+		r.Feedback = k.Feedback
+		if r.Feedback == "" {
+			r.Feedback = strings.TrimSpace(k.Rubric + "\n" + v.Reason)
+		}
+	}
+	return r, nil
+}
+
+// put asks a model, and once more if read finds a fault in the reply; again is that
+// fault. fault is that of the second reply.
+func put(ctx context.Context, ask func(context.Context, Prompt) (Reply, error), prompt func(again string) (Prompt, error), read func(Reply) error) (fault, err error) {
 	again := ""
 	for try := range 2 {
-		p, err := promptOf(k, s, again)
+		p, err := prompt(again)
 		if err != nil {
-			return Result{}, err
+			return nil, fmt.Errorf("write the judge's prompt: %w", err)
 		}
 		// With the same seed a model would only repeat itself.
 		p.Seed += int64(try)
-		reply, err := s.Ask(ctx, p)
+		reply, err := ask(ctx, p)
 		if err != nil {
-			return Result{}, fmt.Errorf("ask the judge: %w", err)
+			return nil, fmt.Errorf("ask the judge: %w", err)
 		}
-		v, err := readVerdict(reply)
-		if err == nil {
-			v.Reason = sentence(v.Reason)
-			r := Result{Score: v.Score, Evidence: v.Reason}
-			if v.Score < 1 {
-				r.Feedback = k.Feedback
-				if r.Feedback == "" {
-					r.Feedback = strings.TrimSpace(k.Rubric + "\n" + v.Reason)
-				}
-			}
-			return r, nil
+		if fault = read(reply); fault == nil {
+			return nil, nil
 		}
-		again = err.Error()
+		again = fault.Error()
 	}
-	return Result{Missing: true, Evidence: "the judge's reply could not be read: " + again}, nil
+	return fault, nil
 }
 
 // maxReason is how much of a judge's reason is kept, in runes: it was asked for one
@@ -112,37 +128,34 @@ func promptOf(k *Check, s *Subject, again string) (Prompt, error) {
 		Prompt: s.Redact(s.Prompt), Reference: s.Redact(s.Reference),
 		Answer: s.Redact(s.Answer), Rubric: s.Redact(k.Rubric), Again: again,
 	}
-	// All of it is quoted line by line. In addition, the mark depends on all that it
-	// encloses, so that no text can look like the end of its own quotation, and the
-	// prompt is the same for the same answer.
-	data.Mark = shortHash(strings.Join([]string{data.Prompt, data.Reference, data.Answer, data.Rubric}, "\x00"))
+	data.Mark = markOf(data.Prompt, data.Reference, data.Answer, data.Rubric)
+	return written(judgePrompt(), data.Mark, data)
+}
+
+// markOf is the mark in the fences around texts, each of which is also quoted line by
+// line. It depends on all of them, so that none can look like the end of its own
+// quotation, and the prompt is the same for the same texts.
+func markOf(texts ...string) string { return shortHash(strings.Join(texts, "\x00")) }
+
+// written is a prompt by its template.
+func written(t *template.Template, mark string, data any) (Prompt, error) {
 	var system, user bytes.Buffer
-	if err := judgePrompt().ExecuteTemplate(&system, "system", data); err != nil {
-		return Prompt{}, fmt.Errorf("write judge prompt: %w", err)
+	if err := errors.Join(t.ExecuteTemplate(&system, "system", data), t.ExecuteTemplate(&user, "user", data)); err != nil {
+		return Prompt{}, err
 	}
-	if err := judgePrompt().ExecuteTemplate(&user, "user", data); err != nil {
-		return Prompt{}, fmt.Errorf("write judge prompt: %w", err)
-	}
-	seed := sha256.Sum256([]byte(data.Mark))
+	seed := sha256.Sum256([]byte(mark))
 	return Prompt{System: system.String(), User: user.String(), Seed: int64(binary.BigEndian.Uint32(seed[:]) >> 1)}, nil
 }
 
 // readVerdict parses a judge's reply: one complete JSON object, in a code fence or not,
 // with a score in [0,1].
 func readVerdict(reply Reply) (verdict, error) {
-	if reply.Cut {
-		return verdict{}, errors.New("it was cut off")
-	}
 	var v struct {
 		Score  *float64 `json:"score"`
 		Reason string   `json:"reason"`
 	}
-	dec := json.NewDecoder(strings.NewReader(unfence(reply.Text)))
-	if err := dec.Decode(&v); err != nil {
-		return verdict{}, errors.New("it is not a JSON object with a score and a reason")
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return verdict{}, errors.New("it has text after the JSON object")
+	if err := readObject(reply, &v, "a score and a reason"); err != nil {
+		return verdict{}, err
 	}
 	switch {
 	case v.Score == nil:
@@ -151,4 +164,19 @@ func readVerdict(reply Reply) (verdict, error) {
 		return verdict{}, errors.New("its score is not between 0 and 1")
 	}
 	return verdict{*v.Score, v.Reason}, nil
+}
+
+// readObject reads the one JSON object that a reply is.
+func readObject(reply Reply, v any, with string) error {
+	if reply.Cut {
+		return errors.New("it was cut off")
+	}
+	dec := json.NewDecoder(strings.NewReader(unfence(reply.Text)))
+	if err := dec.Decode(v); err != nil {
+		return errors.New("it is not a JSON object with " + with)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("it has text after the JSON object")
+	}
+	return nil
 }

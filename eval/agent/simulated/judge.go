@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -38,6 +39,31 @@ func (m *model) judge(p eval.Prompt) string {
 		verdict.Reason = "the answer says: " + strings.Join(met, " ")
 	}
 	return encode(verdict)
+}
+
+// compare prefers the answer with more of the lessons' outcomes.
+func (m *model) compare(p eval.Prompt) string {
+	count := func(name string) (met int) {
+		answer, _ := section(p.User, name)
+		n := normalise(answer)
+		for i := range m.lessons {
+			if stands(n, m.lessons[i].outcome) {
+				met++
+			}
+		}
+		return met
+	}
+	first, second := count("first"), count("second")
+	better := "neither"
+	if first > second {
+		better = "first"
+	} else if second > first {
+		better = "second"
+	}
+	return encode(struct {
+		Reason string `json:"reason"`
+		Better string `json:"better"`
+	}{fmt.Sprintf("the first answer does %d of what users asked for, the second %d", first, second), better})
 }
 
 // criteria lists the lessons that a judge looks for.

@@ -25,6 +25,8 @@ func (m *model) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 	switch kindOf(p) {
 	case judging:
 		text = m.judge(p)
+	case comparing:
+		text = m.compare(p)
 	case mining:
 		text = m.mine(p)
 	case reading:
@@ -64,6 +66,7 @@ type kind int
 const (
 	mutating kind = iota
 	judging
+	comparing
 	mining
 	reading
 	grouping
@@ -71,8 +74,9 @@ const (
 )
 
 // kindOf recognises what a prompt asks for by the reply that it describes: a JSON
-// object with a "score", JSON with "cases", "moments", "groups" or "checks", or else a revised text. If
-// there is a system prompt, only that counts: the rest quotes texts by others.
+// object with a "score" or a "better", JSON with "cases", "moments", "groups" or "checks",
+// or else a revised text. If there is a system prompt, only that counts: the rest quotes
+// texts by others.
 func kindOf(p eval.Prompt) kind {
 	asked := p.System
 	if asked == "" {
@@ -81,6 +85,8 @@ func kindOf(p eval.Prompt) kind {
 	switch json := strings.Contains(asked, "JSON"); {
 	case json && strings.Contains(asked, `"score"`):
 		return judging
+	case json && strings.Contains(asked, `"better"`):
+		return comparing
 	case json && strings.Contains(asked, `{"cases"`):
 		return generating
 	case json && strings.Contains(asked, `{"moments"`):

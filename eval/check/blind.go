@@ -1,0 +1,98 @@
+package check
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"strings"
+	"sync"
+	"text/template"
+	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/eval/plain"
+)
+
+//go:embed prompts/blind.txt
+var blindText string
+
+var blindPrompt = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("blind").Funcs(template.FuncMap{"quote": plain.Quote}).Parse(blindText))
+})
+
+// BlindVersion names the prompt of a Comparison.
+var BlindVersion = shortHash(blindText)
+
+// A Comparison is two answers to one request in the order in which a judge is shown
+// them. It is told neither whose they are nor what was answered before: an answer on
+// record is the incumbent's as a rule, and as a measure it would favour the incumbent.
+type Comparison struct {
+	Request string // with the conversation before it
+	Files   string // those that came with it
+	First   string
+	Second  string
+}
+
+// Swapped is the comparison in the other order.
+func (c Comparison) Swapped() Comparison {
+	c.First, c.Second = c.Second, c.First
+	return c
+}
+
+// maxShown is how much of each text a judge is shown, in runes: as much as is kept of a
+// recorded answer.
+const maxShown = 12000
+
+// Shown is c as a judge may see it: redacted, inert, and each text cut to the same
+// bound. Secrets are looked for first: half of one looks like none.
+func (c Comparison) Shown(redact func(string) string) Comparison {
+	for _, text := range []*string{&c.Request, &c.Files, &c.First, &c.Second} {
+		*text = cut(strings.TrimSpace(plain.Inert(redact(plain.Inert(*text)))))
+	}
+	return c
+}
+
+// cut shortens a text to maxShown runes and a mark. It keeps the end too, which often
+// holds the result.
+func cut(text string) string {
+	if utf8.RuneCountInString(text) <= maxShown {
+		return text
+	}
+	r := []rune(text)
+	return string(r[:maxShown*3/4]) + "\n[cut]\n" + string(r[len(r)-maxShown/4:])
+}
+
+// Prefer asks which answer of c, which is Shown, serves the request better: 1 is the
+// first, -1 the second, 0 neither. known is false if no reply could be read; an error is
+// the model's.
+func (c Comparison) Prefer(ctx context.Context, ask func(context.Context, Prompt) (Reply, error)) (vote int, known bool, err error) {
+	fault, err := put(ctx, ask, func(again string) (Prompt, error) {
+		data := struct {
+			Comparison
+			Mark, Again string
+		}{c, markOf(c.Request, c.Files, c.First, c.Second), again}
+		return written(blindPrompt(), data.Mark, data)
+	}, func(r Reply) (err error) {
+		vote, err = readVote(r)
+		return err
+	})
+	return vote, err == nil && fault == nil, err
+}
+
+// readVote parses a judge's reply to a Comparison.
+func readVote(reply Reply) (vote int, err error) {
+	var v struct {
+		Better string `json:"better"`
+	}
+	if err := readObject(reply, &v, "a reason and which is better"); err != nil {
+		return 0, err
+	}
+	switch strings.ToLower(strings.TrimSpace(v.Better)) {
+	case "first":
+		return 1, nil
+	case "second":
+		return -1, nil
+	case "neither":
+		return 0, nil
+	}
+	return 0, errors.New(`what is better is not "first", "second" or "neither"`)
+}
