@@ -411,8 +411,8 @@ func (s *Store) Recordings(ctx context.Context, skill string) (map[string]harves
 	return out, sqlite.Named(err, "list what cases of %s keep", skill)
 }
 
-// TrimRecording removes the corrections of a case of which a model has written the checks.
+// TrimRecording removes the corrected answer and its corrections of a case of which a model has written the checks.
 func (s *Store) TrimRecording(ctx context.Context, skill, id string) error {
-	err := s.Exec(ctx, `UPDATE cases SET recorded = json_remove(recorded, '$.corrections', '$.said') WHERE skill = ? AND id = ?`, skill, id)
+	err := s.Exec(ctx, `UPDATE cases SET recorded = json_remove(recorded, '$.answer', '$.corrections', '$.said') WHERE skill = ? AND id = ?`, skill, id)
 	return sqlite.Named(err, "trim what case %s keeps", id)
 }

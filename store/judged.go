@@ -24,7 +24,7 @@ func (s *Store) Judged(ctx context.Context) (map[string]bool, error) {
 }
 
 // LastJudge is the judge that a run of the skill last tested against its owner's
-// labels, by its grader's identity, "" if none was.
+// labels, by judge.Identity, "" if none was.
 func (s *Store) LastJudge(ctx context.Context, skill string) (string, error) {
 	last, err := s.LastCalibrations(ctx, skill, 1)
 	if err != nil || len(last) == 0 {

@@ -12,22 +12,21 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// A Judgement is a judge's grade of an answer that the owner has labelled.
+// A Judgement is what a judge found of two answers to a case, in both orders.
 type Judgement struct {
-	Key     string  // hash of the judge, the case's judge checks, and the answer
+	Key     string  // hash of the judge, the case and the answers
 	Run     string  // that paid for it
 	Skill   string  // of the case
 	CaseID  string  // purging its session removes the judgement
-	Quality float64 // weighted mean of the judge's scores, [0,1]
-	Passed  bool    // every judge check reached eval.PassMark
+	Quality float64 // 1: the answer with the lower SHA-256 is better, 0: the other, 0.5: neither
 }
 
 // Judgement returns what was recorded under key, nil for nothing.
 func (s *Store) Judgement(ctx context.Context, key string) (*Judgement, error) {
 	found, err := sqlite.First(sqlite.Query(ctx, s.DB, func(rows *sql.Rows) (j Judgement, err error) {
-		err = rows.Scan(&j.Key, &j.Run, &j.Skill, &j.CaseID, &j.Quality, &j.Passed)
+		err = rows.Scan(&j.Key, &j.Run, &j.Skill, &j.CaseID, &j.Quality)
 		return j, err
-	}, `SELECT key, run, skill, case_id, quality, passed FROM judgements WHERE key = ?`, key))
+	}, `SELECT key, run, skill, case_id, quality FROM judgements WHERE key = ?`, key))
 	return found, sqlite.Named(err, "look up judgement")
 }
 
@@ -36,8 +35,8 @@ func (s *Store) Judgement(ctx context.Context, key string) (*Judgement, error) {
 func (s *Store) SaveJudgement(ctx context.Context, j Judgement) error {
 	at := s.now().UnixMicro()
 	err := s.Exec(context.WithoutCancel(ctx), `INSERT INTO judgements (key, run, skill, case_id, quality, passed, at)
-			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
-		j.Key, j.Run, j.Skill, j.CaseID, j.Quality, j.Passed, at)
+			VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (key) DO NOTHING`,
+		j.Key, j.Run, j.Skill, j.CaseID, j.Quality, at)
 	return sqlite.Named(err, "save judgement")
 }
 

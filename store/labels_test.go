@@ -15,7 +15,7 @@ func TestJudgementsAndCalibrationsStay(t *testing.T) {
 	j := Judgement{Key: "k", Run: "r1", Skill: "dataviz", CaseID: "a", Quality: 0.25}
 	must(t, s.SaveJudgement(ctx, j))
 	again := j
-	again.Run, again.Quality, again.Passed = "r2", 1, true
+	again.Run, again.Quality = "r2", 1
 	must(t, s.SaveJudgement(ctx, again))
 	if got, err := s.Judgement(ctx, "k"); err != nil || !reflect.DeepEqual(*got, j) {
 		t.Errorf("judgement %+v, %v", got, err)

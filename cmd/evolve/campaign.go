@@ -27,7 +27,7 @@ func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
 		Harvest: func(ctx context.Context, db *store.Store) (*ingest.Report, error) {
 			return harvestSessions(ctx, a, db, f.harvest)
 		},
-		Watch: func(of report.Task) report.View { return a.Watch(of) }}, nil
+		Watch: func(of report.Task) report.View { return a.Watch(of) }, Review: a.demo.review}, nil
 }
 
 // prepareRun prepares a run, or the continuation of one. The caller must close it, with an

@@ -11,12 +11,17 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/madeup"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/cobra"
 )
 
@@ -87,6 +92,12 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	d.JSON, d.Quiet, d.Now, d.demo.sandboxed, d.demo.passing = a.JSON, a.Quiet, a.Now, true, keep == ""
 	if keep != "" {
 		d.demo.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", term.Quote(own["EVOLVE_HOME"]), term.Quote(own["CLAUDE_CONFIG_DIR"]))
+	}
+	person := simulated.Demo().Person()
+	d.demo.review = func(ctx context.Context, db *store.Store, name string) error {
+		n, err := madeup.Review(ctx, db, name, record.TrustedLabels, person.Prefers)
+		d.Say("review: the made-up person said of %s of answers which is better (yours: `evolve review %s`)", plain.Counted(n, "pair"), name)
+		return err
 	}
 	d.Getenv, d.Interrupted = func(k string) string { return own[k] }, a.Interrupted
 	defer func() { err = errors.Join(err, d.close()) }()

@@ -35,9 +35,10 @@ quits). Cases that only a judge can check come first, and answers that the gate
 measured. Every choice is stored at once.
 
 Your choices measure the judge: once it agrees with you (Cohen's κ of 0.6 or
-more on 20 labels or more, including those from your sessions), its decisions
-alone are evidence in the gate. A judge that sees no difference where you see
-one disagrees with you. Pairs that you call the same are not labels.`,
+more, with an interval from 0.4 or more), its decisions alone are evidence in the
+gate. That is looked at after 20 choices, and after every further 20. A judge that
+sees no difference where you see one disagrees with you. Pairs that you call the
+same are not labels.`,
 		Example: "  evolve review dataviz\n  evolve review dataviz --max 10",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -63,11 +64,13 @@ type reviewed struct {
 	Same    int    `json:"same"`
 	Skipped int    `json:"skipped"`
 	Left    int    `json:"left"` // pairs that are still without a label
-	// Kappa compares the owner's preferences with the judge's scores for the
-	// same answers when they were measured. Session labels are not part of
-	// it: a run adds them.
-	Kappa  pareto.KappaEstimate `json:"kappa"`
-	Stored pareto.Agreement     `json:"agreement"`
+	// Kappa compares the owner's preferences with what the judge has found of the
+	// same answers, at the last look.
+	Kappa   pareto.KappaEstimate `json:"kappa"`
+	Stored  pareto.Agreement     `json:"agreement"`
+	Missing int                  `json:"reviews_missing"` // until the next look
+
+	judge record.Calibration
 }
 
 func runReview(ctx context.Context, a *global, name string, f *reviewFlags) error {
@@ -96,10 +99,10 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 	if err != nil {
 		return err
 	}
-	if r.Stored, err = judge.Agreement(ctx, db, name); err != nil {
+	if r.judge, err = judge.Known(ctx, db, name); err != nil {
 		return err
 	}
-	r.Kappa = pareto.Kappa(r.Stored)
+	r.Stored, r.Kappa, r.Missing = r.judge.Labels, pareto.Kappa(r.judge.Labels), r.judge.Reviews()
 	return printReview(a, r)
 }
 
@@ -200,10 +203,10 @@ func printReview(a *global, r *reviewed) error {
 	default:
 		fmt.Fprintf(&b, "%s: %s, %d the same, %d skipped; %s left\n", r.Skill, plain.Counted(r.Labels, "label"), r.Same, r.Skipped, plain.Counted(r.Left, "pair"))
 	}
-	if r.Kappa.N > 0 {
-		fmt.Fprintf(&b, "judge: %s (its scores against all your pairs)\n", record.Calibration{Labels: r.Stored})
+	if r.judge.Labels.N()+r.judge.Since+r.judge.Missing > 0 {
+		fmt.Fprintf(&b, "judge: %s\n", r.judge)
 	}
-	next := fmt.Sprintf("`evolve --skill %s` counts them, with the labels from your sessions", r.Skill)
+	next := fmt.Sprintf("`evolve --skill %s` counts them", r.Skill)
 	if r.Shown == 0 && r.Left == 0 {
 		next = fmt.Sprintf("`evolve --skill %s` or `evolve compare %s` brings answers", r.Skill, r.Skill)
 	}

@@ -47,6 +47,7 @@ type demoRun struct {
 	// otherwise, is what to type for other commands to use them.
 	passing bool
 	kept    string
+	review  func(context.Context, *store.Store, string) error // by its made-up person; nil: nobody
 }
 
 // opened is an open database and what depends on it, nil before it is opened.

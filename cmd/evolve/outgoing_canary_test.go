@@ -17,11 +17,12 @@ import (
 	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 )
 
-// What a judge is calibrated on, the answers that a user corrected or accepted, is of the
-// projects whose text it may get, and of no other.
+// What a judge is calibrated on, the answers that the owner has reviewed, is to requests of
+// the projects whose text it may get, and of no other.
 func TestCalibrationIsHeld(t *testing.T) {
 	b := newBorder(t)
 	b.decide(b.shop)
@@ -53,6 +54,17 @@ func TestCalibrationIsHeld(t *testing.T) {
 	}
 	if _, _, err := db.SaveCases(t.Context(), cases); err != nil {
 		t.Fatal(err)
+	}
+	for _, c := range cases {
+		right, wrong := c.Reference, "the wrong answer about the "+strings.SplitN(c.Prompt, " of the ", 2)[1]
+		for _, answer := range []string{right, wrong} {
+			if err := db.Journal("earlier").SaveRollout(t.Context(), &eval.Rollout{Key: c.ID + answer, CaseID: c.ID, Candidate: answer, Status: eval.Done, Answer: answer}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.SaveLabel(t.Context(), store.Label{Skill: name, CaseID: c.ID, First: skill.HashText([]byte(right)), Second: skill.HashText([]byte(wrong)), Choice: store.FirstBetter}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	db.Close()
 	live, err := os.ReadFile(filepath.Join(b.skills, name, "SKILL.md"))

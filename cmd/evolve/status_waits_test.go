@@ -13,7 +13,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -75,20 +74,18 @@ func (w *waitingRoom) judged(name string, n int) {
 	w.must(err)
 }
 
-// labels are the owner's, from so many sessions: each a fail and a pass.
-func (w *waitingRoom) labels(name string, n int) {
+// reviews are the owner's choices between two answers to cases of their own.
+func (w *waitingRoom) reviews(name string, from, to int) {
 	w.t.Helper()
-	var cases []eval.Case
-	for i := range n {
+	for i := from; i < to; i++ {
 		id := fmt.Sprint(name, "-label-", i)
-		cases = append(cases, eval.Case{ID: id, Skill: name, Cluster: id, Split: eval.Train, Prompt: "do " + id, Reference: "right", Checks: []eval.Check{{Type: eval.Judge, Rubric: "It is right."}},
-			Source: &eval.Source{Agent: "claude-code", Session: id, Turn: "t1", Origin: "mined", Outcome: "corrected"}})
-		w.must(w.db.SaveSession(w.t.Context(), &harvest.Session{ID: id, Agent: "claude-code", Path: "/" + id, Started: day1,
-			Turns:       []harvest.Turn{{ID: "t1", Prompt: "do " + id, Answer: "wrong", Time: day1}, {ID: "t2", Prompt: "no", Answer: "right", Time: day1}},
-			Invocations: []harvest.Invocation{{ID: id, Skill: name, Time: day1}}}))
+		_, _, err := w.db.SaveCases(w.t.Context(), []eval.Case{{ID: id, Skill: name, Cluster: id, Split: eval.Train, Prompt: "do " + id, Checks: []eval.Check{{Type: eval.Judge, Rubric: "It is right."}}}})
+		w.must(err)
+		for _, answer := range []string{"right", "wrong"} {
+			w.must(w.db.Journal("r").SaveRollout(w.t.Context(), &eval.Rollout{Key: id + answer, CaseID: id, Candidate: answer, Status: eval.Done, Answer: answer}))
+		}
+		w.must(w.db.SaveLabel(w.t.Context(), store.Label{Skill: name, CaseID: id, First: skill.HashText([]byte("right")), Second: skill.HashText([]byte("wrong")), Choice: store.FirstBetter}))
 	}
-	_, _, err := w.db.SaveCases(w.t.Context(), cases)
-	w.must(err)
 }
 
 // night keeps a night with these steps.
@@ -154,14 +151,15 @@ func TestStatusNamesLabels(t *testing.T) {
 	w.must(h.err)
 	w.nothing("tables")
 	w.judged("tables", 7)
-	const text = "7 held-out cases wait for a trusted judge"
+	const rest = " missing: 7 held-out cases wait for a trusted judge"
+	const text = "20 reviews" + rest
 	w.waits("tables", "evolve review tables", text)
-	if s, page := w.status("tables"); s.Waits[0].Kind != "review" || s.Challenger.Unlabelled != 7 || s.Next != "`evolve review tables`: "+text || !strings.HasSuffix(page, "next: `evolve review tables`: "+text+"\n") {
+	if s, page := w.status("tables"); s.Waits[0].Kind != "review" || s.Challenger.Unlabelled != 7 || s.Challenger.Reviews != 20 || s.Next != "`evolve review tables`: "+text || !strings.HasSuffix(page, "next: `evolve review tables`: "+text+"\n") {
 		t.Errorf("%+v, next %q:\n%s", s.Waits, s.Next, page)
 	}
-	w.labels("tables", 9) // 18 are too few
-	w.waits("tables", "evolve review tables", text)
-	w.labels("tables", 10)
+	w.reviews("tables", 0, 19)
+	w.waits("tables", "evolve review tables", "1 review"+rest)
+	w.reviews("tables", 19, 20)
 	w.nothing("tables")
 }
 
@@ -180,7 +178,7 @@ func TestStatusNamesNoLabelsWhereChecksDecide(t *testing.T) {
 	}
 	_, _, err := w.db.SaveCases(t.Context(), plain[1:])
 	w.must(err)
-	w.waits("tables", "evolve review tables", "20 held-out cases wait for a trusted judge")
+	w.waits("tables", "evolve review tables", "20 reviews missing: 20 held-out cases wait for a trusted judge")
 	_, _, err = w.db.SaveCases(t.Context(), plain[:1])
 	w.must(err)
 	w.nothing("tables")

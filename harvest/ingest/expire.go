@@ -20,12 +20,12 @@ func Kept(ctx context.Context, db *store.Store, name string, known []eval.Case) 
 	return out, err
 }
 
-// Needs is what a case still needs of its session: a judge is calibrated on the answer
-// that was corrected, and a model may still write checks of a quoted correction.
+// Needs is what a case still needs of its session: a model may still write checks of a
+// quoted correction of an answer.
 func Needs(s *harvest.Session, c eval.Case) harvest.Recording {
 	rec := harvest.RecordingOf(s, &c)
 	if !Quoted(c) {
-		rec.Corrections, rec.Said = nil, ""
+		rec.Answer, rec.Corrections, rec.Said = "", nil, ""
 	}
 	return rec
 }

@@ -48,6 +48,9 @@ type Runner struct {
 	// neither dollars nor tokens: dollars where they can be counted, else tokens, of which 0
 	// is those of 40 median recorded sessions and -1 no cap. nil: they have chosen.
 	Default func(night bool) (*eval.Caps, error)
+	// Review lets the owner compare answers before their judge is measured; nil: nobody is
+	// asked.
+	Review func(ctx context.Context, db *store.Store, skill string) error
 	// Watch shows the progress of what takes a while.
 	Watch func(report.Task) report.View
 }

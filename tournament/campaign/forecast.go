@@ -10,7 +10,6 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -159,18 +158,18 @@ func (r *Runner) NewForecast(ctx context.Context, db *store.Store, f *Config, li
 			return nil, err
 		}
 	}
-	return f.forecast(live, cases, tools, past, turns), nil
+	calibration, err := judge.Calls(ctx, db, f.Skill)
+	if err != nil {
+		return nil, err
+	}
+	return f.forecast(live, cases, tools, past, turns, calibration), nil
 }
 
-func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate, turns *Recorded) *Forecast {
+func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate, turns *Recorded, calibration int) *Forecast {
 	fc := &Forecast{Schema: 1, Skill: f.Skill, Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
-	wrong := 0
 	prompt, judged := sizes(cases)
 	var test []eval.Case
 	for _, c := range cases {
-		if c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Corrected) {
-			wrong++
-		}
 		switch c.Split {
 		case eval.Train:
 			fc.Train++
@@ -191,7 +190,13 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	rollouts := float64(fc.Rollouts)
 	asked := rollouts * float64(judged) / float64(n)
 	if !f.NoGate && record.RestsOnJudge(test) > 0 {
-		asked += float64(2 * min(wrong, judge.MaxOfAKind)) // the judge's calibration
+		compared := 0
+		for i := range test {
+			if gate.Compares(&test[i]) {
+				compared++
+			}
+		}
+		asked += float64(calibration) + float64(fc.Gate)*float64(compared)/float64(len(test))
 	}
 	mutator := float64(fc.Search) * mutatorShare
 	fc.Calls = int64(rollouts + asked + mutator)

@@ -32,7 +32,7 @@ func TestForecastCountsWhatTheGateCounts(t *testing.T) {
 		"cases: 0 train, 0 validation, 9 held ":    {HeldOut: 3, Clusters: 2},
 	} {
 		f.Spec = agent.Spec{Agent: "simulated"}
-		if got := f.forecast(live, cases, false, PastRate{}, nil).String(); !strings.Contains(got, want) {
+		if got := f.forecast(live, cases, false, PastRate{}, nil, 0).String(); !strings.Contains(got, want) {
 			t.Errorf("held out %d in %d clusters: %q is not in\n%s", f.HeldOut, f.Clusters, want, got)
 		}
 	}

@@ -124,8 +124,14 @@ func (c *Campaign) build(ctx context.Context) error {
 			return err
 		}
 	}
+	k := judge.New(c.db, c.run.ID, c.back.Judge, c.back.Redactor, c.budget, f.WallClock, f.Concurrency)
+	p.Compare = k.Replays
 	p.Calibrate = func(ctx context.Context) (record.Calibration, error) {
-		k := judge.New(c.db, c.run.ID, c.back.Judge, c.back.Redactor, c.budget, f.WallClock, f.Concurrency)
+		if review := c.runner.Review; review != nil {
+			if err := review(ctx, c.db, f.Skill); err != nil {
+				return record.Calibration{}, err
+			}
+		}
 		return k.Calibrate(ctx, f.Skill, c.cases)
 	}
 	if f.Carried == "" {

@@ -93,7 +93,11 @@ type Verdict struct {
 type Judge struct {
 	Kappa   pareto.KappaEstimate `json:"kappa"`
 	Trusted bool                 `json:"trusted"`
-	Words   string               `json:"-"`
+	// Sensitivity is record.Calibration.Sensitivity, nil if it is not known.
+	Sensitivity *float64 `json:"sensitivity"`
+	// Reviews is how many reviews the next look at the judge takes.
+	Reviews int    `json:"reviews_missing"`
+	Words   string `json:"-"`
 }
 
 // A Point is a text that no other one of the search dominates.
@@ -155,7 +159,10 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (*Result, er
 	case v != nil:
 		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, nil}
 		if j := v.Judge; j != nil {
-			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), j.String()}
+			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), nil, j.Reviews(), j.String()}
+			if l := j.Sensitivity(); l > 0 {
+				res.Verdict.Judge.Sensitivity = &l
+			}
 		}
 		res.Warnings = append(res.Warnings, v.Warnings...)
 	case c.Config.NoGate:

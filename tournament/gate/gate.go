@@ -46,6 +46,8 @@ type Gate struct {
 	// not trusted, what it checks is no evidence: see record.Unheard. The zero
 	// value is not trusted.
 	Judge record.Calibration
+	// Compare is that judge; nil: it grades each answer alone.
+	Compare Compare
 	// On is the model of a trial that an older evolve began: its record does
 	// not name it.
 	On record.Model
@@ -191,12 +193,16 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				if err := g.checkModel(ctx, st, v, models[i], true); err != nil {
 					return nil, err
 				}
-				p := m.weighted(st.Weigh(now[i], g.Uses))
-				var judge *record.Calibration
-				if unheard {
-					judge = &g.Judge
+				p, checked := m.weighted(st.Weigh(now[i], g.Uses))
+				switch {
+				case unheard:
+					st.Wait(now[i], p, checked, st.spent, g.Judge.Judge)
+				case g.Judge.Trusted() && judged > 0:
+					p.Quality -= (1 - g.Judge.Sensitivity()) * checked
+					fallthrough
+				default:
+					st.Use(now[i], p, st.spent)
 				}
-				st.Use(now[i], p, st.spent, judge)
 				v.Fresh++
 				pair := map[string]any{"cluster": now[i].Name, "e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}
 				for _, o := range pareto.Objectives {
@@ -333,7 +339,7 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*state, 
 		st.Replays = max(1, g.Replays)
 	}
 	if g.Judge.Trusted() {
-		st.Hear(g.Judge.Judge)
+		st.Hear(g.Judge)
 	}
 	return st, nil
 }

@@ -135,7 +135,7 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 		t.Errorf("%d pairs wait, %d with a word of the judge", len(st.Waiting), asked)
 	}
 	st.Waiting = slices.DeleteFunc(st.Waiting, func(w record.WaitingPair) bool { return !w.Asked })
-	if st.Hear("another"); len(st.Clusters) != 0 || len(st.Excluded) != asked {
+	if st.Hear(record.Calibration{Judge: "another"}); len(st.Clusters) != 0 || len(st.Excluded) != asked {
 		t.Errorf("%d pairs count although another judge has seen them", len(st.Clusters))
 	}
 	for _, again := range []string{"first", "resumed"} {

@@ -27,8 +27,11 @@ type measured struct {
 // sides are the arms on one case: the replays of both that have a value, and those
 // in which the challenger alone has none.
 type sides struct {
+	kase     *eval.Case
 	old, new arm
-	lost     []*eval.Rollout // the incumbent's of them
+	both     [2][]*eval.Rollout // of old and new, in the same order
+	lost     []*eval.Rollout    // the incumbent's of them
+	score    *comparison        // nil: no judge compares them
 }
 
 // pairs runs both arms on the clusters and returns what they did, nil for those
@@ -84,15 +87,24 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 		n := 2 * st.Replays * len(c.Cases)
 		if rs := rollouts[at : at+n]; !slices.Contains(rs, nil) {
 			out[i] = &measured{gate: g}
+			n := 0
 			for one := range slices.Chunk(rs, 2*st.Replays) {
 				out[i].cases = append(out[i].cases, sidesOf(one, incumbent.SHA()))
+				out[i].cases[n].kase = c.Cases[n]
+				n++
 			}
 			models[i] = answeredBy(rs)
 		}
 		at += n
 	}
-	if limit != nil {
+	unjudged, err := compareAll(ctx, out)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case limit != nil:
 		return out, models, limit
+	case unjudged != nil:
+		return out, models, unjudged
 	}
 	return out, models, nil
 }
@@ -129,6 +141,7 @@ func sidesOf(rs []*eval.Rollout, incumbent string) (s sides) {
 		case a.Status == eval.Done && b.Status == eval.Done:
 			s.old.add(a)
 			s.new.add(b)
+			s.both[0], s.both[1] = append(s.both[0], a), append(s.both[1], b)
 		case a.Status == eval.Done:
 			s.lost = append(s.lost, a)
 		}
@@ -136,35 +149,42 @@ func sidesOf(rs []*eval.Rollout, incumbent string) (s sides) {
 	return s
 }
 
-// weighted is the cluster's pair: the mean over its cases, each with its weight. A
-// cluster counts once, however many cases it has.
-func (m *measured) weighted(weight record.Weight) pareto.Pair {
-	p := pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
+// weighted is the cluster's pair: the mean over its cases, each with its weight, and
+// the part of its quality that counts by the judge's sensitivity. A cluster counts once,
+// however many cases it has.
+func (m *measured) weighted(weight record.Weight) (p pareto.Pair, checked float64) {
+	p = pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
 	scale := float64(1 + m.gate.Evaluator.MaxRetries)
 	var old, new arm
-	quality, retries, total, all := 0., 0., 0., 0.
+	quality, retries, total, heard, all := 0., 0., 0., 0., 0.
 	for i, s := range m.cases {
 		replays, w := float64(s.old.n+len(s.lost)), weight.Cases[i]
 		if all += w; replays == 0 {
 			continue
 		}
-		q, r := s.new.quality-s.old.quality, s.old.retries-s.new.retries
+		r := s.old.retries - s.new.retries
 		for _, a := range s.lost {
-			q, r = q-a.Quality, r+a.Retries-scale
+			r += a.Retries - scale
 		}
-		quality, retries, total = quality+w*q/replays, retries+w*r/replays/scale, total+w
+		retries, total = retries+w*r/replays/scale, total+w
+		if q, part, known := s.quality(); known {
+			quality, checked, heard = quality+w*q/replays, checked+w*part/replays, heard+w
+		}
 		old.join(s.old)
 		new.join(s.new)
 	}
 	if total == 0 {
-		return p
+		return p, 0
 	}
-	p.Quality, p.Retries = quality/total, max(-1, min(1, retries/total))
+	if heard > 0 {
+		p.Quality, checked = max(-1, min(1, quality/heard)), checked/heard
+	}
+	p.Retries = max(-1, min(1, retries/total))
 	p.Weight = all / float64(len(m.cases))
 	p.Largest = max(weight.Largest, p.Weight)
 	p.Latency, p.Cost, p.Bill = costs(old, new)
 	m.gate.inTokens = m.gate.inTokens || p.Bill.USD == [2]float64{} && !math.IsNaN(p.Cost)
-	return p.Only(m.gate.Objectives)
+	return p.Only(m.gate.Objectives), checked
 }
 
 // costs compares two arms of as many rollouts.

@@ -231,7 +231,7 @@ func TestNoProofFromCopies(t *testing.T) {
 				if !known {
 					t.Fatalf("life %d, night %d: %q is fresh", life, night, c.Cases[0].Prompt)
 				}
-				st.Use(c, pareto.Pair{Quality: d}, spent, nil)
+				st.Use(c, pareto.Pair{Quality: d}, spent)
 				for _, k := range c.Cases {
 					spent.By[k.ID], spent.ByPrint[spent.Print(k)] = "mine", "mine"
 				}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A Pair is two answers to one case in the order in which they are shown.
@@ -20,9 +20,9 @@ type Pair struct {
 }
 
 // OpenPairs lists the pairs of a skill without a label, one a case: first the
-// cases that a judge alone checks, and of each case the answers that the
-// gate, a comparison or else a search has measured side by side. The order of
-// the answers, and of pairs of one kind, is random.
+// cases that a judge alone checks, last those that ask no judge, and of each case the
+// answers that the gate, a comparison or else a search has measured side by side. The
+// order of the answers, and of pairs of one kind, is random.
 func OpenPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand) ([]Pair, error) {
 	cases, err := db.Cases(ctx, name)
 	if err != nil {
@@ -39,8 +39,8 @@ func OpenPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand
 	var out []Pair
 	for i := range cases {
 		c := &cases[i]
-		if !slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type == eval.Judge }) {
-			continue // no judge is asked
+		if c.IsTrigger() {
+			continue // what is loaded is no matter of taste
 		}
 		answers, err := db.Answers(ctx, c.ID)
 		if err != nil {
@@ -51,6 +51,9 @@ func OpenPairs(ctx context.Context, db *store.Store, name string, rng *rand.Rand
 			continue
 		}
 		if slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type != eval.Judge }) {
+			p.rank += 3
+		}
+		if !record.Asks(c) {
 			p.rank += 3
 		}
 		if rng.IntN(2) == 1 {
@@ -116,49 +119,6 @@ func (p *Pair) Keep(ctx context.Context, db *store.Store, name string, said stor
 	return db.SaveLabel(ctx, store.Label{Skill: name, CaseID: p.Case.ID, First: first, Second: second, Choice: said})
 }
 
-// Agreement counts the owner's preferences against the scores that the judge
-// gave the same answers when they were measured.
-func Agreement(ctx context.Context, db *store.Store, name string) (pareto.Agreement, error) {
-	var out pareto.Agreement
-	labels, err := db.Labels(ctx, name)
-	if err != nil {
-		return out, err
-	}
-	for _, l := range labels {
-		if l.Choice == store.Same {
-			continue
-		}
-		answers, err := db.Answers(ctx, l.CaseID)
-		if err != nil {
-			return out, err
-		}
-		first, second := answerOf(answers, l.First), answerOf(answers, l.Second)
-		if first == nil || second == nil {
-			continue
-		}
-		x, okX := judgeScore(first)
-		y, okY := judgeScore(second)
-		if okX && okY {
-			prefer(&out, l.Choice, x, y)
-		}
-	}
-	return out, nil
-}
-
-// prefer counts one pair of preferences: the owner's and the judge's, on
-// whether the first answer is the better one. A judge that scores both the
-// same has missed a difference that the owner saw. For the test that a
-// challenger is not worse that would pass for proof, so it counts as the
-// opposite.
-func prefer(to *pareto.Agreement, c store.Choice, first, second float64) {
-	owner := c == store.FirstBetter
-	judge := first > second
-	if first == second {
-		judge = !owner
-	}
-	to.Add(owner, judge)
-}
-
 // answerOf finds the newest of the rollouts with that answer.
 func answerOf(rs []eval.Rollout, sha string) *eval.Rollout {
 	for i := range rs {
@@ -167,16 +127,4 @@ func answerOf(rs []eval.Rollout, sha string) *eval.Rollout {
 		}
 	}
 	return nil
-}
-
-// judgeScore is the weighted mean of a rollout's judge checks; false without any.
-func judgeScore(r *eval.Rollout) (float64, bool) {
-	var sum, weights float64
-	for _, k := range r.Checks {
-		if k.Type == eval.Judge && !k.Missing {
-			sum += k.Score * k.Weight
-			weights += k.Weight
-		}
-	}
-	return sum / max(weights, 1e-9), weights > 0
 }

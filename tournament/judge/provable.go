@@ -13,7 +13,7 @@ import (
 // ProvableCases counts the held-out cases that a trial can continue with.
 // unproven are those that prove nothing yet, because a judge has a say that is
 // not shown to agree with the owner, and could not be by asking it about the
-// existing labels (record.TrialRecord.Provable). judge is its grader's identity; if nil, it is unknown, and
+// existing labels (record.TrialRecord.Provable). judge is its Identity; if nil, it is unknown, and
 // all cases count as fresh. No model is asked.
 func ProvableCases(ctx context.Context, db *store.Store, t *record.TrialRecord, cases, test []eval.Case, judge *string) (fresh, unproven int, err error) {
 	spent, err := db.Journal("").SpentCases(ctx, t.Skill, t.Incumbent)
@@ -25,38 +25,47 @@ func ProvableCases(ctx context.Context, db *store.Store, t *record.TrialRecord, 
 		return fresh, 0, err
 	}
 	known, err := OnRecord(ctx, db, t.Skill, cases, *judge)
-	if err != nil || UndecidedYet(known) {
+	if err != nil || known.Undecided() {
 		return fresh, 0, err // the run asks the judge first
 	}
 	return t.Provable(test, spent, known)
 }
 
-// UndecidedYet reports whether an untrusted judge may become trusted once it
-// is asked about the remaining labels.
-func UndecidedYet(k record.Calibration) bool {
-	return !k.Trusted() && k.Missing > 0 && k.Labels.N()+k.Missing >= record.TrustedLabels
+// Known is what is on record of the judge that a run of the skill last asked.
+func Known(ctx context.Context, db *store.Store, name string) (record.Calibration, error) {
+	cases, err := db.Cases(ctx, name)
+	if err != nil {
+		return record.Calibration{}, err
+	}
+	judge, err := db.LastJudge(ctx, name)
+	if err != nil {
+		return record.Calibration{}, err
+	}
+	return OnRecord(ctx, db, name, cases, judge)
 }
 
 // Unlabelled counts the cases for which a trial waits for its owner's labels:
-// none that it could continue with proves anything before its judge is trusted.
-func Unlabelled(ctx context.Context, db *store.Store, t *record.TrialRecord) (int, error) {
+// all that it could continue with rest on a judge alone, and that judge is
+// not trusted. reviews are missing until the judge is looked at again.
+func Unlabelled(ctx context.Context, db *store.Store, t *record.TrialRecord) (n, reviews int, err error) {
 	c, err := db.Candidate(ctx, t.Challenger)
 	if err != nil || candidate.PartOf(c.Operator) == skill.Description {
-		return 0, nil // trigger cases ask no judge; no trial continues with what is gone
+		return 0, 0, nil // trigger cases ask no judge; no trial continues with what is gone
 	}
 	cases, err := db.Cases(ctx, t.Skill)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	judge, err := db.LastJudge(ctx, t.Skill)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	fresh, unproven, err := ProvableCases(ctx, db, t, cases, heldOut(cases), &judge)
-	if err != nil || fresh > 0 {
-		return 0, err
+	if err != nil || fresh > 0 || unproven == 0 {
+		return 0, 0, err
 	}
-	return unproven, nil
+	known, err := OnRecord(ctx, db, t.Skill, cases, judge)
+	return unproven, known.Reviews(), err
 }
 
 // independent is test without the cases that somebody may have learned from,

@@ -51,8 +51,11 @@ type State struct {
 type WaitingPair struct {
 	Cluster string      `json:"cluster"`
 	Pair    pareto.Pair `json:"pair"`
-	Judge   string      `json:"judge"`
-	Asked   bool        `json:"asked,omitempty"`
+	// Checked is the part of its quality that checks decided, and that counts as much as
+	// the judge surely sees: see Calibration.Sensitivity.
+	Checked float64 `json:"checked,omitempty"`
+	Judge   string  `json:"judge"`
+	Asked   bool    `json:"asked,omitempty"`
 }
 
 // A PastTrial is the result of a trial up to a change of the model.
@@ -159,20 +162,27 @@ func (t *TrialRecord) Replays() (int, error) {
 	return st.Replays, nil
 }
 
-// Use records that the pair of a cluster was measured: its cases cannot be used
-// again under any name. With a judge it is no evidence until that one is trusted.
-func (st *State) Use(c Cluster, p pareto.Pair, spent *Spent, judge *Calibration) {
+// Use adds the pair of a cluster to the trial: its cases cannot be used again under any
+// name.
+func (st *State) Use(c Cluster, p pareto.Pair, spent *Spent) {
+	st.take(c, spent)
+	st.add(c.Name, p)
+}
+
+// Wait keeps the measured pair of a cluster that is no evidence until that judge is
+// trusted: see Hear.
+func (st *State) Wait(c Cluster, p pareto.Pair, checked float64, spent *Spent, judge string) {
+	st.take(c, spent)
+	st.Waiting = append(st.Waiting, WaitingPair{c.Name, p, checked, judge, Asks(c.Cases...)})
+}
+
+func (st *State) take(c Cluster, spent *Spent) {
 	var prints, strata []string
 	for _, k := range c.Cases {
 		prints = append(prints, spent.Prints(k)...)
 		strata = append(strata, StratumOf(k))
 	}
 	st.use(c.Name, sorted(prints), strata)
-	if judge != nil {
-		st.Waiting = append(st.Waiting, WaitingPair{c.Name, p, judge.Judge, Asks(c.Cases...)})
-		return
-	}
-	st.add(c.Name, p)
 }
 
 func (st *State) add(cluster string, p pareto.Pair) {
@@ -207,14 +217,15 @@ func (st *State) Restart(cfg pareto.Config) PastTrial {
 // which they were measured, which no answer had a part in. What another judge has
 // said of them is no evidence, and they are not used again. Those that a closed
 // trial does not take stay.
-func (st *State) Hear(judge string) {
+func (st *State) Hear(judge Calibration) {
 	for len(st.Waiting) > 0 && st.Trial.Verdict().IsOpen() {
 		w := st.Waiting[0]
 		st.Waiting = st.Waiting[1:]
-		if w.Asked && w.Judge != judge {
+		if w.Asked && w.Judge != judge.Judge {
 			st.Excluded = sorted(append(st.Excluded, w.Cluster))
 			continue
 		}
+		w.Pair.Quality -= (1 - judge.Sensitivity()) * w.Checked
 		st.add(w.Cluster, w.Pair)
 	}
 }

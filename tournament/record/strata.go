@@ -17,17 +17,23 @@ type Use struct {
 // not known how common they are.
 const imported = "imported"
 
+// Corrected is the stratum of uses that their user corrected.
+const Corrected = "corrected"
+
+// Mined is the origin of cases that were made of the owner's sessions.
+const Mined = "mined"
+
 // StratumOf is the stratum of a case. An older evolve noted the outcome alone.
 func StratumOf(c *eval.Case) string {
 	switch {
-	case c.Origin() != "mined":
+	case c.Origin() != Mined:
 		return imported
 	case c.Source.Stratum != "":
 		return c.Source.Stratum
 	case c.Source.Outcome == "accepted":
 		return "accepted"
 	case slices.Contains([]string{"corrected", "rejected", "repeated"}, c.Source.Outcome):
-		return "corrected"
+		return Corrected
 	}
 	return eval.Silent
 }

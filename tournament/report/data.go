@@ -17,7 +17,7 @@ type Data struct {
 	Rollouts, Reused []eval.Rollout
 	Cases            []eval.Case
 	// Replies are the replies of models other than the agent's, by role. The
-	// judge's grades are in the rollouts; here are those of its calibration.
+	// judge's grades are in the rollouts; here are its comparisons of answers.
 	Replies map[eval.Spender][]eval.Completion
 	// Trial is the gate's evidence as stored now; nil if there is none.
 	Trial *pareto.Trial

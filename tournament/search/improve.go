@@ -49,6 +49,7 @@ type Plan struct {
 	// cases; in a resumed run it must return the same. nil: nothing
 	// is known.
 	Calibrate   func(context.Context) (record.Calibration, error)
+	Compare     gate.Compare // that judge; nil grades each answer alone
 	Concurrency int
 	Workspaces  eval.Workspaces // nil: the agent needs none
 	Others      []eval.Offer    // offered beside the skill in trigger cases
@@ -189,7 +190,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		rule.Failures = p.failures(out.Search.Incumbent.Metrics.Quality)
 	}
 	g := &gate.Gate{Evaluator: trial, Log: log, Skill: run.Skill, Config: rule,
-		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Replays: gate.Replays}
+		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Replays: gate.Replays, Compare: p.Compare}
 	if out.Search != nil {
 		g.Replays = out.Search.Noise.replays()
 	}

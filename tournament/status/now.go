@@ -55,6 +55,6 @@ func (rd *Reader) dealtWith(ctx context.Context, n *sleep.Night, k *sleep.Step) 
 	if err != nil || c == nil || c.on == nil {
 		return true, err
 	}
-	left, err := judge.Unlabelled(ctx, rd.Store, c.on)
+	left, _, err := judge.Unlabelled(ctx, rd.Store, c.on)
 	return left == 0, err
 }

@@ -59,7 +59,7 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 		return nil, err
 	}
 	if c := s.Challenger; c != nil && c.on != nil && known.judged[e.Name] {
-		if c.Unlabelled, err = judge.Unlabelled(ctx, rd.Store, c.on); err != nil {
+		if c.Unlabelled, c.Reviews, err = judge.Unlabelled(ctx, rd.Store, c.on); err != nil {
 			return nil, err
 		}
 	}
@@ -185,13 +185,13 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live, before stri
 	return c, nil
 }
 
-// unlabelled describes the labels that its trial needs from its owner.
+// unlabelled describes the reviews that its trial needs from its owner.
 func (c *Challenger) unlabelled() string {
-	wait := "wait"
+	wait := " wait"
 	if c.Unlabelled == 1 {
-		wait = "waits"
+		wait = " waits"
 	}
-	return fmt.Sprintf("%s %s for a trusted judge", plain.Counted(c.Unlabelled, "held-out case"), wait)
+	return plain.Counted(c.Reviews, "review") + " missing: " + plain.Counted(c.Unlabelled, "held-out case") + wait + " for a trusted judge"
 }
 
 // counting is how many cases the evidence is about, as in the verdict:

@@ -127,6 +127,8 @@ type Challenger struct {
 	// Unlabelled counts the held-out cases that could continue its trial, but
 	// prove nothing before its owner has labelled more answers.
 	Unlabelled int `json:"unlabelled"`
+	// Reviews is how many reviews are missing until the judge is looked at again.
+	Reviews int `json:"reviews_missing,omitempty"`
 	// Lifetime reports that it is proved as a single trial, but not at the
 	// level of its number among all trials of the skill; "" if it is, or is
 	// not proved at all.

@@ -193,7 +193,7 @@ func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.
 func (s *Worker) fresh(ctx context.Context, trial *record.TrialRecord, cases, test []eval.Case) (fresh, unproven int, rollouts int64, err error) {
 	var grader *string // nil: the judge is unknown
 	if s.model(ctx); s.now.back != nil {
-		name := (&eval.Checks{Judge: s.now.back.Judge}).Identity()
+		name := judge.Identity(s.now.back.Judge)
 		grader = &name
 	}
 	if fresh, unproven, err = judge.ProvableCases(ctx, s.Store, trial, cases, test, grader); err != nil {

@@ -11,11 +11,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/judge"
-	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 )
 
@@ -114,9 +112,9 @@ func (p *Program) Pair(ctx context.Context, name string, skipped func(serve.Pair
 				rev.Labels++
 			}
 		}
-		agreed, err := judge.Agreement(ctx, r.Store, name)
-		if err == nil && pareto.Kappa(agreed).N > 0 {
-			rev.Judge = record.Calibration{Labels: agreed}.String()
+		known, err := judge.Known(ctx, r.Store, name)
+		if err == nil && rev.Labels > 0 {
+			rev.Judge = known.String()
 		}
 		return rev, err
 	})
