@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"tournament/approval":             {"eval/plain", "eval/problem", "mutate/skill", "mutate/skill/check", "store", "tournament/candidate", "tournament/rebase", "tournament/release", "tournament/report"},
 	"tournament/campaign":             {"eval", "eval/agent", "eval/plain", "eval/problem", "harvest", "harvest/ingest", "harvest/outgoing", "harvest/reading", "harvest/redact", "mutate", "mutate/skill", "mutate/skill/check", "mutate/skill/install", "pareto", "store", "store/datadir", "store/lock", "tournament/candidate", "tournament/expect", "tournament/gate", "tournament/judge", "tournament/record", "tournament/release", "tournament/report", "tournament/search"},
 	"tournament/expect":               {"eval", "eval/plain", "harvest", "store"},
-	"tournament/judge":                {"eval", "eval/plain", "harvest", "mutate/skill", "pareto", "store", "tournament/candidate", "tournament/record"},
+	"tournament/judge":                {"eval", "eval/check", "mutate/skill", "store", "tournament/candidate", "tournament/record"},
 	"tournament/release":              {"eval/plain", "eval/problem", "harvest/hook", "mutate/skill", "mutate/skill/check", "mutate/skill/install", "pareto", "store", "store/datadir", "store/lock", "tournament/candidate", "tournament/record"},
 	"tournament/rebase":               {"eval", "eval/plain", "harvest/hook", "harvest/hook/settings", "mutate", "mutate/skill", "mutate/skill/check", "pareto", "store", "store/datadir", "store/lock", "tournament/candidate", "tournament/record", "tournament/release"},
 	"tournament/report":               {"eval", "eval/plain", "mutate/skill", "pareto", "tournament/gate", "tournament/record", "tournament/search"},

@@ -47,6 +47,10 @@ type panickingModel struct {
 }
 
 func (p panickingModel) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
+	if strings.HasPrefix(q.System, "You compare") {
+		p.boom("judge")
+		return eval.Completion{Text: `{"reason": "the same", "better": "neither"}`, Finish: "stop"}, nil
+	}
 	if strings.HasPrefix(q.System, "You grade") {
 		p.boom("judge")
 		return eval.Completion{Text: `{"score": 1, "reason": "as asked"}`, Finish: "stop"}, nil

@@ -14,14 +14,11 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/madeup"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
-	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
-	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/cobra"
 )
 
@@ -31,9 +28,7 @@ import (
 //go:embed all:demodata/home
 var demoHome embed.FS
 
-const (
-	demoSkill = "dataviz"
-)
+const demoSkill = "dataviz"
 
 // demoConfig lets every command run in a kept demo folder without flags.
 const demoConfig = `# The folder of evolve demo: made-up sessions, and a simulated agent.
@@ -93,12 +88,7 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	if keep != "" {
 		d.demo.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", term.Quote(own["EVOLVE_HOME"]), term.Quote(own["CLAUDE_CONFIG_DIR"]))
 	}
-	person := simulated.Demo().Person()
-	d.demo.review = func(ctx context.Context, db *store.Store, name string) error {
-		n, err := madeup.Review(ctx, db, name, record.TrustedLabels, person.Prefers)
-		d.Say("review: the made-up person said of %s of answers which is better (yours: `evolve review %s`)", plain.Counted(n, "pair"), name)
-		return err
-	}
+	d.demo.review = madeup.Reviews(simulated.Demo(), d.Say)
 	d.Getenv, d.Interrupted = func(k string) string { return own[k] }, a.Interrupted
 	defer func() { err = errors.Join(err, d.close()) }()
 

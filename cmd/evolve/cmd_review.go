@@ -64,8 +64,7 @@ type reviewed struct {
 	Same    int    `json:"same"`
 	Skipped int    `json:"skipped"`
 	Left    int    `json:"left"` // pairs that are still without a label
-	// Kappa compares the owner's preferences with what the judge has found of the
-	// same answers, at the last look.
+	// Kappa compares the owner's preferences with the judge's, at the last look.
 	Kappa   pareto.KappaEstimate `json:"kappa"`
 	Stored  pareto.Agreement     `json:"agreement"`
 	Missing int                  `json:"reviews_missing"` // until the next look
@@ -95,8 +94,7 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 		}
 	}
 	r := &reviewed{Schema: 1, Skill: name, Left: len(pairs)}
-	err = askPair(ctx, a, db, pairs[:min(len(pairs), f.most)], r)
-	if err != nil {
+	if err := askPair(ctx, a, db, pairs[:min(len(pairs), f.most)], r); err != nil {
 		return err
 	}
 	if r.judge, err = judge.Known(ctx, db, name); err != nil {
@@ -199,7 +197,7 @@ func printReview(a *global, r *reviewed) error {
 	var b strings.Builder
 	switch {
 	case r.Shown == 0 && r.Left == 0:
-		fmt.Fprintf(&b, "%s: no two answers to compare: there is no case that a judge checks with answers of two texts\n", r.Skill)
+		fmt.Fprintf(&b, "%s: no two answers to compare: no case has answers of two texts\n", r.Skill)
 	default:
 		fmt.Fprintf(&b, "%s: %s, %d the same, %d skipped; %s left\n", r.Skill, plain.Counted(r.Labels, "label"), r.Same, r.Skipped, plain.Counted(r.Left, "pair"))
 	}

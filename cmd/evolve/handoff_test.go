@@ -42,6 +42,8 @@ func answerAll(t *testing.T, dir string) (n int) {
 			}
 		case strings.HasPrefix(q.System, "You read what people said"):
 			text = "```json\n{\"moments\":[]}\n```"
+		case strings.HasPrefix(q.System, "You compare"):
+			text = `{"reason": "the same", "better": "neither"}`
 		case strings.Contains(q.System+q.Prompt, "You grade the answer"):
 			text = `{"score": 1, "reason": "as asked"}`
 		case strings.HasPrefix(q.System, "You turn a user's correction"):

@@ -90,6 +90,8 @@ func drawer(q agenttest.Request) agenttest.Reply {
 		use.Text = "```json\n{\"moments\":[]}\n```"
 	case strings.Contains(q.Text, "You turn a user's correction"):
 		use.Text = "```json\n{\"checks\":[{\"type\":\"regex\",\"value\":\"(?i)log[- ]?scale\",\"feedback\":\"the axis must be logarithmic\"}]}\n```"
+	case strings.Contains(q.Text, "You compare two answers"):
+		use.Text = `{"reason": "the same", "better": "neither"}`
 	case strings.Contains(q.Text, "You grade"):
 		use.Text = `{"score": 1, "reason": "as asked"}`
 	default:

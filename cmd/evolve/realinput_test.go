@@ -65,6 +65,8 @@ func (p *plotter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		text = "```json\n{\"moments\":[]}\n```"
 	case strings.HasPrefix(system, "You turn a user's correction"):
 		text = "```json\n{\"checks\":[{\"type\":\"regex\",\"value\":\"(?i)log[- ]?scale\",\"feedback\":\"the axis must be logarithmic\"}]}\n```"
+	case strings.HasPrefix(system, "You compare"):
+		text = `{"reason": "the same", "better": "neither"}`
 	case strings.HasPrefix(system, "You grade"):
 		text = `{"score": 1, "reason": "as asked"}`
 	default:

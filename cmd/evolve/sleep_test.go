@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/madeup"
+	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -58,6 +60,7 @@ func (b *bedroom) run(code int, args ...string) string {
 	b.stderr.Reset()
 	a := newGlobal(strings.NewReader(""), &out, &b.stderr)
 	a.Getenv, a.Now, a.demo.sandboxed = func(k string) string { return b.env[k] }, func() time.Time { return b.now }, b.demo
+	a.demo.review = madeup.Reviews(simulated.Demo(), func(string, ...any) {})
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetOut(&out)

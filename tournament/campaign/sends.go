@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/search"
 )
 
 // What requests hold besides what is known of them, in bytes, on the high side: the
@@ -83,12 +84,16 @@ func (c *Campaign) sends(ctx context.Context, fc *Forecast) ([]outgoing.Send, er
 func (r *Runner) Sends(ctx context.Context, db *store.Store, back *agent.Backends, f *Config, body int, cases []eval.Case, mined int64) ([]outgoing.Send, error) {
 	attempts := f.MaxRollouts
 	bytes := requestBytes(body, cases, attempts)
-	if n := bytes[agent.Judge]; n > 0 && !f.NoGate { // the judge's calibration: calls with two answers each
+	if n := bytes[agent.Judge]; n > 0 && !f.NoGate { // comparisons: calls with two answers each
 		calls, err := judge.Calls(ctx, db, f.Skill)
 		if err != nil {
 			return nil, err
 		}
-		bytes[agent.Judge] = n + 2*int64(calls)*n/max(1, attempts)
+		pairs := attempts
+		if f.Carried == "" {
+			pairs = search.Share(attempts, f.HeldOut, f.MaxRetries, true).Gate
+		}
+		bytes[agent.Judge] = n + 2*(int64(calls)+pairs)*n/max(1, attempts)
 	}
 	if f.Carried == "" && f.Evolve != skill.Shorten {
 		call := instructionBytes + 3*int64(body+grownSkill) + int64(max(f.Minibatch, 8))*shownFailure
