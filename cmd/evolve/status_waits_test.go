@@ -151,7 +151,7 @@ func TestStatusNamesLabels(t *testing.T) {
 	w.must(h.err)
 	w.nothing("tables")
 	w.judged("tables", 7)
-	const rest = " missing: 7 held-out cases wait for a trusted judge"
+	const rest = " missing: 7 cases wait for the judge"
 	const text = "20 reviews" + rest
 	w.waits("tables", "evolve review tables", text)
 	if s, page := w.status("tables"); s.Waits[0].Kind != "review" || s.Challenger.Unlabelled != 7 || s.Challenger.Reviews != 20 || s.Next != "`evolve review tables`: "+text || !strings.HasSuffix(page, "next: `evolve review tables`: "+text+"\n") {
@@ -178,7 +178,7 @@ func TestStatusNamesNoLabelsWhereChecksDecide(t *testing.T) {
 	}
 	_, _, err := w.db.SaveCases(t.Context(), plain[1:])
 	w.must(err)
-	w.waits("tables", "evolve review tables", "20 reviews missing: 20 held-out cases wait for a trusted judge")
+	w.waits("tables", "evolve review tables", "20 reviews missing: 20 cases wait for the judge")
 	_, _, err = w.db.SaveCases(t.Context(), plain[:1])
 	w.must(err)
 	w.nothing("tables")

@@ -191,7 +191,7 @@ func (c *Challenger) unlabelled() string {
 	if c.Unlabelled == 1 {
 		wait = " waits"
 	}
-	return plain.Counted(c.Reviews, "review") + " missing: " + plain.Counted(c.Unlabelled, "held-out case") + wait + " for a trusted judge"
+	return plain.Counted(c.Reviews, "review") + " missing: " + plain.Counted(c.Unlabelled, "case") + wait + " for the judge"
 }
 
 // counting is how many cases the evidence is about, as in the verdict:
