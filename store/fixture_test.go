@@ -70,7 +70,7 @@ func TestFixtureV1(t *testing.T) {
 	if r, err := j.Trial(ctx, "dataviz", "aa", "bb"); err != nil || r == nil {
 		t.Errorf("trial: %+v, %v", r, err)
 	}
-	if m, err := j.SpentCases(ctx, "dataviz", "aa"); err != nil || m.By["a"] != "bb" {
+	if m, err := j.SpentCases(ctx, "dataviz"); err != nil || m.By["a"] != "bb" {
 		t.Errorf("spent: %v, %v", m, err)
 	}
 	if c, err := s.Case(ctx, "dataviz", "a"); err != nil || !reflect.DeepEqual(*c, aCase("a")) {

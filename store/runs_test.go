@@ -221,13 +221,16 @@ func TestSpentCases(t *testing.T) {
 	j := open(t).Journal("r1")
 	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal", "a", ""))
 	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal", "a", ""))
-	must(t, j.SpendCase(ctx, "dataviz", "inc2", "chal2", "a", ""))
-	must(t, j.SpendCase(ctx, "dataviz", "inc", "chal2", "b", ""))
-	var spent *record.SpentError
-	if err := j.SpendCase(ctx, "dataviz", "inc", "chal2", "a", ""); !errors.As(err, &spent) || spent.On != "chal" {
-		t.Errorf("spent on a second challenger: %v", err)
+	must(t, j.SpendCase(ctx, "dataviz", "inc2", "chal", "a", ""))
+	must(t, j.SpendCase(ctx, "dataviz", "inc2", "chal2", "b", ""))
+	must(t, j.SpendCase(ctx, "review", "inc2", "chal2", "a", ""))
+	for _, incumbent := range []string{"inc", "inc2", "inc3"} {
+		var spent *record.SpentError
+		if err := j.SpendCase(ctx, "dataviz", incumbent, "chal2", "a", ""); !errors.As(err, &spent) || spent.On != "chal" {
+			t.Errorf("spent on a second challenger, against %s: %v", incumbent, err)
+		}
 	}
-	got, err := j.SpentCases(ctx, "dataviz", "inc")
+	got, err := j.SpentCases(ctx, "dataviz")
 	if want := map[string]string{"a": "chal", "b": "chal2"}; err != nil || !reflect.DeepEqual(got.By, want) {
 		t.Errorf("spent %v, %v; want %v", got, err, want)
 	}

@@ -29,9 +29,9 @@ func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, c
 			}
 		}
 		var on string
-		other, err := t.Row(`SELECT challenger FROM spent WHERE skill = ?1 AND incumbent = ?2 AND case_id = ?3 AND challenger <> ?5
-			UNION ALL SELECT challenger FROM spent_prints WHERE skill = ?1 AND incumbent = ?2 AND print = ?4 AND challenger <> ?5 LIMIT 1`,
-			[]any{skill, incumbent, caseID, print, challenger}, &on)
+		other, err := t.Row(`SELECT challenger FROM spent WHERE skill = ?1 AND case_id = ?2 AND challenger <> ?4
+			UNION ALL SELECT challenger FROM spent_prints WHERE skill = ?1 AND print = ?3 AND challenger <> ?4 LIMIT 1`,
+			[]any{skill, caseID, print, challenger}, &on)
 		if err == nil && other {
 			err = &record.SpentError{Case: caseID, On: on}
 		}
@@ -41,12 +41,12 @@ func (j *journal) SpendCase(ctx context.Context, skill, incumbent, challenger, c
 }
 
 // SpentCases implements record.Journal.
-func (j *journal) SpentCases(ctx context.Context, skill, incumbent string) (*record.Spent, error) {
-	out, err := j.spentCases(ctx, skill, incumbent)
+func (j *journal) SpentCases(ctx context.Context, skill string) (*record.Spent, error) {
+	out, err := j.spentCases(ctx, skill)
 	return out, sqlite.Named(err, "list spent cases of %s", skill)
 }
 
-func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*record.Spent, error) {
+func (j *journal) spentCases(ctx context.Context, skill string) (*record.Spent, error) {
 	out := &record.Spent{By: map[string]string{}, ByPrint: map[string]string{}, Read: map[string]bool{}}
 	keys, err := sqlite.Query(ctx, j.DB, sqlite.ScanOne[[]byte], `SELECT key FROM print_key`)
 	if err != nil || len(keys) != 1 {
@@ -58,7 +58,7 @@ func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*rec
 		err = rows.Scan(&r.name, &r.challenger)
 		out.ByPrint[r.name] = r.challenger
 		return r, err
-	}, `SELECT print, challenger FROM spent_prints WHERE skill = ? AND incumbent = ?`, skill, incumbent)
+	}, `SELECT print, challenger FROM spent_prints WHERE skill = ?`, skill)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (j *journal) spentCases(ctx context.Context, skill, incumbent string) (*rec
 		}
 		return r, err
 	}, `SELECT case_id, challenger, body FROM spent LEFT JOIN cases ON cases.skill = spent.skill AND id = case_id
-		WHERE spent.skill = ? AND incumbent = ?`, skill, incumbent)
+		WHERE spent.skill = ?`, skill)
 	if err != nil {
 		return nil, err
 	}

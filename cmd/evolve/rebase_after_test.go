@@ -268,6 +268,20 @@ func TestNightAfterAnEdit(t *testing.T) {
 		return incumbents, c.SHA, string(c.Text), d.Cases
 	}
 	_, was, before, _ := trials()
+	spentOn := func() map[string]int {
+		db := b.store()
+		defer db.Close()
+		spent, err := db.Journal("").SpentCases(t.Context(), demoSkill)
+		if err != nil {
+			t.Fatal(err)
+		}
+		on := map[string]int{}
+		for _, who := range spent.By {
+			on[who]++
+		}
+		return on
+	}
+	first := spentOn()[was]
 	const mine = "\n## Mine\n\nBe brief.\n"
 	edited := append(b.live(), mine...)
 	if err := os.WriteFile(filepath.Join(b.env["CLAUDE_CONFIG_DIR"], "skills", demoSkill, "SKILL.md"), edited, 0o600); err != nil {
@@ -286,20 +300,8 @@ func TestNightAfterAnEdit(t *testing.T) {
 		t.Fatalf("the night did not go on with it (%d cases heard): %+v", heard, r.Steps)
 	}
 	// Each held-out case was tried by one of the two.
-	db := b.store()
-	defer db.Close()
-	old, err := db.Journal("").SpentCases(t.Context(), demoSkill, incumbents[len(incumbents)-1])
-	if err != nil || len(old.By) == 0 {
-		t.Fatalf("%d cases spent on the first one, %v", len(old.By), err)
-	}
-	spent, err := db.Journal("").SpentCases(t.Context(), demoSkill, incumbents[0])
-	if err != nil || len(spent.By) == 0 {
-		t.Fatalf("%d cases spent on the re-based one, %v", len(spent.By), err)
-	}
-	for id := range spent.By {
-		if old.By[id] != "" {
-			t.Errorf("case %s was spent on both", id)
-		}
+	if on := spentOn(); first == 0 || on[was] != first || on[now] < heard {
+		t.Errorf("%d cases were spent on the first one and %d are; %d on the re-based one, which heard %d", first, on[was], on[now], heard)
 	}
 	if !bytes.Equal(b.live(), edited) {
 		t.Error("the live text is not the edit")

@@ -46,6 +46,7 @@ Print Markdown.
 
 // A desk is an owner with one skill, and a challenger of it that waits.
 type desk struct {
+	tried int // challengers
 	*testing.T
 	a    *global
 	db   *store.Store
@@ -112,9 +113,11 @@ func (o *desk) challenger(base, text, operator string, decision pareto.Verdict) 
 	o.check(err)
 	o.check(j.SaveTrial(ctx, &record.TrialRecord{Skill: "tables", Incumbent: base, Challenger: sha, Run: run, Decision: decision,
 		State: state, Updated: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)}))
-	_, _, err = o.db.SaveCases(ctx, []eval.Case{{ID: "cut-1", Skill: "tables", Prompt: "p", Cluster: "cut short", Split: eval.Test, Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}})
+	o.tried++ // each on another case: no case speaks for two texts
+	id, cluster := "cut-"+string(rune('0'+o.tried)), []string{"cut short", "cut short later"}[o.tried-1]
+	_, _, err = o.db.SaveCases(ctx, []eval.Case{{ID: id, Skill: "tables", Prompt: "p", Cluster: cluster, Split: eval.Test, Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}})
 	o.check(err)
-	o.check(j.SpendCase(ctx, "tables", base, sha, "cut-1", ""))
+	o.check(j.SpendCase(ctx, "tables", base, sha, id, ""))
 	return sha
 }
 

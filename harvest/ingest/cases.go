@@ -135,14 +135,9 @@ func (g *Ingester) Drop(ctx context.Context, name string, ids []string) (dropped
 	return dropped, len(rest), err
 }
 
-// SpentOn returns the challenger that a held-out case was used for against the live
-// text, "" for none, or if there is no live text.
+// SpentOn returns the challenger in whose trial a case was used, "" for none.
 func (g *Ingester) SpentOn(ctx context.Context, c *eval.Case) string {
-	live, err := g.Layout.Live(c.Skill)
-	if err != nil {
-		return ""
-	}
-	spent, err := g.Store.Journal("").SpentCases(ctx, c.Skill, live.Doc.Hash())
+	spent, err := g.Store.Journal("").SpentCases(ctx, c.Skill)
 	if err != nil {
 		return ""
 	}

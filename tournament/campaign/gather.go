@@ -128,7 +128,7 @@ func (c *Campaign) continueTrial(ctx context.Context, trial *record.TrialRecord)
 		c.found = append(c.found, fmt.Sprintf("challenger %.12s is undecided: its trial continues unless this run finds a better text", trial.Challenger))
 		return nil
 	}
-	spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill, c.Live.Doc.Hash())
+	spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill)
 	if err != nil {
 		return err
 	}

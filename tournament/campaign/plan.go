@@ -49,7 +49,7 @@ func (c *Campaign) freeze(ctx context.Context) error {
 				c.found = append(c.found, fmt.Sprintf("approved candidate %.12s is left out, because it learned from some: %s", sha, left.Lines()[0]))
 			}
 		}
-		spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill, c.Live.Doc.Hash())
+		spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill)
 		if err != nil {
 			return err
 		}

@@ -246,10 +246,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 
 // fresh lists the clusters of test that may still be evidence for this
 // challenger, in random order: none that the trial already has, and none of
-// which a case was spent, under any name, on another challenger of the same
-// incumbent (usable).
+// which a case was spent, under any name, on another challenger (usable).
 func (g *Gate) fresh(ctx context.Context, st *state, incumbent, challenger string, test []eval.Case) ([]record.Cluster, error) {
-	spent, err := g.Log.Journal.SpentCases(ctx, g.Skill, incumbent)
+	spent, err := g.Log.Journal.SpentCases(ctx, g.Skill)
 	if err != nil {
 		return nil, fmt.Errorf("read spent cases: %w", err)
 	}

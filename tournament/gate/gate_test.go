@@ -137,8 +137,9 @@ func TestGateContinuesOnFreshCases(t *testing.T) {
 	t.Fatal("never promoted")
 }
 
-// TestGateSpendsACaseOnOneChallenger of an incumbent, even if the trial ended
-// undecided.
+// TestGateSpendsACaseOnOneChallenger, even if the trial ended undecided, and under
+// whatever incumbent: after a promotion or an edit, a later search may have learned from
+// what a trial has heard, and its text has no new evidence there.
 func TestGateSpendsACaseOnOneChallenger(t *testing.T) {
 	good, bad, other := variant(t, "good"), variant(t, "bad"), variant(t, "other")
 	m := &recordtest.Memory{}
@@ -153,13 +154,22 @@ func TestGateSpendsACaseOnOneChallenger(t *testing.T) {
 	if v.Cases != 4 {
 		t.Errorf("the second challenger had %d cases, want the 4 unspent ones", v.Cases)
 	}
-	// Against another incumbent the cases are unspent.
-	v, err = newGate(m, duel{}, "r3", 0).Try(context.Background(), other, good, cases)
+	late := variant(t, "late")
+	for incumbent, challenger := range map[*eval.Variant]eval.Variant{&other: late, &good: late, &late: good} {
+		v, err = newGate(m, duel{}, "r3", 0).Try(context.Background(), *incumbent, challenger, cases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Cases != 0 {
+			t.Errorf("against %.12s, %.12s heard %d cases again", incumbent.SHA(), challenger.SHA(), v.Cases)
+		}
+	}
+	v, err = newGate(m, duel{}, "r4", 0).Try(context.Background(), other, late, append(cases, requests(9, 2)...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Cases != 6 {
-		t.Errorf("against another incumbent there were %d cases, want 6", v.Cases)
+	if v.Cases != 2 {
+		t.Errorf("it heard %d cases, want the 2 fresh ones", v.Cases)
 	}
 }
 

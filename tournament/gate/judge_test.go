@@ -91,7 +91,7 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 	}
 	provable := func(when string, known record.Calibration, fresh, idle int) {
 		t.Helper()
-		spent, err := m.SpentCases(t.Context(), "s", bad.SHA())
+		spent, err := m.SpentCases(t.Context(), "s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestGateDoesWithoutTheJudge(t *testing.T) {
 	if all := strings.Join(v.Warnings, "\n"); !strings.Contains(all, "2 of 60 held-out cases rest on the judge") || !strings.Contains(all, "they are left out") {
 		t.Errorf("warnings %q", v.Warnings)
 	}
-	spent, err := m.SpentCases(t.Context(), "s", bad.SHA())
+	spent, err := m.SpentCases(t.Context(), "s")
 	if err != nil || spent.By["c000"] != "" || spent.By["c001"] != "" {
 		t.Errorf("spent %v, %v", spent.By, err)
 	}

@@ -66,7 +66,7 @@ func TestRestart(t *testing.T) {
 	if changed, err := rec.Exclude([]string{all[59].ID}); err != nil || changed {
 		t.Errorf("what was heard is barred too: %v, %v", changed, err)
 	}
-	spent, err := m.SpentCases(ctx, "s", bad.SHA())
+	spent, err := m.SpentCases(ctx, "s")
 	if err != nil || len(spent.By) != 20 {
 		t.Fatalf("%d cases spent, error %v", len(spent.By), err)
 	}

@@ -94,7 +94,7 @@ func TestGateLeavesOutWhatAnotherTrialTook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spent, err := m.SpentCases(t.Context(), "s", bad.SHA())
+	spent, err := m.SpentCases(t.Context(), "s")
 	if err != nil {
 		t.Fatal(err)
 	}

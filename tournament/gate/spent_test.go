@@ -70,7 +70,7 @@ func TestHeardOnceOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spent, err := m.SpentCases(t.Context(), "s", bad.SHA())
+			spent, err := m.SpentCases(t.Context(), "s")
 			if err != nil {
 				t.Fatal(err)
 			}

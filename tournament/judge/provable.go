@@ -16,7 +16,7 @@ import (
 // existing labels (record.TrialRecord.Provable). judge is its Identity; if nil, it is unknown, and
 // all cases count as fresh. No model is asked.
 func ProvableCases(ctx context.Context, db *store.Store, t *record.TrialRecord, cases, test []eval.Case, judge *string) (fresh, unproven int, err error) {
-	spent, err := db.Journal("").SpentCases(ctx, t.Skill, t.Incumbent)
+	spent, err := db.Journal("").SpentCases(ctx, t.Skill)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -55,7 +55,7 @@ func spentOn(ctx context.Context, db *store.Store, t *record.TrialRecord) ([]str
 	if err != nil {
 		return nil, err
 	}
-	spent, err := db.Journal("").SpentCases(ctx, t.Skill, t.Incumbent)
+	spent, err := db.Journal("").SpentCases(ctx, t.Skill)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 
 // Fresh counts the held-out cases that the trial can continue with: their
 // clusters are not part of it yet, and no case of them was spent on another
-// challenger. spent is Journal.SpentCases of the trial's incumbent.
+// challenger. spent is Journal.SpentCases.
 func (t *TrialRecord) Fresh(test []eval.Case, spent *Spent) (int, error) {
 	fresh, idle, err := t.Provable(test, spent, Calibration{})
 	return fresh + idle, err

@@ -152,7 +152,7 @@ func (e *TrialChangedError) Error() string {
 }
 
 // A SpentError means that a held-out case has already been spent, on another
-// challenger of the same incumbent.
+// challenger of the skill.
 type SpentError struct {
 	Case string // its id
 	On   string // SHA-256 of the challenger that it was spent on
@@ -200,8 +200,8 @@ type Journal interface {
 	Trial(ctx context.Context, skill, incumbent, challenger string) (*TrialRecord, error)
 	// SpendCase marks a test case, by its id and the fingerprint of what it
 	// asks ("": unknown), as spent on a challenger; SpentCases is what any
-	// challenger has spent against this incumbent. Errors: *SpentError, if
+	// challenger has spent, against whatever incumbent. Errors: *SpentError, if
 	// the case, or one that asks the same, is spent on another challenger.
 	SpendCase(ctx context.Context, skill, incumbent, challenger, caseID, print string) error
-	SpentCases(ctx context.Context, skill, incumbent string) (*Spent, error)
+	SpentCases(ctx context.Context, skill string) (*Spent, error)
 }

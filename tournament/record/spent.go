@@ -9,9 +9,10 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// Spent holds the cases that may not be evidence (again) in the trials
-// against one incumbent. A case is known by its id and, under any name, by
-// the fingerprint of what it asks (content.Print). Fingerprints outlive their
+// Spent holds the cases of a skill that may not be evidence (again): a case speaks in the
+// trial of one challenger, whatever incumbents come after. A later search may have
+// learned from it, and so may its owner, who has seen the answers. A case is known by its
+// id and, under any name, by the fingerprint of what it asks (content.Print). Fingerprints outlive their
 // cases, and hold nothing of the text. nil is the same as nothing spent.
 type Spent struct {
 	// Key is the store's key for fingerprints.

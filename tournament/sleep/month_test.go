@@ -153,7 +153,7 @@ func (m *month) look(ctx context.Context, name string) (Outlook, error) {
 	if err != nil || rec == nil {
 		return o, err
 	}
-	spent, err := m.journal.SpentCases(ctx, name, o.Incumbent)
+	spent, err := m.journal.SpentCases(ctx, name)
 	if err != nil {
 		return o, err
 	}
@@ -173,7 +173,7 @@ func (m *month) try(ctx context.Context, k Task) (Result, error) {
 		Agent: m.world.Agent(), Grader: &eval.Checks{}, Mutator: m.mutator, Journal: m.journal, Budget: budget, Caps: k.Caps,
 		Gate: pareto.DefaultConfig().Within(k.Level), MaxRetries: 1, Concurrency: 8, Now: m.nights.Now,
 		Objectives: []string{"quality", "cost", "retries"}}
-	spent, err := m.journal.SpentCases(ctx, k.Skill, inc.SHA())
+	spent, err := m.journal.SpentCases(ctx, k.Skill)
 	if err != nil {
 		return Result{}, err
 	}

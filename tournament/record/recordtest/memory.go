@@ -18,7 +18,7 @@ type Memory struct {
 	completions map[string]*eval.Completion
 	Trials      map[[3]string]*record.TrialRecord
 	numbers     map[string][]record.TrialNumber // by skill
-	spent       map[[2]string]*record.Spent
+	spent       map[string]*record.Spent
 
 	Runs       map[string]record.Run
 	Candidates []record.Candidate
@@ -160,33 +160,32 @@ func (m *Memory) Trial(_ context.Context, skill, incumbent, challenger string) (
 }
 
 // SpendCase implements Journal.
-func (m *Memory) SpendCase(_ context.Context, skill, incumbent, challenger, caseID, print string) error {
+func (m *Memory) SpendCase(_ context.Context, skill, _, challenger, caseID, print string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.spent == nil {
-		m.spent = map[[2]string]*record.Spent{}
+		m.spent = map[string]*record.Spent{}
 	}
-	k := [2]string{skill, incumbent}
-	if m.spent[k] == nil {
-		m.spent[k] = &record.Spent{By: map[string]string{}, ByPrint: map[string]string{}}
+	if m.spent[skill] == nil {
+		m.spent[skill] = &record.Spent{By: map[string]string{}, ByPrint: map[string]string{}}
 	}
-	for _, on := range []string{m.spent[k].By[caseID], m.spent[k].ByPrint[print]} {
+	for _, on := range []string{m.spent[skill].By[caseID], m.spent[skill].ByPrint[print]} {
 		if on != "" && on != challenger {
 			return &record.SpentError{Case: caseID, On: on}
 		}
 	}
-	m.spent[k].By[caseID] = challenger
+	m.spent[skill].By[caseID] = challenger
 	if print != "" {
-		m.spent[k].ByPrint[print] = challenger
+		m.spent[skill].ByPrint[print] = challenger
 	}
 	return nil
 }
 
 // SpentCases implements Journal.
-func (m *Memory) SpentCases(_ context.Context, skill, incumbent string) (*record.Spent, error) {
+func (m *Memory) SpentCases(_ context.Context, skill string) (*record.Spent, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	kept := m.spent[[2]string{skill, incumbent}]
+	kept := m.spent[skill]
 	if kept == nil {
 		return &record.Spent{}, nil
 	}

@@ -59,7 +59,7 @@ func (s *Worker) drift(ctx context.Context, live *skill.Live, cases []eval.Case)
 func (s *Worker) unused(ctx context.Context, name string, d *sleep.Drift, cases []eval.Case) ([]eval.Case, error) {
 	ordinary, _ := eval.SeparateTriggers(cases)
 	held, _ := record.HeldOut(ordinary)
-	spent, err := s.Store.Journal("").SpentCases(ctx, name, d.Previous)
+	spent, err := s.Store.Journal("").SpentCases(ctx, name)
 	if err != nil {
 		return nil, err
 	}

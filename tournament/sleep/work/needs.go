@@ -14,7 +14,7 @@ import (
 // its trial. It forecasts other quantities than rollouts only if the night
 // has a cap on them.
 func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case, evolves string) (n sleep.Caps, err error) {
-	spent, err := s.Store.Journal("").SpentCases(ctx, live.Name, live.Doc.Hash())
+	spent, err := s.Store.Journal("").SpentCases(ctx, live.Name)
 	if err != nil {
 		return n, err
 	}
