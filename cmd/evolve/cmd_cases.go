@@ -105,15 +105,12 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		n := ingest.SplitCounts(cases)
-		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n", plain.Counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test])
-		uses, err := g.Uses(ctx, name)
+		notes, err := g.Waiting(ctx, name)
 		if err != nil {
 			return err
 		}
-		if uses.Unread > 0 {
-			fmt.Fprintf(&b, "%s; `evolve corrections %s --read` has them read\n", ingest.UnreadUses(uses.Unread), name)
-		}
+		n := ingest.SplitCounts(cases)
+		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n%s", plain.Counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test], notes)
 	}
 	return a.Print(struct {
 		Schema int          `json:"schema"`

@@ -93,8 +93,7 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	defer func() { err = errors.Join(err, d.close()) }()
 
 	d.Say("demo: a made-up person's %s skill and sessions; the agent, the mutator and the judge are SIMULATED", demoSkill)
-	// With the demo's 34 held-out cases nine of twelve seeds end in a promotion;
-	// this is one of the nine.
+	// With the demo's 66 held-out cases each of twelve seeds ends in a promotion.
 	f := &runFlags{Config: campaign.Config{Schema: 1, Skill: demoSkill, Evolve: skill.Harness, Seed: 11, MaxRollouts: campaign.FromCases, MaxRetries: 1, Concurrency: 8,
 		WallClock: time.Minute, Profile: check.ClaudeCode}, promote: true}
 	f.Agent = "simulated"

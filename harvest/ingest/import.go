@@ -242,7 +242,7 @@ func (g *Ingester) Save(ctx context.Context, r *Import) error {
 	}
 	other := 0
 	for _, name := range slices.Sorted(maps.Keys(r.Skills)) {
-		if err := g.SaveCases(ctx, name, nil); err != nil {
+		if err := g.Split(ctx, name, false); err != nil {
 			return err
 		}
 		now, err := g.Store.Cases(ctx, name)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -52,10 +51,6 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	if err != nil {
 		return nil, stats, err
 	}
-	seen := map[string]bool{} // clusters that a search has read or used for selection
-	for _, c := range known {
-		seen[eval.ClusterOf(&c)] = seen[eval.ClusterOf(&c)] || c.Split == eval.Train || c.Split == eval.Val
-	}
 	var kept []harvest.Kept
 	old := map[string]string{} // case to be mined again → its cluster, which is kept
 	if m.Model != nil {
@@ -83,14 +78,12 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 			mined[i].Cluster = cluster
 			stats.Cases--
 		}
-		// A case of a session that the search knows, or that nearly repeats one, is no
-		// independent evidence for the challenger: it gets the split of its cluster.
-		if m.OnTrial && !seen[eval.ClusterOf(&mined[i])] {
-			mined[i].Split = eval.Test
-		}
 	}
 	// What was mined is kept even if mining was stopped.
-	if e := g.SaveCases(context.WithoutCancel(ctx), name, mined); e != nil {
+	if _, _, e := g.Store.SaveCases(context.WithoutCancel(ctx), mined); e != nil {
+		return nil, stats, e
+	}
+	if e := g.Split(context.WithoutCancel(ctx), name, m.OnTrial); e != nil {
 		return nil, stats, e
 	}
 	for _, c := range mined {
@@ -121,35 +114,6 @@ const quotation = "The user corrected this: «"
 func Quoted(c eval.Case) bool {
 	return c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Corrected) &&
 		!slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return !strings.HasPrefix(k.Rubric, quotation) })
-}
-
-// SaveCases stores cases and assigns a split to those without one, considering all
-// cases of the skill.
-func (g *Ingester) SaveCases(ctx context.Context, name string, cases []eval.Case) error {
-	if len(cases) > 0 {
-		if _, _, err := g.Store.SaveCases(ctx, cases); err != nil {
-			return err
-		}
-	}
-	all, err := g.Store.Cases(ctx, name)
-	if err != nil {
-		return err
-	}
-	given := map[string]eval.Split{}
-	open := map[string]bool{}
-	for _, c := range all {
-		open[c.ID] = c.Split == eval.Unassigned
-	}
-	splits.Assign(all)
-	for _, c := range all {
-		if open[c.ID] {
-			given[c.ID] = c.Split
-		}
-	}
-	if len(given) == 0 {
-		return nil
-	}
-	return g.Store.SetSplits(ctx, name, given)
 }
 
 // SkillCases has the counts of one skill over all stored sessions: see store.SkillUse.

@@ -154,7 +154,7 @@ func TestTrialGetsNoCasesOfKnownSessions(t *testing.T) {
 		t.Helper()
 		g := person(t)
 		read(t, g)
-		if err := g.SaveCases(ctx, "dataviz", known); err != nil {
+		if _, _, err := g.Store.SaveCases(ctx, known); err != nil {
 			t.Fatal(err)
 		}
 		mined, _, err := g.Mine(ctx, "dataviz", Mining{OnTrial: true})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,30 @@ func TestRun(t *testing.T) {
 	defer c.Close()
 	if again, err := c.Run(ctx); err != nil || again.Challenger.SHA != res.Challenger.SHA || again.Spent.Rollouts != res.Spent.Rollouts {
 		t.Errorf("walked again: %+v, %v, want %+v", again, err, res)
+	}
+}
+
+// TestFewCases: a run that its owner begins on fewer cases than a night waits for says so,
+// and says when nothing is held out; one that has them does not.
+func TestFewCases(t *testing.T) {
+	for _, c := range []struct {
+		train, val, test int
+		want             string
+	}{
+		{4, 2, 0, "few cases: a night would wait for 8 more train cases and 4 more validation cases; this search begins at your word, and may find nothing better. No fresh case is held out: its trial begins with your next sessions"},
+		{11, 6, 9, "few cases: a night would wait for 1 more train case; this search begins at your word, and may find nothing better"},
+		{12, 6, 9, ""},
+	} {
+		l := newLab(t)
+		_, _, err := l.db.SaveCases(t.Context(), l.world.Cases(c.train, c.val, c.test))
+		l.check(err)
+		run, err := l.Prepare(t.Context(), l.config(), Options{})
+		l.check(err)
+		said := slices.DeleteFunc(run.Found(), func(line string) bool { return !strings.HasPrefix(line, "few cases") })
+		if got := strings.Join(said, "\n"); got != c.want {
+			t.Errorf("%d train, %d validation, %d held-out cases: %q, want %q", c.train, c.val, c.test, got, c.want)
+		}
+		run.Close()
 	}
 }
 

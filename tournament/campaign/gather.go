@@ -29,6 +29,9 @@ func (c *Campaign) gather(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := c.runner.ingester(c.db, c.back).Split(ctx, f.Skill, trial != nil); err != nil {
+		return err
+	}
 	if c.cases, err = c.db.Cases(ctx, f.Skill); err != nil {
 		return err
 	}

@@ -168,7 +168,10 @@ func (g *Generation) Run(ctx context.Context) (*Generated, error) {
 	if errors.Is(err, harvest.ErrNoBasis) {
 		return nil, noBasis(o.Skill)
 	}
-	if e := r.ingester(db, g.back).SaveCases(context.WithoutCancel(ctx), o.Skill, made); e != nil {
+	if _, _, e := db.SaveCases(context.WithoutCancel(ctx), made); e != nil {
+		return nil, e
+	}
+	if e := r.ingester(db, g.back).Split(context.WithoutCancel(ctx), o.Skill, false); e != nil {
 		return nil, e
 	}
 	all, e := db.Cases(context.WithoutCancel(ctx), o.Skill)

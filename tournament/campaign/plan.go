@@ -9,7 +9,9 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
@@ -54,6 +56,19 @@ func (c *Campaign) freeze(ctx context.Context) error {
 			return err
 		}
 		f.HeldOut, f.Clusters = spent.Unspent(c.cases)
+		if f.Evolve == skill.Harness {
+			st, err := ingest.SplitState(ctx, c.db, c.runner.Layout, f.Skill)
+			if err != nil {
+				return err
+			}
+			if l := st.Lack(c.cases); l != (splits.Lack{}) {
+				found := fmt.Sprintf("few cases: a night would wait for %v; this search begins at your word, and may find nothing better", l)
+				if f.HeldOut == 0 && !f.NoGate {
+					found += ". No fresh case is held out: its trial begins with your next sessions"
+				}
+				c.found = append(c.found, found)
+			}
+		}
 	}
 	if f.MaxRollouts == FromCases {
 		f.MaxRollouts = search.Enough(n[eval.Val], f.HeldOut, f.MaxRetries, !f.NoGate)

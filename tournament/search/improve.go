@@ -79,7 +79,8 @@ type Shares struct{ Search, Gate int64 }
 
 // Share divides the cap on rollouts. test is the number of held-out cases
 // that may still be spent. The gate gets what trying each of them in both arms
-// takes, with room for work retries, but at most half. Zero means no cap.
+// takes if every attempt fails and is made again, as the gate itself reserves it, but at
+// most half. Zero means no cap.
 func Share(maxRollouts int64, test, maxRetries int, gate bool) Shares {
 	if maxRollouts <= 0 || !gate {
 		return Shares{Search: maxRollouts}
@@ -88,11 +89,8 @@ func Share(maxRollouts int64, test, maxRetries int, gate bool) Shares {
 	return Shares{Search: maxRollouts - g, Gate: g}
 }
 
-// gateNeeds is what trying so many held-out cases in both arms takes, with room for
-// work retries.
-func gateNeeds(test, maxRetries int) int64 {
-	return int64(2*gate.Replays*test) * int64(2+maxRetries) / 2
-}
+// gateNeeds is what trying so many held-out cases takes at most.
+func gateNeeds(test, maxRetries int) int64 { return gate.Takes(test, gate.Replays, maxRetries) }
 
 // unsteady is the standard deviation of one text's score on one case from which more
 // replays are made of it.

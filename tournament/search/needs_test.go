@@ -1,6 +1,10 @@
 package search
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/skill-evolve/evolve/tournament/gate"
+)
 
 // TestNeeds: a run that is given what it needs leaves its search that much, and its
 // gate as much or all that it can use.
@@ -11,8 +15,8 @@ func TestNeeds(t *testing.T) {
 	}{
 		{30, 30, 192, 96},
 		{30, 0, 96, 96},
-		{2, 3, 87, 60},
-		{12, 5, 117, 72},
+		{2, 3, 96, 60},
+		{12, 5, 132, 72},
 		{12, 10, 144, 72},
 		{200, 400, 192, 96},
 	} {
@@ -35,7 +39,7 @@ func TestEnough(t *testing.T) {
 	for _, c := range [][2]int{{30, 30}, {30, 0}, {2, 3}, {12, 10}, {200, 400}} {
 		val, test := c[0], c[1]
 		s := Share(Enough(val, test, 1, true), test, 1, true)
-		if s.Gate != gateNeeds(test, 1) || s.Search < 2*Needs(val, test, 1, false) {
+		if s.Gate != gate.Takes(test, gate.Replays, 1) || s.Search < 2*Needs(val, test, 1, false) {
 			t.Errorf("%d validation, %d held-out cases: %+v", val, test, s)
 		}
 	}

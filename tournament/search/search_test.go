@@ -304,7 +304,8 @@ func TestShare(t *testing.T) {
 		want          Shares
 	}{
 		{240, 10, 0, Shares{180, 60}},
-		{240, 10, 1, Shares{150, 90}},
+		{240, 10, 1, Shares{120, 120}}, // if every attempt fails
+		{300, 10, 1, Shares{180, 120}},
 		{120, 500, 1, Shares{60, 60}}, // never more than half
 		{120, 0, 1, Shares{120, 0}},
 		{0, 10, 1, Shares{}},
@@ -319,6 +320,6 @@ func TestShare(t *testing.T) {
 }
 
 func ExampleShare() {
-	fmt.Println(Share(360, 15, 1, true))
-	// Output: {225 135}
+	fmt.Println(Share(480, 15, 1, true))
+	// Output: {300 180}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval/splits"
 )
 
 // A night that has nothing to do for a skill reports the reason, skill by
@@ -21,7 +23,8 @@ func TestIdle(t *testing.T) {
 		"caseless": {Uses: failed(9)},
 		"unused":   {Train: 5},
 		"waiting":  {Uses: failed(9), Train: 5, Challenger: "0123456789abcdef"},
-		"busy":     {Uses: failed(9), Train: 5},
+		"busy":     {Uses: failed(9), Train: 12},
+		"early":    {Uses: failed(9), Train: 7, Lack: splits.Lack{Train: 5, Val: 1}},
 	}
 	for name, o := range outlooks {
 		o.Skill, o.Incumbent = name, "live"
@@ -42,6 +45,7 @@ func TestIdle(t *testing.T) {
 			"few":      "2 of 2 uses in 60 days failed (corrected, rejected or repeated): a search begins at 3",
 			"caseless": "but it has no training case",
 			"unused":   "no use in 60 days",
+			"early":    "but a search waits for 5 more train cases and 1 more validation case",
 			"waiting":  "challenger 0123456789ab waits for fresh held-out cases",
 		}[k.Skill]
 		if !strings.HasSuffix(k.Why, want) || k.Used != (k.Skill != "unused") {
@@ -49,7 +53,7 @@ func TestIdle(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	if s := strings.Join(got, " "); s != "caseless few unused waiting" {
+	if s := strings.Join(got, " "); s != "caseless early few unused waiting" {
 		t.Errorf("idle: %s", s)
 	}
 }

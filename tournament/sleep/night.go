@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/lock"
 )
@@ -236,6 +237,8 @@ type Outlook struct {
 	Unproven   int       // those that cannot yet: see judge.ProvableCases
 	Rollouts   int64     // what trying them takes at most
 	Train      int       // cases to learn from
+	// Lack is what a search waits for.
+	Lack splits.Lack
 	// Needs are what a search and the beginning of its trial take, as far as
 	// they are forecast: zero is unknown.
 	Needs Caps

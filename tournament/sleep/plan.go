@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/splits"
 )
 
 // plan looks at every skill and plans its steps. Nothing is spent.
@@ -111,7 +112,7 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	case o.Challenger != "":
 		// A new description would make it wait for ever.
 		return idle("challenger %.12s waits for fresh held-out cases", o.Challenger)
-	case need.Enough && o.Train > 0:
+	case need.Enough && o.Train > 0 && o.Lack == splits.Lack{}:
 		s.Kind, s.Level, s.Needs = Search, st.Next(), st.needs(o.Needs, n.Caps)
 	case described != nil:
 		s = *described
@@ -119,6 +120,8 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		return idle("no use %s", need.when)
 	case !need.Enough:
 		return idle("%s: a search begins at %d", need.Why, needFailures)
+	case o.Lack != splits.Lack{}:
+		return idle("%s, but a search waits for %v", need.Why, o.Lack)
 	default:
 		return idle("%s, but it has no training case", need.Why)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/splits"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -63,6 +65,11 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 			return nil, err
 		}
 	}
+	if s.Challenger == nil && s.Cases[eval.Train]+s.Cases[eval.Val] > 0 {
+		if err := rd.lack(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	if known.flagged[e.Name] {
 		if err := s.decisions(ctx, rd.Store); err != nil {
 			return nil, err
@@ -84,6 +91,19 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	}
 	s.Waits, err = rd.waits(ctx, s, known, last)
 	return s, err
+}
+
+// lack reads what a search waits for.
+func (rd *Reader) lack(ctx context.Context, s *Skill) error {
+	cases, err := rd.Store.Cases(ctx, s.Skill)
+	if err != nil {
+		return err
+	}
+	st, err := ingest.SplitState(ctx, rd.Store, rd.Layout, s.Skill)
+	if l := st.Lack(cases); err == nil && l != (splits.Lack{}) {
+		s.Lack = &l
+	}
+	return err
 }
 
 // statusTargets finds the other places of the skill, and what they hold now.
@@ -289,6 +309,8 @@ func (s *Skill) next(harvested bool) string {
 		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases; promising, %s", s.Skill, pareto.Promises(c.Wins, c.Losses, c.EValue))
 	case c != nil:
 		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases", s.Skill)
+	case s.Lack != nil:
+		return fmt.Sprintf("use and correct it: a search waits for %v; `evolve --skill %s` does not wait", s.Lack, s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:
 		return fmt.Sprintf("`evolve --skill %s`", s.Skill)
 	case !harvested:

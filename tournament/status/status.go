@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -63,13 +64,15 @@ type Skill struct {
 	CorrectionRate *float64           `json:"correction_rate"`
 	LastUse        *time.Time         `json:"last_use"`
 	Cases          map[eval.Split]int `json:"cases"`
-	Live           *Live              `json:"live"`
-	Kernel         *Kernel            `json:"kernel"`
-	Challenger     *Challenger        `json:"challenger"`
-	Quarantine     []Held             `json:"quarantine"` // waits for the owner's decision, the newest first
-	Approved       []string           `json:"approved"`   // SHA-256 of candidates that the next run tries
-	Unfinished     *Unfinished        `json:"unfinished_run"`
-	Turn           *Turn              `json:"turn"` // null: it waits for no later night
+	// Lack is what a search waits for; null while a challenger is on trial, and if it may begin.
+	Lack       *splits.Lack `json:"search_waits_for,omitempty"`
+	Live       *Live        `json:"live"`
+	Kernel     *Kernel      `json:"kernel"`
+	Challenger *Challenger  `json:"challenger"`
+	Quarantine []Held       `json:"quarantine"` // waits for the owner's decision, the newest first
+	Approved   []string     `json:"approved"`   // SHA-256 of candidates that the next run tries
+	Unfinished *Unfinished  `json:"unfinished_run"`
+	Turn       *Turn        `json:"turn"` // null: it waits for no later night
 	// Compared has the live version's results on another model than it was
 	// proved on.
 	Compared []sleep.Compared `json:"compared,omitempty"`

@@ -122,7 +122,7 @@ func table(b *strings.Builder, skills []*Skill, w int) {
 		if s.CorrectionRate != nil {
 			rate = fmt.Sprintf("%*d %3.0f%%", corrected, s.Corrected, 100**s.CorrectionRate)
 		}
-		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", plain.Fit(plain.Text(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.Challenger)
+		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", plain.Fit(plain.Text(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.challenger())
 	}
 	t.Flush()
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
@@ -142,8 +142,8 @@ func (s *Skill) block(b *strings.Builder, w int) {
 	if s.CorrectionRate != nil {
 		say("  ", "%s, %d corrected (%.0f%%)", plain.Counted(s.Uses, "use"), s.Corrected, 100**s.CorrectionRate)
 	}
-	if s.Challenger != nil {
-		say("  ", "%s", s.Challenger)
+	if c := s.challenger(); c != "-" {
+		say("  ", "%s", c)
 	}
 	s.arrows(b, w)
 }
@@ -252,6 +252,14 @@ func (l *Live) String() string {
 		return fmt.Sprintf("v%d by hand", l.Version)
 	}
 	return "v0"
+}
+
+// challenger is what is on trial, or how many cases a search waits for; "-" for neither.
+func (s *Skill) challenger() string {
+	if s.Lack != nil && s.Corrected > 0 {
+		return "a search waits for " + plain.Counted(s.Lack.Train+s.Lack.Val, "more case")
+	}
+	return s.Challenger.String()
 }
 
 // String is the challenger with its evidence, "-" for none.

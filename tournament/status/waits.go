@@ -212,7 +212,7 @@ func (r *Report) mostCorrected(ctx context.Context, db *store.Store) (best *Skil
 	var able []*Skill
 	for i := range r.Skills {
 		s := &r.Skills[i]
-		if s.Pinned || s.Managed || s.Path == "" || s.Challenger != nil && !s.Challenger.TakenBack || s.Cases[eval.Train] == 0 || s.Cases[eval.Val] == 0 {
+		if s.Pinned || s.Managed || s.Path == "" || s.Challenger != nil && !s.Challenger.TakenBack || s.Lack != nil || s.Cases[eval.Train] == 0 || s.Cases[eval.Val] == 0 {
 			continue
 		}
 		able = append(able, s)

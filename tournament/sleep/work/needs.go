@@ -5,10 +5,26 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/splits"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
+
+// lack is what the next search waits for. One that a cap has ended without a result may
+// read the same cases again.
+func (s *Worker) lack(ctx context.Context, name string, cases []eval.Case) (l splits.Lack, err error) {
+	now, err := ingest.SplitState(ctx, s.Store, s.Runner.Layout, name)
+	if err != nil {
+		return l, err
+	}
+	st, err := sleep.Stored(s.Store).State(ctx, name)
+	if err == nil && st.Short != nil {
+		now.Read = nil
+	}
+	return now.Lack(cases), err
+}
 
 // needs forecasts what a search over these cases takes, with the beginning of
 // its trial. It forecasts other quantities than rollouts only if the night

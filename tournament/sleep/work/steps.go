@@ -131,6 +131,9 @@ func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err er
 			return o, fmt.Errorf("mine cases of %s: %w", name, err)
 		}
 	}
+	if err := s.Ingester.Split(ctx, name, trial != nil); err != nil {
+		return o, err
+	}
 	if o.Uses, err = s.uses(ctx, name, nil, nil); err != nil {
 		return o, err
 	}
@@ -177,7 +180,9 @@ func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.
 		}
 	}
 	if trial == nil {
-		o.Needs, err = s.needs(ctx, live, ordinary, skill.Harness)
+		if o.Lack, err = s.lack(ctx, live.Name, ordinary); err == nil {
+			o.Needs, err = s.needs(ctx, live, ordinary, skill.Harness)
+		}
 		return err
 	}
 	o.Challenger = trial.Challenger
