@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"cmd/evolve":                      {"*"},
 	"cmd/evolve/internal/term":        {"eval", "eval/plain", "tournament/record", "tournament/report"},
 	"cmd/evolve/internal/backend":     {"cmd/evolve/internal/guard", "cmd/evolve/internal/owner", "eval", "eval/agent", "eval/agent/claude", "eval/agent/codex", "eval/agent/command", "eval/agent/copilot", "eval/agent/handoff", "eval/agent/openai", "eval/agent/pi", "eval/agent/process", "eval/agent/simulated", "eval/git", "eval/plain", "eval/problem", "eval/workspace", "harvest", "harvest/claude", "harvest/codex", "harvest/copilot", "harvest/cursor", "harvest/entire", "harvest/gemini", "harvest/hook", "harvest/ingest", "harvest/outgoing", "harvest/pi", "harvest/purge", "harvest/redact", "harvest/redact/personal", "harvest/work", "mutate/skill", "store/datadir", "store/datadir/policy"},
+	"cmd/evolve/internal/agentstest":  {},
 	"cmd/evolve/internal/timer":       {"eval/agent/process", "eval/plain", "eval/problem"},
 	"cmd/evolve/…":                    {"*"},
 	"tournament/status":               {"eval", "eval/plain", "eval/problem", "eval/splits", "harvest", "harvest/ingest", "mutate/skill", "pareto", "store", "store/lock", "tournament/campaign", "tournament/candidate", "tournament/judge", "tournament/record", "tournament/release", "tournament/report", "tournament/search", "tournament/sleep"},

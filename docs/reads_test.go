@@ -36,7 +36,7 @@ func TestReadsAreBounded(t *testing.T) {
 				}
 			}
 		}
-	}, "agenttest", "evaltest", "browsertest", "bounded")
+	}, "agenttest", "agentstest", "evaltest", "browsertest", "bounded")
 	for name := range unboundedReads {
 		if !found[name] {
 			t.Errorf("%s reads nothing any more", name)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,18 +31,33 @@ func TestHook(t *testing.T) {
 	}
 }
 
-// build builds the program.
+// build builds the program, once for all tests.
 func build(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
-	program := filepath.Join(t.TempDir(), "evolve")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }
+
+// builds is the folder of the built program, "" before it is built. TestMain removes it.
+var builds string
+
+var built = sync.OnceValues(func() (string, error) {
+	var err error
+	if builds, err = os.MkdirTemp("", "evolve-built-"); err != nil {
+		return "", err
+	}
+	program := filepath.Join(builds, "evolve")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return program, nil
+})
 
 // A hooked person is one whose agent calls the built program.
 type hookedPerson struct {

@@ -1,4 +1,4 @@
-package main
+package agentstest
 
 import (
 	"encoding/json"
