@@ -59,6 +59,7 @@ func printed(t *testing.T, c *exec.Cmd) string {
 // A server that tells nothing of its calls is held to a cap in dollars all the
 // same, by a run and by a night; what they cost stays unknown.
 func TestSilentServersAreHeld(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	for name, usage := range map[string]any{"null": nil, "zero": usageOf(0, 0), "negative": usageOf(-100, -10), "nearly nothing": usageOf(-100, 101)} {
 		calls := s.bill(func(int64) any { return usage })
@@ -91,6 +92,7 @@ func TestSilentServersAreHeld(t *testing.T) {
 // A night whose server was cheap until it was not reports by how much its cap
 // was exceeded: on the terminal, in its JSON and page, and in the status.
 func TestANightSaysWhatItsCapDidNotHold(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	lull := func(n int64) any {
 		if n > 100 {
@@ -139,6 +141,7 @@ func TestANightSaysWhatItsCapDidNotHold(t *testing.T) {
 // Without a cap on tokens or dollars, a run that took far more than its
 // forecast warns of it.
 func TestFarBeyondTheForecast(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	for _, tokens := range []int{100, 60_000} {
 		s.bill(func(int64) any { return usageOf(tokens, tokens/10) })

@@ -62,6 +62,7 @@ func (s *station) metered(change func(n, in, out int64) (int64, int64)) *meter {
 // A night that compares holds its cap on tokens but for one reply, however
 // suddenly its server's replies grow.
 func TestAComparingNightHoldsItsCap(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	template, _ := s.settled()
 	for name, change := range map[string]func(n, in, out int64) (int64, int64){

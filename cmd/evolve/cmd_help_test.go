@@ -221,6 +221,7 @@ func furnish(t *testing.T, home string) {
 
 // TestCompletion completes names from the disk and the store.
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	furnish(t, home)
 	env := []string{"EVOLVE_HOME=" + filepath.Join(home, "evolve"), "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"), "HOME=" + home}

@@ -41,6 +41,7 @@ func says(t *testing.T, b *browsertest.Browser, words ...string) {
 // TestServeInABrowser goes the whole way with a mouse: approve, promote, roll back,
 // edit and drop a case, review.
 func TestServeInABrowser(t *testing.T) {
+	t.Parallel()
 	b := browsertest.New(t)
 	d := serveDemo(t)
 	b.Shape(1280, 900, "light")
@@ -116,6 +117,7 @@ func TestServeInABrowser(t *testing.T) {
 // TestServeByKeyboard: everything that can be decided can be without a mouse, and
 // without scripts.
 func TestServeByKeyboard(t *testing.T) {
+	t.Parallel()
 	b := browsertest.New(t)
 	d := serveDemo(t)
 	b.Shape(390, 844, "dark")
@@ -159,6 +161,7 @@ func TestServeByKeyboard(t *testing.T) {
 // TestServeForeigners: a page of another port of this machine has the browser's
 // cookies sent, and is refused all the same; a browser without them sees nothing.
 func TestServeForeigners(t *testing.T) {
+	t.Parallel()
 	b := browsertest.New(t)
 	d := serveDemo(t)
 	d.enter(b)
@@ -236,6 +239,7 @@ func (d *servedDemo) event(run string, seq int, rollouts int64, best float64, te
 // loading it again, as text; without scripts the page loads itself again; when the
 // run ends, its report is there.
 func TestServeFollowsARun(t *testing.T) {
+	t.Parallel()
 	b := browsertest.New(t)
 	d := serveDemo(t)
 	id, end := d.running()
@@ -278,6 +282,7 @@ func TestServeFollowsARun(t *testing.T) {
 // TestServeLooks: no page is wider than a telephone, nothing hostile has
 // become markup, and each is photographed if EVOLVE_SHOTS names a folder.
 func TestServeLooks(t *testing.T) {
+	t.Parallel()
 	b := browsertest.New(t)
 	d := serveDemo(t)
 	const hostile = `</script><img src=x onerror="window.pwned=1"><svg onload="window.pwned=1"> ` + "\u202e" + ` "><script>window.pwned=1</script> ` + "averyveryveryveryveryveryveryveryverylongwordwithoutanyspacethatnobodycanbreakbutabrowser"

@@ -14,6 +14,7 @@ import (
 // TestServeCases: what is typed is in the store, what was changed meanwhile is not
 // overwritten, and a dropped case stays away.
 func TestServeCases(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	cases, err := d.db.Cases(t.Context(), demoSkill)
 	d.must(err)
@@ -79,6 +80,7 @@ func TestServeCases(t *testing.T) {
 // TestServeReview: an answer is a label of the pair as it was shown; the page
 // names neither arm.
 func TestServeReview(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	var names []string // of all texts
 	runs, err := d.db.Runs(t.Context(), demoSkill)

@@ -17,6 +17,7 @@ import (
 // versions and the one that comes back, in the terminal's words; if nothing
 // is left, the reason.
 func TestServeTellsWhatIsPassedBy(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	page := func(path string) string { return html.UnescapeString(d.get("/skills/dataviz/" + path)) }
 	d.post("/skills/dataviz/promote", form(d.get("/skills/dataviz/promote")), http.StatusOK)
@@ -37,6 +38,7 @@ func TestServeTellsWhatIsPassedBy(t *testing.T) {
 
 // TestServeTellsAllReasons: what promote refuses for several reasons, the page does.
 func TestServeTellsAllReasons(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	ctx := t.Context()
 	sha := skill.HashText([]byte(d.proven))

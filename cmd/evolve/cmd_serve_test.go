@@ -189,6 +189,7 @@ func (d *servedDemo) says(page string, words ...string) {
 
 // TestServeReads: every page of real data exists and agrees with its command.
 func TestServeReads(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	runs, err := d.db.Runs(t.Context(), demoSkill)
 	d.must(err)
@@ -223,6 +224,7 @@ func TestServeReads(t *testing.T) {
 
 // TestServePromotesAndRollsBack: the page shows what the command then does.
 func TestServePromotesAndRollsBack(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	before, sha := d.live, skill.HashText([]byte(d.proven))
 	path := "/skills/dataviz/promote?at=" + sha
@@ -262,6 +264,7 @@ func TestServePromotesAndRollsBack(t *testing.T) {
 // TestServeRefusesWhatTheCommandRefuses: simulated evidence, and what the firewall
 // holds, install nothing.
 func TestServeRefusesWhatTheCommandRefuses(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	d.a.demo.sandboxed = false
 	s := served(d.a, d.db)
@@ -293,6 +296,7 @@ func TestServeRefusesWhatTheCommandRefuses(t *testing.T) {
 // TestServeDecides: approve and reject are the commands', with what the firewall
 // found.
 func TestServeDecides(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	wide, sha := skill.HashText([]byte(d.wide)), skill.HashText([]byte(d.proven))
 	page := d.get("/skills/dataviz/approve?at=" + wide[:12])
@@ -318,6 +322,7 @@ func TestServeDecides(t *testing.T) {
 // TestServeInstallsTheUnproven: only after a confirmation, and recorded as
 // unproven.
 func TestServeInstallsTheUnproven(t *testing.T) {
+	t.Parallel()
 	d := serveDemo(t)
 	wide := skill.HashText([]byte(d.wide))
 	d.post("/skills/dataviz/approve", form(d.get("/skills/dataviz/approve?at="+wide)), http.StatusOK)

@@ -22,10 +22,12 @@ import (
 // TestHookHarvest: the end of a session has it read by a process that outlives all that
 // started it.
 func TestHookHarvest(t *testing.T) {
+	t.Parallel()
 	program := build(t)
 	for name, test := range map[string]func(*testing.T, *endingPerson){"group": endsWithItsGroup, "other project": endsElsewhere, "replay": endsReplay,
 		"busy": endsWhileBusy, "broken": endsBroken, "refused": endsRefused} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newHooked(t, program)
 			p.TB = t
 			test(t, &endingPerson{p, filepath.Join(t.TempDir(), "shop")})

@@ -17,6 +17,7 @@ import (
 // its number, and waits if there are none. The owner may install it at any
 // time, and the command reports what the proof is worth.
 func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	ctx := t.Context()
 	v0 := b.live()
@@ -99,6 +100,7 @@ func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
 
 // TestOwnersProofIsInstalledOnceItLasts: the nights go on with it until it does.
 func TestOwnersProofIsInstalledOnceItLasts(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	v0 := b.live()
 	b.run(exitDone, "kernel", "confirm", demoSkill)

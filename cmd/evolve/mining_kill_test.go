@@ -205,6 +205,7 @@ func TestTimeOfKilledProcessesCounts(t *testing.T) {
 // reads no more corrections than its rollouts allow, and reports what it
 // left; those are quoted meanwhile, and the next night continues.
 func TestANightReadsSoMuch(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	w := s.clerk()
 	d := s.desk(27, 0)

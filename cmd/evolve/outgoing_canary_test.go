@@ -24,6 +24,7 @@ import (
 // What a judge is calibrated on, the answers that the owner has reviewed, is to requests of
 // the projects whose text it may get, and of no other.
 func TestCalibrationIsHeld(t *testing.T) {
+	t.Parallel()
 	b := newBorder(t)
 	b.decide(b.shop)
 	name := b.cases[0].Skill
@@ -126,6 +127,7 @@ esac
 // A program of an agent finds no byte of a project that its vendor may not have: not in
 // what it is given, and nowhere around it.
 func TestAgentsProgramIsHeld(t *testing.T) {
+	t.Parallel()
 	b := newBorder(t)
 	dir := t.TempDir()
 	program, home := filepath.Join(dir, "hoarder.sh"), filepath.Join(dir, "home")

@@ -189,6 +189,7 @@ func (b *border) forbid(what string, sent []request) {
 // A run sends no byte of a project that the vendor may not have, in any role, and no more
 // than its dry run says.
 func TestRunSendsWhatItsDryRunSays(t *testing.T) {
+	t.Parallel()
 	b := newBorder(t)
 	b.decide(b.shop)
 	line := []string{"--skill", b.cases[0].Skill, "--max-rollouts", "90", "--max-retries", "1", "--objectives", "quality,retries", "--seed", "7", "--yes"}
@@ -233,6 +234,7 @@ func TestRunSendsWhatItsDryRunSays(t *testing.T) {
 
 // Comparisons, written cases and nights are held to the same.
 func TestOthersSendWhatIsAllowed(t *testing.T) {
+	t.Parallel()
 	b := newBorder(t)
 	b.decide(b.shop)
 	skill := b.cases[0].Skill
@@ -274,6 +276,7 @@ func TestOthersSendWhatIsAllowed(t *testing.T) {
 // Nothing is sent before the owner was asked, and nothing that nobody has agreed to; a
 // night reports why.
 func TestNothingIsSentUnasked(t *testing.T) {
+	t.Parallel()
 	b := newBorder(t)
 	skill := b.cases[0].Skill
 	file := datadir.Dir(b.home).Projects()
@@ -306,6 +309,7 @@ func TestNothingIsSentUnasked(t *testing.T) {
 
 // A run that is resumed asks again whether its cases may be sent.
 func TestResumedRunIsHeld(t *testing.T) {
+	t.Parallel()
 	b := newBorder(t)
 	b.decide(b.shop, b.client)
 	b.evolve(exitStopped, "--skill", b.cases[0].Skill, "--max-rollouts", "40", "--max-duration", "1ms", "--yes", "--no-harvest")

@@ -67,6 +67,7 @@ func (b *border) undecided(sha string) {
 // A text that no version is yet may repeat what taught it: it is sent only to whom all of
 // that may go, in every role. A dropped case is remembered for it.
 func TestTextsAreOfWhatTaughtThem(t *testing.T) {
+	t.Parallel()
 	b := newBorder(t)
 	b.decide(b.shop)
 	name := b.cases[0].Skill

@@ -245,6 +245,7 @@ func TestRebaseAfterAKill(t *testing.T) {
 // TestNightAfterAnEdit: the challenger of one night follows an edit of the next
 // day, and the night after goes on with it, on cases that its ancestor never met.
 func TestNightAfterAnEdit(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	b.night(exitDone, "--max-rollouts", "300")
 	trials := func() (incumbents []string, challenger, text string, heard int) {

@@ -139,6 +139,7 @@ func (o *desk) onTrial() (text string, t *record.TrialRecord) {
 // Whatever its owner edits, a challenger that waits follows, or is dropped for a
 // reason that is said once and kept.
 func TestRebaseOnEdits(t *testing.T) {
+	t.Parallel()
 	names := []string{"Name every column.", "Name every column, with its unit."}
 	challenger := swap(tablesText, names...)
 	described := swap(tablesText, "Make tables from text.", "Tabulate text.")

@@ -42,6 +42,7 @@ func restlessNight(w *waitingRoom) []sleep.Step {
 // TestRestlessNight: a night of every stage fits on one page and in a few
 // lines, its sentence forgets no alarm, and nothing is too wide at any width.
 func TestRestlessNight(t *testing.T) {
+	t.Parallel()
 	w := newWaitingRoom(t, "standing", "worse", "unlabelled", "overtaken", "description", "single", "large", "failing")
 	h := w.house("unlabelled")
 	h.challenger(pareto.Undecided, record.Finished, 0)

@@ -10,6 +10,7 @@ import (
 // TestNightLeavesAPage: the page of a night shows what it did and leads to
 // those of its runs; an idle night leaves none.
 func TestNightLeavesAPage(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	n := b.night(exitDone)
 	raw, err := os.ReadFile(n.Report)

@@ -16,6 +16,7 @@ import (
 // first; a night skips the skill. After the run has ended the skill is free,
 // even if its process was killed and left the file.
 func TestOneProcessAtWorkOnASkill(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	a := newGlobal(strings.NewReader(""), io.Discard, io.Discard)
 	a.Getenv = func(k string) string { return b.env[k] }

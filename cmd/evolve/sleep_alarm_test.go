@@ -63,6 +63,7 @@ func (b *bedroom) session(n int, said string, ms, tokens int) {
 // session reports it, and no later night does again; the version is rolled
 // back only if its owner has chosen that.
 func TestAlarmAfterPromotion(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name       string
 		said       string
@@ -76,6 +77,7 @@ func TestAlarmAfterPromotion(t *testing.T) {
 		{"all is well", "thanks, perfect", 5000, 20_000, true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			b := newBedroom(t)
 			v0 := b.live()
 			b.run(exitDone, "kernel", "confirm", demoSkill)
@@ -125,6 +127,7 @@ func TestAlarmAfterPromotion(t *testing.T) {
 // TestNightPicksUp: what a night proved and staged is installed by a later one
 // with the policy auto, once nothing speaks against it, without asking anybody.
 func TestNightPicksUp(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	v0 := b.live()
 	b.night(exitDone, "--policy", "stage", "--max-rollouts", "420")

@@ -78,6 +78,7 @@ func compared(n *sleep.Night) *sleep.Step {
 // it and with no skill, within its budget, once; log and status show the
 // result, and no dry run does it.
 func TestNewModelCompares(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	home, live := s.settled()
 	before := s.calls()
@@ -133,6 +134,7 @@ func TestNewModelCompares(t *testing.T) {
 // TestComparesOnTheNightsModel: a killed night that is continued on another
 // model than it began on does not mix the two.
 func TestComparesOnTheNightsModel(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	home, live := s.settled()
 	db := s.open(home)

@@ -14,6 +14,7 @@ import (
 // read, with how many tokens, the cost of everything, and the caps; it makes
 // no call.
 func TestNightForecast(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	w := s.clerk()
 	home := s.restless()

@@ -10,6 +10,7 @@ import (
 // TestNightForOneSkillHidesNothing: new sessions that a night for another skill has
 // harvested are made cases of by the next night for all.
 func TestNightForOneSkillHidesNothing(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	other := filepath.Join(b.env["CLAUDE_CONFIG_DIR"], "skills", "other")
 	if err := os.MkdirAll(other, 0o700); err != nil {

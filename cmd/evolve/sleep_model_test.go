@@ -51,6 +51,7 @@ func (s *station) step(n *sleep.Night, kind sleep.Kind) (found *sleep.Step) {
 // TestTrialOnANewModelStartsAgain: a night on another model does not add to what
 // the one before has measured.
 func TestTrialOnANewModelStartsAgain(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	home := s.restless()
 	later := s.keepBack(home, 5)
@@ -97,6 +98,7 @@ func TestTrialOnANewModelStartsAgain(t *testing.T) {
 // TestNothingProvedOnAnotherModelIsInstalled: neither what an earlier night staged,
 // nor what a killed night was about to install.
 func TestNothingProvedOnAnotherModelIsInstalled(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, 0)
 	home := s.restless()
 	path := filepath.Join(s.skills, s.cases[0].Skill, "SKILL.md")

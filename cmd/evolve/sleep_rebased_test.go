@@ -104,6 +104,7 @@ func TestNightTellsOfReBasedChallengers(t *testing.T) {
 // Each step of a night is one line on stdout; stderr only shows the present
 // step.
 func TestNightSaysEachStepOnce(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	out := b.run(exitDone, "sleep", "run", "--agent", "simulated", "--source", "claude", "--max-rollouts", "420")
 	if n := strings.Count(out, demoSkill+"  search"); n != 1 {

@@ -10,6 +10,7 @@ import (
 // TestSleepStatusForgetsWhatIsDone: what a night left to its owner waits until it is
 // dealt with, and no longer.
 func TestSleepStatusForgetsWhatIsDone(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	b.run(exitDone, "kernel", "confirm", demoSkill)
 	b.run(exitDone, "--skill", demoSkill, "--agent", "simulated", "--max-rollouts", "420", "--yes")

@@ -15,6 +15,7 @@ import (
 // TestSleepStatusIsOnePage: however much waits, the page has ten lines, the alarms
 // first.
 func TestSleepStatusIsOnePage(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	db := b.store()
 	j := sleep.Stored(db)

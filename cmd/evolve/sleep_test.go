@@ -97,6 +97,7 @@ func (b *bedroom) live() []byte {
 // confirmed kernel, or with the policy stage, it waits for its owner, and the
 // next night searches for nothing and makes no call.
 func TestNights(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"stage", "auto"} {
 		b := newBedroom(t)
 		v0 := b.live()
@@ -122,6 +123,7 @@ func TestNights(t *testing.T) {
 // is in place in the morning, watched from then on, and one command away from v0.
 // Outside of the demo's folders simulated evidence installs nothing.
 func TestNightInstalls(t *testing.T) {
+	t.Parallel()
 	b := newBedroom(t)
 	v0 := b.live()
 	b.run(exitDone, "kernel", "confirm", demoSkill)
