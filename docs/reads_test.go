@@ -126,7 +126,7 @@ var unboundedReads = map[string]string{
 	"store/lock/lock.go Skill":                           ownFile,
 	"store/lock/lock.go lockedUnder":                     ownFile,
 	"cmd/evolve/internal/timer/files.go keepFiles":       ownUnit,
-	"cmd/evolve/sleep_host.go onBattery":                 ofKernel,
+	"cmd/evolve/internal/host/host.go OnBattery":         ofKernel,
 	"cmd/evolve/internal/timer/install.go InPlace":       ownUnit,
 	"cmd/evolve/internal/timer/install.go Uninstall":     ownUnit,
 	"cmd/evolve/internal/timer/files.go unchanged":       ownUnit,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -111,7 +112,7 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 		a.Say("interrupted; what was written is kept")
 		return &quietExit{exitInterrupted}
 	}
-	kind, _ := classify(err)
+	kind, _ := advice.Cause(err)
 	return &problem.Error{Kind: kind, Err: err, Hint: "what was written is kept; the same command continues"}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -177,7 +178,7 @@ func comparisonInterrupted(ctx context.Context, a *global, err error) error {
 		a.Tell("interrupted; %s", more)
 		return &quietExit{exitInterrupted}
 	}
-	kind, hint := classify(err)
+	kind, hint := advice.Cause(err)
 	if hint != "" {
 		hint += "; "
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/doctor"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -28,7 +29,7 @@ func newDoctorCommand(a *global) *cobra.Command {
 
 // runDoctor prints a doctor's findings. A failure makes the exit code 1.
 func runDoctor(ctx context.Context, a *global, baseURL, keyEnv string) error {
-	d := &doctor.Doctor{Home: a.home, Layout: a.layout(), Opener: a.opener(false), Getenv: a.Getenv, Policy: a.machine.policy, Hint: func(err error) string { _, hint := classify(err); return hint },
+	d := &doctor.Doctor{Home: a.home, Layout: a.layout(), Opener: a.opener(false), Getenv: a.Getenv, Policy: a.machine.policy, Hint: func(err error) string { _, hint := advice.Cause(err); return hint },
 		BaseURL: baseURL, KeyEnv: keyEnv, Timeout: 5 * time.Second, Now: a.Now, Night: timersOf(a).Installed}
 	found, err := d.Examine(ctx)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -246,7 +247,7 @@ func sayStopped(ctx context.Context, a *global, ended *campaign.StoppedError) er
 		a.Tell("interrupted; %s", resume) // with --quiet too: who stops it has to know
 		return &quietExit{exitInterrupted}
 	}
-	kind, hint := classify(ended.Err)
+	kind, hint := advice.Cause(ended.Err)
 	if hint != "" {
 		hint += "; "
 	}

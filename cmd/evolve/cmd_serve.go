@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/pages"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -92,7 +93,7 @@ func runServe(ctx context.Context, a *global, f *serveFlags) error {
 // nothing; others open a database of their own.
 func served(a *global, db *store.Store) *pages.Program {
 	base := *a // not changed any more: requests come several at a time
-	return &pages.Program{Clean: base.clean, Classify: explain, Seed: uint64(a.Now().UnixNano()),
+	return &pages.Program{Clean: base.clean, Classify: advice.Of, Seed: uint64(a.Now().UnixNano()),
 		Begin: func(ctx context.Context, to datadir.Access, say func(string)) (*pages.Command, error) {
 			if to != datadir.Looks {
 				if err := guard.Word(base.machine.typist, "a decision on these pages"); err != nil {

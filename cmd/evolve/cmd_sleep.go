@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/host"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -97,7 +99,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if f.onlyOnAC && onBattery(powerSupplies) {
+	if f.onlyOnAC && host.OnBattery(host.PowerSupplies) {
 		a.Say("on battery: nothing was done")
 		return nil
 	}
@@ -120,7 +122,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 		return err
 	}
 	defer s.Close()
-	c := &sleep.Cycle{Parts: s.Parts(), Journal: sleep.Stored(db), Now: a.Now, Owner: cycleOwner(), Dead: ownerGone, Lease: nightLease, Demo: a.isDemo(),
+	c := &sleep.Cycle{Parts: s.Parts(), Journal: sleep.Stored(db), Now: a.Now, Owner: host.Owner(), Dead: host.Gone, Lease: nightLease, Demo: a.isDemo(),
 		Rollback: f.rollback, RunID: func() string { return campaign.NewID(a.Now()) },
 		OnResume: func(n *sleep.Night) { a.Say("continues night %s (%s)", n.ID, status.BoundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {
@@ -183,7 +185,7 @@ func stoppedNight(ctx context.Context, a *global, err error) error {
 		a.Say("interrupted; `evolve sleep run` continues this night")
 		return &quietExit{exitInterrupted}
 	}
-	kind, hint := classify(err)
+	kind, hint := advice.Cause(err)
 	if hint != "" {
 		hint += "; "
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -87,6 +88,6 @@ func TestFiniteFlags(t *testing.T) {
 
 // codeOf is the exit code and the hint of an error.
 func codeOf(err error) (code int, hint string) {
-	kind, hint := explain(err)
+	kind, hint := advice.Of(err)
 	return exitCode(kind), hint
 }

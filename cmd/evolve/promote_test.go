@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -48,7 +49,7 @@ func TestPromoteTellsAllReasonsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := r.promote("@" + at)
-	_, hint := explain(err)
+	_, hint := advice.Of(err)
 	if code := r.a.fail(err); code != exitRefused {
 		t.Errorf("exit code %d, want %d", code, exitRefused)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 )
@@ -65,7 +66,7 @@ func TestForcedRollbackBringsBackNothingRejected(t *testing.T) {
 	to := rollbackFlags{to: []string{"codex"}}
 	hint := func() string {
 		err := rollbackSkill(t.Context(), r.a, "tagger", to)
-		_, hint := explain(err)
+		_, hint := advice.Of(err)
 		return hint
 	}
 	if got := hint(); !strings.Contains(got, "--force puts v1 in its place, which was rolled back on ") {

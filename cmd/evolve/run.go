@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/completion"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
@@ -78,7 +79,8 @@ itself on cases that the search never saw.`
 	}
 	root.AddCommand(newHookCommand(a))
 	help.Add(root, groups[len(groups)-1].title, unknownCommand)
-	withCompletion(a, root)
+	names := completion.Source{Home: a.home, Layout: a.layout, Words: map[string][]string{"compare --format": formats}}
+	names.Add(root)
 	return root
 }
 
@@ -109,7 +111,7 @@ func (a *global) fail(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	kind, hint := explain(err)
+	kind, hint := advice.Of(err)
 	code := exitCode(kind)
 	var quiet *quietExit
 	if errors.As(err, &quiet) {
@@ -130,17 +132,6 @@ func (a *global) fail(err error) int {
 		a.Tell("hint: %s", hint)
 	}
 	return code
-}
-
-// explain returns the kind of an error and a hint, "" for none: the error's
-// own if it has one, else that of its known cause.
-func explain(err error) (problem.Kind, string) {
-	kind, hint := classify(err)
-	itself, next := problem.Of(err)
-	if itself != problem.Failed {
-		kind = itself
-	}
-	return kind, cmp.Or(next, hint)
 }
 
 // exitCode is the exit code of a kind of error.

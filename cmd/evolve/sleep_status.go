@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/host"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -50,7 +51,7 @@ func sleepStatus(ctx context.Context, a *global) error {
 		if err != nil {
 			return err
 		}
-		if l.Owner != "" && a.Now().Before(l.Expires) && !ownerGone(l.Owner) {
+		if l.Owner != "" && a.Now().Before(l.Expires) && !host.Gone(l.Owner) {
 			r.Running = l.Owner
 		}
 		nights, err := sleep.Nights(ctx, db, 0)

@@ -1,19 +1,23 @@
-package main
+// Package host asks the machine what a night has to know of it: which of its processes
+// are alive, and whether it runs on its battery.
+package host
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/skill-evolve/evolve/tournament/campaign"
 )
 
-// cycleOwner names this process. The host tells apart processes of one number
+// Owner names this process, as the owner of a lease. The host tells apart processes of one number
 // in two containers, the rest those of one number at different times.
-func cycleOwner() string {
+func Owner() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "?"
@@ -21,8 +25,8 @@ func cycleOwner() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), campaign.NewID(time.Now()))
 }
 
-// ownerGone reports whether another owner's process has certainly ended.
-func ownerGone(of string) bool {
+// Gone reports whether another owner's process has certainly ended.
+func Gone(of string) bool {
 	part := strings.Split(of, "/")
 	host, err := os.Hostname()
 	if err != nil || len(part) != 3 || part[0] != host {
@@ -38,13 +42,13 @@ func ownerGone(of string) bool {
 	return processGone(pid)
 }
 
-// powerSupplies is the folder in which Linux lists them.
-const powerSupplies = "/sys/class/power_supply"
+// PowerSupplies is the folder in which Linux lists them.
+const PowerSupplies = "/sys/class/power_supply"
 
-// onBattery reports whether the machine runs on its battery: there is a mains
+// OnBattery reports whether the machine runs on its battery: there is a mains
 // supply, and none is online. It is false if the system does not report its
 // supplies.
-func onBattery(dir string) bool {
+func OnBattery(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return false
@@ -61,4 +65,15 @@ func onBattery(dir string) bool {
 		}
 	}
 	return mains
+}
+
+// processGone reports whether no process has this pid.
+func processGone(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return true
+	}
+	defer p.Release()
+	err = p.Signal(syscall.Signal(0))
+	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
 }

@@ -1,9 +1,12 @@
-package main
+// Package completion lists what may be typed at a place of a command line: skills,
+// versions, runs and cases as they are on the disk and in the store at that moment.
+package completion
 
 import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,45 +18,15 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/peek"
 	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // completionTime is the time limit of a completion.
 const completionTime = 300 * time.Millisecond
-
-var shells = []string{"bash", "zsh", "fish", "powershell"}
-
-func newCompletionCommand(*global) *cobra.Command {
-	return &cobra.Command{
-		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print the completion script of a shell",
-		Long: `completion prints a script for your shell. It completes skills, versions, runs,
-cases and flags from the disk and the store as they are at that moment, and
-writes nothing.`,
-		Example: `  source <(evolve completion bash)        # this shell; or in ~/.bashrc
-  evolve completion zsh >"${fpath[1]}/_evolve"
-  evolve completion fish >~/.config/fish/completions/evolve.fish
-  evolve completion powershell | Out-String | Invoke-Expression`,
-		Args:      exactArgs(1, "a shell: "+strings.Join(shells, ", ")),
-		ValidArgs: shells,
-		RunE: func(c *cobra.Command, args []string) error {
-			root, out := c.Root(), c.OutOrStdout()
-			switch args[0] {
-			case "bash":
-				return bashCompletion(root, out)
-			case "zsh":
-				return root.GenZshCompletion(out)
-			case "fish":
-				return root.GenFishCompletion(out, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(out)
-			}
-			return unknownWord("shell", args[0], shells)
-		},
-	}
-}
 
 // withoutPackage replaces a function of the bash-completion package, which may not be
 // installed.
@@ -75,10 +48,10 @@ const afterAt = `    if [[ $cur == *@* && $COMP_WORDBREAKS == *@* ]]; then
     fi
 `
 
-// bashCompletion writes cobra's script with two corrections: it works without
+// Bash writes cobra's script with two corrections: it works without
 // the bash-completion package, and it completes SKILL@VERSION as one argument
 // although bash splits at @.
-func bashCompletion(root *cobra.Command, out io.Writer) error {
+func Bash(root *cobra.Command, out io.Writer) error {
 	var b strings.Builder
 	if err := root.GenBashCompletionV2(&b, true); err != nil {
 		return fmt.Errorf("write the script: %w", err)
@@ -98,7 +71,7 @@ type completer func(*completing) []peek.Name
 
 // completing is one completion.
 type completing struct {
-	a      *global
+	layout func() *skill.Layout
 	ctx    context.Context
 	names  *peek.Peek // nil if there is no store
 	before []string   // the arguments that are there already
@@ -136,39 +109,49 @@ var arguments = map[string][]completer{
 // values are the values of flags, by command and flag, else by flag alone. A
 // flag that is not listed completes nothing, or files if it is one of paths.
 var values = map[string]completer{
-	"skill":            skills,
-	"run":              all(lastRun, known(peek.KnownRuns)),
-	"resume":           known(peek.KnownRuns),
-	"agent":            words(agent.Names()...),
-	"reflect-agent":    words(agent.Names()...),
-	"judge-agent":      words(agent.Names()...),
-	"source":           words(backend.SourceNames()...),
-	"sandbox":          words(agent.SandboxOn, agent.SandboxNone),
-	"evolve":           words(skill.Harness, skill.Description, skill.Shorten),
-	"objectives":       words(pareto.Names()...),
-	"select":           words(sortedKeys(search.Selectors)...),
-	"accept":           words(sortedKeys(search.Acceptances)...),
-	"batch":            words(sortedKeys(search.Batches)...),
-	"stop":             words(sortedKeys(search.Stops)...),
-	"profile":          words(string(check.ClaudeCode), string(check.Portable)),
-	"policy":           words("stage", "auto"),
-	"with":             words("systemd", "launchd", "cron"),
-	"to":               words(skill.TargetNames()...),
-	"split":            words("train", "val", "test"),
-	"compare --split":  words("train", "val", "test", "all"),
-	"compare --format": words(formats...),
+	"skill":           skills,
+	"run":             all(lastRun, known(peek.KnownRuns)),
+	"resume":          known(peek.KnownRuns),
+	"agent":           words(agent.Names()...),
+	"reflect-agent":   words(agent.Names()...),
+	"judge-agent":     words(agent.Names()...),
+	"source":          words(backend.SourceNames()...),
+	"sandbox":         words(agent.SandboxOn, agent.SandboxNone),
+	"evolve":          words(skill.Harness, skill.Description, skill.Shorten),
+	"objectives":      words(pareto.Names()...),
+	"select":          words(keys(search.Selectors)...),
+	"accept":          words(keys(search.Acceptances)...),
+	"batch":           words(keys(search.Batches)...),
+	"stop":            words(keys(search.Stops)...),
+	"profile":         words(string(check.ClaudeCode), string(check.Portable)),
+	"policy":          words("stage", "auto"),
+	"with":            words("systemd", "launchd", "cron"),
+	"to":              words(skill.TargetNames()...),
+	"split":           words("train", "val", "test"),
+	"compare --split": words("train", "val", "test", "all"),
 }
 
 // paths are flags that take a file or a folder.
 var paths = []string{"claude-home", "skills-dir", "output", "keep", "repo", "sidecar", "plugin", "handoff-dir", "exclude-project", "command"}
 
-// withCompletion lets the commands below root complete their arguments and flags.
-func withCompletion(a *global, root *cobra.Command) {
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// A Source is where names are looked up when a completion is asked for. Nothing is
+// written.
+type Source struct {
+	Home   func() (datadir.Dir, error)
+	Layout func() *skill.Layout
+	// Words are the values of flags that only their commands know, by command and flag.
+	Words map[string][]string
+}
+
+// Add lets the commands below root complete their arguments and flags.
+func (s *Source) Add(root *cobra.Command) {
 	help.Each(root, func(c *cobra.Command) {
 		at := help.PathOf(c)
 		if list := arguments[at]; list != nil {
 			c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-				return completionsFor(a, c, list[min(len(args), len(list)-1)], args, begun)
+				return s.completions(c, list[min(len(args), len(list)-1)], args, begun)
 			}
 		} else if !c.HasSubCommands() && c.ValidArgs == nil && c.ValidArgsFunction == nil {
 			c.ValidArgsFunction = cobra.NoFileCompletions
@@ -177,12 +160,15 @@ func withCompletion(a *global, root *cobra.Command) {
 		if c == root {
 			flags.AddFlagSet(root.PersistentFlags())
 		}
-		flags.VisitAll(func(f *flagT) { completeFlag(a, c, at, f) })
+		flags.VisitAll(func(f *pflag.Flag) { s.completeFlag(c, at, f) })
 	})
 }
 
-func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
+func (s *Source) completeFlag(c *cobra.Command, at string, f *pflag.Flag) {
 	how := values[at+" --"+f.Name]
+	if list := s.Words[at+" --"+f.Name]; list != nil {
+		how = words(list...)
+	}
 	if how == nil {
 		how = values[f.Name]
 	}
@@ -199,7 +185,7 @@ func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
 		if f.Value.Type() == "stringSlice" {
 			head = begun[:strings.LastIndexByte(begun, ',')+1]
 		}
-		list, directive := completionsFor(a, c, how, args, begun[len(head):])
+		list, directive := s.completions(c, how, args, begun[len(head):])
 		for i := range list {
 			list[i] = head + list[i]
 		}
@@ -207,12 +193,12 @@ func completeFlag(a *global, c *cobra.Command, at string, f *flagT) {
 	})
 }
 
-// completionsFor runs the completer how within completionTime.
-func completionsFor(a *global, c *cobra.Command, how completer, args []string, begun string) (out []string, directive cobra.ShellCompDirective) {
+// completions runs the completer how within completionTime.
+func (s *Source) completions(c *cobra.Command, how completer, args []string, begun string) (out []string, directive cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(c.Context(), completionTime)
 	defer cancel()
-	k := &completing{a: a, ctx: ctx, before: args, begun: begun}
-	if home, err := a.home(); err == nil {
+	k := &completing{layout: s.Layout, ctx: ctx, before: args, begun: begun}
+	if home, err := s.Home(); err == nil {
 		if names, err := peek.At(ctx, home.Database()); err == nil {
 			k.names = names
 			defer names.Close() // nothing is written
@@ -280,7 +266,7 @@ func (k *completing) known(of peek.Known, skill string) []peek.Name {
 
 // skills are those on disk and those that only the store has.
 func skills(k *completing) (out []peek.Name) {
-	if reg, err := k.a.layout().Registry(); err == nil {
+	if reg, err := k.layout().Registry(); err == nil {
 		for _, e := range reg.Entries {
 			out = append(out, peek.Name{Name: e.Name})
 		}
