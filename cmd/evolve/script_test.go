@@ -54,6 +54,10 @@ func TestMain(m *testing.M) {
 type cleaned struct{ m *testing.M }
 
 func (c cleaned) Run() int {
+	flag.Parse()
+	if flag.Lookup("test.bench").Value.String() != "" {
+		debug.SetGCPercent(100) // what is measured is the program
+	}
 	defer func() { os.RemoveAll(builds) }() // it is known by then
 	return c.m.Run()
 }
