@@ -144,8 +144,13 @@ func newQuestion(c *eval.Case, first, second string) *question {
 // compare answers the questions from the records, and asks the judge the others.
 func (k *Comparer) compare(ctx context.Context, all []*question) error {
 	var open []*question
+	same := map[string][]*question{} // equal replays ask the same once
 	for _, q := range all {
-		old, err := k.db.Judgement(ctx, k.key(q))
+		key := k.key(q)
+		if same[key] = append(same[key], q); len(same[key]) > 1 {
+			continue
+		}
+		old, err := k.db.Judgement(ctx, key)
 		switch {
 		case err != nil:
 			return err
@@ -166,6 +171,13 @@ func (k *Comparer) compare(ctx context.Context, all []*question) error {
 		said := store.Judgement{Key: k.key(q), Run: k.run, Skill: q.kase.Skill, CaseID: q.kase.ID, Quality: (score + 1) / 2}
 		if e := k.db.SaveJudgement(ctx, said); err == nil {
 			err = e
+		}
+	}
+	for _, list := range same {
+		for _, q := range list[1:] {
+			if q.score, q.ok = list[0].score, list[0].ok; q.firstID != list[0].firstID {
+				q.score = 0 - q.score
+			}
 		}
 	}
 	return err
