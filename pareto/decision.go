@@ -45,6 +45,9 @@ type Decision struct {
 	// ToleranceAlpha is the level at which quality is shown not to be lower by its
 	// tolerance.
 	ToleranceAlpha float64 `json:"tolerance_alpha,omitempty"`
+	// Margin is the least by which it was shown that quality is not lower, of a
+	// promotion that rests on another objective; else nil.
+	Margin *float64 `json:"margin,omitempty"`
 	// Gain is the gain in quality to expect in use: the mean, moved towards
 	// what challengers usually gain.
 	Gain float64 `json:"gain"`
@@ -68,12 +71,13 @@ type ObjectiveEvidence struct {
 	Estimate  Estimate `json:"estimate"` // mean difference, anytime interval
 	// Proved is the estimate at the pair that refuted "no better"; nil if none has.
 	Proved    *Estimate `json:"proved,omitempty"`
-	Better    float64   `json:"better"`           // against "no better"
-	Within    float64   `json:"within"`           // of quality: against "worse by the tolerance or more"
-	Worse     float64   `json:"worse"`            // against "no worse" (quality) or "within tolerance"
-	Beyond    bool      `json:"beyond,omitempty"` // its tolerance: what holds back a promotion
-	Alpha     float64   `json:"alpha"`            // level of Better and Worse
-	Tolerance float64   `json:"tolerance"`        // in the unit of the estimate
+	Better    float64   `json:"better"`             // against "no better"
+	Within    float64   `json:"within"`             // of quality: against "worse by the tolerance or more"
+	Worse     float64   `json:"worse"`              // against "no worse" (quality) or "within tolerance"
+	Beyond    bool      `json:"beyond,omitempty"`   // its tolerance: what holds back a promotion
+	Trifling  bool      `json:"trifling,omitempty"` // it holds back nothing, whatever it is
+	Alpha     float64   `json:"alpha"`              // level of Better and Worse
+	Tolerance float64   `json:"tolerance"`          // in the unit of the estimate
 }
 
 // Total is the level of all routes to promotion together.
@@ -223,7 +227,7 @@ func (t *Trial) Decide() Decision {
 		e := &t.evidence[o]
 		per := ObjectiveEvidence{
 			Objective: o.String(), Measured: t.Measured(o), Estimate: t.estimate(o, len(t.pairs)),
-			Better: e.better.Max(), Within: e.within.Max(), Worse: e.worse.Max(), Beyond: t.beyond(o),
+			Better: e.better.Max(), Within: e.within.Max(), Worse: e.worse.Max(), Beyond: t.beyond(o), Trifling: t.trifling(o),
 			Alpha: limits[o].Alpha, Tolerance: limits[o].Tolerance,
 		}
 		if e.crossed > 0 {
@@ -239,6 +243,10 @@ func (t *Trial) Decide() Decision {
 		case float64(missing) > sparse*float64(len(t.pairs)):
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%v is missing in %d of %d cases", o, missing, len(t.pairs)))
 		}
+	}
+	if d.Verdict == Promote && d.Route != Quality.String() {
+		m := t.margin()
+		d.Margin = &m
 	}
 	q := d.PerObjective[Quality].Estimate
 	d.Wins, d.Losses, d.Ties = q.Wins, q.Losses, q.Ties

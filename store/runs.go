@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store/sqlite"
@@ -27,24 +26,20 @@ func (s *Store) Run(ctx context.Context, id string) (*record.Run, error) {
 	return r, err
 }
 
+// An older evolve kept a row for each challenger that it carried over to an edit of the
+// owner's. Nothing was run.
+const ran = " AND substr(id, 1, 7) <> 'rebase-' "
+
 // Runs returns a skill's runs, or all if skill is "", the newest first.
 func (s *Store) Runs(ctx context.Context, skill string) ([]record.Run, error) {
 	runs, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Run],
-		`SELECT body FROM runs WHERE ?1 = '' OR skill = ?1 ORDER BY started DESC, rowid DESC`, skill)
+		`SELECT body FROM runs WHERE (?1 = '' OR skill = ?1)`+ran+`ORDER BY started DESC, rowid DESC`, skill)
 	return runs, sqlite.Named(err, "list runs")
-}
-
-// RunsNamed returns the runs whose ids begin with prefix and that started at since or
-// later, newest first.
-func (s *Store) RunsNamed(ctx context.Context, prefix string, since time.Time) ([]record.Run, error) {
-	runs, err := sqlite.Query(ctx, s.DB, sqlite.ScanBody[record.Run],
-		`SELECT body FROM runs WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND started >= ?2 ORDER BY started DESC, rowid DESC`, prefix, since.UnixMicro())
-	return runs, sqlite.Named(err, "list runs %s", prefix)
 }
 
 // LatestRun returns a skill's newest run, nil if there is none.
 func (s *Store) LatestRun(ctx context.Context, skill string) (*record.Run, error) {
-	return s.oneRun(ctx, `SELECT body FROM runs WHERE skill = ? ORDER BY started DESC, rowid DESC LIMIT 1`, skill)
+	return s.oneRun(ctx, `SELECT body FROM runs WHERE skill = ?`+ran+`ORDER BY started DESC, rowid DESC LIMIT 1`, skill)
 }
 
 // UnfinishedRun returns a skill's newest run that can be resumed, nil if there is none.

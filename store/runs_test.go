@@ -235,3 +235,23 @@ func TestSpentCases(t *testing.T) {
 		t.Errorf("spent %v, %v; want %v", got, err, want)
 	}
 }
+
+// TestRowsOfAnOlderEvolve: what an older evolve recorded of an edit as a run is none, and is
+// found by its name alone.
+func TestRowsOfAnOlderEvolve(t *testing.T) {
+	ctx := t.Context()
+	s := open(t)
+	for _, id := range []string{"20261120-000000-aaaaaa", "rebase-0123456789ab"} {
+		must(t, s.Journal(id).SaveRun(ctx, &record.Run{ID: id, Skill: "dataviz", Status: record.Finished, Started: day}))
+	}
+	runs, err := s.Runs(ctx, "")
+	must(t, err)
+	last, err := s.LatestRun(ctx, "dataviz")
+	must(t, err)
+	if len(runs) != 1 || last == nil || last.ID != runs[0].ID {
+		t.Errorf("%d runs, the last is %+v", len(runs), last)
+	}
+	if _, err := s.Run(ctx, "rebase-0123456789ab"); err != nil {
+		t.Error(err)
+	}
+}

@@ -41,8 +41,8 @@ func TestTrialNumbers(t *testing.T) {
 	j := s.Journal("r1")
 	l, err := s.TakeSleepLease(ctx, "me", day, day.AddDate(1, 0, 0), func(string) bool { return false })
 	must(t, err)
-	waits, err := record.Restart("dataviz", "v0", "rebased", "r1", nil, day)
-	must(t, err)
+	waits := &record.TrialRecord{Skill: "dataviz", Incumbent: "v0", Challenger: "rebased", Run: "r1", Decision: "undecided", Updated: day}
+	must(t, waits.Save(&record.State{Version: 1})) // of an older evolve
 	simulated := aTrial("v0", "sim", 0)
 	simulated.Simulated = true
 	must(t, j.SaveTrial(ctx, waits))

@@ -52,12 +52,11 @@ it.`,
 
 // approvalDesk returns the desk that records this command's decisions.
 func approvalDesk(a *global, db *store.Store) (*approval.Desk, error) {
-	k, err := rebaserOf(a, db)
+	o, err := a.outbox()
 	if err != nil {
 		return nil, err
 	}
-	in, err := a.installer(db)
-	return &approval.Desk{Layout: a.layout(), Release: in, Rebase: k, By: whoami()}, err
+	return &approval.Desk{Layout: a.layout(), Release: a.installerWith(o, db), Outbox: o, By: whoami()}, nil
 }
 
 // runDecision asks for confirmation if needed, stores the owner's decision on

@@ -141,7 +141,7 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, yes
 	} else if s != nil {
 		a.Say("%.12s is %s", p.Version.SHA, s)
 	}
-	return sayLifetime(ctx, a, db, p.Trial)
+	return sayLifetime(ctx, a, db, &p.Trial.TrialRecord)
 }
 
 // sayLifetime reports if the proof does not hold among all trials of the skill.

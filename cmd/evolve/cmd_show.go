@@ -66,6 +66,11 @@ func runShow(ctx context.Context, a *global, arg string, why bool) error {
 	if t.Doc == nil {
 		return problem.Inputf("name a version or a candidate", "%q is no text", at)
 	}
+	if why && t.Change != "" { // what taught the change is known of the challenger
+		if t, err = s.Find(ctx, t.Change); err != nil {
+			return err
+		}
+	}
 	if t.Candidate, _, err = s.Made(ctx, t.SHA()); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func installProved(ctx context.Context, a *global, f *runFlags, c *campaign.Camp
 	if err != nil {
 		return nil, err
 	}
-	done, err := c.Install(ctx, found, to)
+	done, err := c.Install(ctx, to)
 	if err != nil {
 		return nil, err
 	}

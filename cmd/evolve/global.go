@@ -17,7 +17,6 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/candidate"
-	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/pflag"
 )
 
@@ -99,7 +98,7 @@ func openTexts(ctx context.Context, a *global, name string) (*candidate.Texts, e
 	return candidate.Open(ctx, db, a.layout(), name)
 }
 
-func openTrialOf(ctx context.Context, a *global, db *store.Store, live *skill.Live, evolves string) (*record.TrialRecord, error) {
+func openTrialOf(ctx context.Context, a *global, db *store.Store, live *skill.Live, evolves string) (*candidate.OnTrial, error) {
 	return candidate.OpenTrial(ctx, db, live, evolves)
 }
 

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // generation puts the skill's folder somewhere else, as home-manager does: a copy with
@@ -27,7 +27,7 @@ func (r *roaming) generation(name string, text []byte) {
 
 // TestSkillWhosePathLeadsElsewhere: an edit that comes with another folder behind the
 // same symlink is an edit of what was live last, not of what was rolled back; what
-// waits is re-based onto it, and a rollback goes back to what was live.
+// waits stays on trial with it, and a rollback goes back to what was live.
 func TestSkillWhosePathLeadsElsewhere(t *testing.T) {
 	for name, forget := range map[string]bool{"known": false, "of a database that knew no homes": true} {
 		t.Run(name, func(t *testing.T) {
@@ -58,9 +58,8 @@ func TestSkillWhosePathLeadsElsewhere(t *testing.T) {
 			if err != nil || v.Parent != skill.HashText(r.v0) || v.Note != "edited by hand" {
 				t.Fatalf("the edit: %+v, %v; want it made from v0", v, err)
 			}
-			runs, err := r.db.RunsNamed(ctx, candidate.CarryingPrefix, day1.AddDate(-1, 0, 0))
-			if err != nil || len(runs) != 1 {
-				t.Errorf("nothing was said of %s: %+v, %v", waits, runs, err)
+			if on, _, err := installerOf(r.a, r.db).WaitingTrial(ctx, r.live()); err != nil || on == nil || !strings.HasPrefix(on.Challenger, waits) {
+				t.Errorf("on trial: %+v, %v; want %s", on, err, waits)
 			}
 			if forget {
 				return

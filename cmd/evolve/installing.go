@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"os"
 
 	"github.com/skill-evolve/evolve/harvest/hook/settings"
-	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/rebase"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
@@ -19,13 +16,6 @@ func (a *global) installer(db *store.Store) (*release.Installer, error) {
 
 func (a *global) installerWith(o *settings.Outbox, db *store.Store) *release.Installer {
 	return &release.Installer{Store: db, Dir: o.Dir, Access: a.access, Layout: a.layout(), Now: a.Now, Say: a.Say, Note: o.Leave,
-		Edited: func(ctx context.Context, live *skill.Live, before string) error {
-			k, err := rebaserOf(a, db)
-			if err != nil {
-				return err
-			}
-			return k.Edited(ctx, live, before)
-		},
 		Demo: a.isDemo(), Within: a.demoFolder(), MayTarget: mayTarget(a)}
 }
 
@@ -45,13 +35,3 @@ func sayProved(a *global, done *release.Result, named bool) ([]release.Placed, e
 
 // fileMode makes files readable by their owner alone.
 const fileMode os.FileMode = 0o600
-
-// rebaserOf carries challengers over to edits that this command finds.
-func rebaserOf(a *global, db *store.Store) (*rebase.Rebaser, error) {
-	k, err := a.locks()
-	if err != nil {
-		return nil, err
-	}
-	o, err := a.outbox()
-	return &rebase.Rebaser{Store: db, Locks: k, Outbox: o, Now: a.Now, Say: a.Say}, err
-}

@@ -80,14 +80,13 @@ func TestWhatIsOfferedWorks(t *testing.T) {
 		"simulated": {func(r *roaming) string { return r.proved(r.v1, r.v0, simulatedTrial) }, "proven, SIMULATED"},
 		"of an older incumbent": {func(r *roaming) string {
 			at := r.proved(r.v1, r.v0)
-			r.write("claude", append(bytes.Clone(r.v0), "\n## Mine\n\nMine.\n"...))
+			r.write("claude", bytes.Replace(r.v0, []byte("Tag them."), []byte("Tag them all."), 1)) // it overlaps
 			in := installerOf(r.a, r.db)
-			in.Edited = nil // nothing is re-based
 			if err := in.RecordEdit(r.t.Context(), r.live()); err != nil {
 				r.t.Fatal(err)
 			}
 			return at
-		}, "proven, against an older text"},
+		}, "proven, closed: your edit"},
 		"pinned": {func(r *roaming) string {
 			at := r.proved(r.v1, r.v0)
 			if err := r.db.PinSkill(r.t.Context(), "tagger", skill.HashText(r.v0)); err != nil {
@@ -203,7 +202,7 @@ func TestForcedOverAnEdit(t *testing.T) {
 	if err := r.db.Journal(run.ID).SaveRun(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	edit := append(bytes.Clone(r.v0), "\n## Mine\n\nMine alone.\n"...)
+	edit := bytes.Replace(r.v0, []byte("Tag them."), []byte("Tag them. Mine alone."), 1) // where the challenger changed it
 	r.write("claude", edit)
 	if err := r.promote("@" + at); err == nil {
 		t.Fatal("installed over an edit")

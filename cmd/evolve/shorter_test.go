@@ -35,7 +35,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 		t.Errorf("status does not name it:\n%s", got)
 	}
 	r.proved(r.v1, r.v0)
-	if on, _, err := installerOf(r.a, r.db).WaitingTrial(t.Context(), r.live(), r.live().Doc.Hash()); err != nil || on == nil || on.Challenger != r.offer.SHA {
+	if on, _, err := installerOf(r.a, r.db).WaitingTrial(t.Context(), r.live()); err != nil || on == nil || on.Challenger != r.offer.SHA {
 		t.Errorf("promote is about %+v, %v; want the better text", on, err)
 	}
 	if err := r.promote("@" + at); err != nil {

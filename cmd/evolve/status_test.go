@@ -78,7 +78,7 @@ func TestStatusOfRunsAndTrials(t *testing.T) {
 	if want := "`evolve promote dataviz` installs it"; s.Challenger.SHA != "c5" || s.Next != want {
 		t.Errorf("challenger %v, next %q; want the newest proven one and %q", s.Challenger, s.Next, want)
 	}
-	if got, _, err := installerOf(a, db).WaitingTrial(ctx, live, sha); err != nil || got.Challenger != "c5" {
+	if got, _, err := installerOf(a, db).WaitingTrial(ctx, live); err != nil || got.Challenger != "c5" {
 		t.Errorf("promote is about %v, error %v; want what status shows", got, err)
 	}
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/skill-evolve/evolve/tournament/campaign"
-	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
 // TestStoredConfigs holds the JSON that a run's row keeps of what it was asked for:
@@ -20,8 +19,7 @@ import (
 // older evolve are resumed from it.
 func TestStoredConfigs(t *testing.T) {
 	for name, of := range map[string]func() any{
-		"run":    func() any { return new(campaign.Config) },
-		"rebase": func() any { return new(candidate.Carrying) },
+		"run": func() any { return new(campaign.Config) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			full := of()

@@ -6,16 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
-	"github.com/skill-evolve/evolve/tournament/rebase"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
 
@@ -23,8 +21,8 @@ import (
 type Desk struct {
 	Layout  *skill.Layout
 	Release *release.Installer // records what is live before it is decided on
-	Rebase  *rebase.Rebaser    // carries what is approved over; its store and its outbox are the desk's
-	By      string             // who decides
+	Outbox  *settings.Outbox
+	By      string // who decides
 }
 
 // A Decision is an owner's decision on a candidate, to be recorded.
@@ -49,7 +47,7 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 	if err := k.Release.Record(ctx, live); err != nil {
 		return nil, err
 	}
-	db := k.Rebase.Store
+	db := k.Release.Store
 	c, err := named(ctx, db, live, at, word)
 	if err != nil {
 		return nil, err
@@ -69,12 +67,12 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 		return nil, problem.Inputf(fmt.Sprintf("`evolve promote %s@%.12s` installs what is proven", name, c.SHA),
 			"candidate %.12s is not in quarantine: it is %s", c.SHA, c.Words())
 	default:
-		doc, err := skill.Stored(c.Text)
+		seed, why, err := candidate.Seed(ctx, db, live, c.SHA, d.Result.rules()...)
 		if err != nil {
 			return nil, err
 		}
-		if err := check.Kernel(live.Doc, doc, candidate.PartOf(c.Operator)); err != nil {
-			return nil, problem.Refusef("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %v", c.SHA, err)
+		if seed == nil {
+			return nil, problem.Refusef("the next run makes others from the live text", "candidate %.12s cannot be tried any more: %s", c.SHA, why)
 		}
 	}
 	return d, nil
@@ -83,7 +81,7 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 // Keep records the owner's decision on a candidate, unless it was recorded
 // before, and adds the next step to d.Result.
 func (k *Desk) Keep(ctx context.Context, d *Decision) error {
-	db, r := k.Rebase.Store, &d.Result
+	db, r := k.Release.Store, &d.Result
 	if !d.Done {
 		if err := k.keep(ctx, d); err != nil {
 			return err
@@ -97,28 +95,18 @@ func (k *Desk) Keep(ctx context.Context, d *Decision) error {
 }
 
 func (k *Desk) keep(ctx context.Context, d *Decision) (err error) {
-	db, live, c := k.Rebase.Store, d.live, d.Candidate
-	w := store.Decision{Skill: live.Name, SHA: c.SHA, Word: d.word, By: k.By, Run: c.Run, Incumbent: live.Doc.Hash(), Rules: []string{}}
-	for _, f := range d.Result.Findings {
-		if !slices.Contains(w.Rules, f.Rule) {
-			w.Rules = append(w.Rules, f.Rule)
-		}
-	}
+	db, live, c := k.Release.Store, d.live, d.Candidate
+	w := store.Decision{Skill: live.Name, SHA: c.SHA, Word: d.word, By: k.By, Run: c.Run, Incumbent: live.Doc.Hash(), Rules: d.Result.rules()}
 	if _, err := db.Decide(ctx, w); err != nil {
 		return err
 	}
-	if err := k.Rebase.Outbox.Guard(ctx, db, live.Name); err != nil {
+	if err := k.Outbox.Guard(ctx, db, live.Name); err != nil {
 		return err
-	}
-	if d.word == store.Approved { // made from an older text it is not tried as it is
-		if err := k.Rebase.Approved(ctx, live); err != nil {
-			return err
-		}
 	}
 	if d.Candidate, err = candidate.Of(ctx, db, live.Name, c.SHA); err != nil {
 		return err
 	}
-	return k.Rebase.Outbox.Decided(*d.Candidate.Decision, d.Candidate.Flagged)
+	return k.Outbox.Decided(*d.Candidate.Decision, d.Candidate.Flagged)
 }
 
 // named finds the candidate by the beginning of its name among those that the
@@ -184,16 +172,21 @@ func nextAfter(ctx context.Context, db *store.Store, live *skill.Live, c *candid
 		return fmt.Sprintf("nothing: no later run of %s proposes it again; `evolve approve %s@%s` takes that back", live.Name, live.Name, plain.Short(c.SHA)), nil
 	case c.TriedIn != "":
 		return fmt.Sprintf("nothing: run %s tried it, `evolve log --run %s` tells how", c.TriedIn, c.TriedIn), nil
-	case c.Trial != nil && c.Trial.Incumbent == live.Doc.Hash():
-		switch c.Standing() {
-		case candidate.Proven:
+	case c.Trial != nil:
+		switch t, err := candidate.On(ctx, db, live, c.Trial.Change()); {
+		case err != nil || t == nil:
+			return "nothing: it was on trial against another text than the live one", err
+		case t.Closed != "":
+			return "nothing: " + t.Closed, nil
+		case c.Standing() == candidate.Proven:
 			return fmt.Sprintf("`evolve promote %s@%s` installs it", live.Name, plain.Short(c.SHA)), nil
-		case candidate.Undecided:
+		case c.Standing() == candidate.Undecided:
 			return fmt.Sprintf("`evolve --skill %s` goes on where its trial was", live.Name), nil
 		}
 		return "nothing: the gate rejected it", nil
-	case c.Standing() == candidate.Approved && c.Base != live.Doc.Hash():
-		return c.NextElsewhere(live.Name), nil
+	}
+	if seed, why, err := candidate.Seed(ctx, db, live, c.SHA); err != nil || seed == nil {
+		return "nothing: " + why, err
 	}
 	next := fmt.Sprintf("`evolve --skill %s` tries it beside the live text; it is installed by nothing but `evolve promote`, once it is proven, or with --yes as unproven", live.Name)
 	if candidate.PartOf(c.Operator) == skill.Description {

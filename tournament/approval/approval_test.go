@@ -13,9 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/candidate"
-	"github.com/skill-evolve/evolve/tournament/rebase"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
@@ -51,7 +49,7 @@ func office(t *testing.T) (*Desk, *store.Store, string) {
 	out := &settings.Outbox{Dir: dir, Now: time.Now, Say: say}
 	return &Desk{Layout: layout, By: "owner",
 		Release: &release.Installer{Store: db, Dir: dir, Layout: layout, Now: time.Now, Say: say, Note: out.Leave},
-		Rebase:  &rebase.Rebaser{Store: db, Locks: lock.Locks{Dir: dir, Now: time.Now}, Outbox: out, Now: time.Now, Say: say}}, db, path
+		Outbox:  out}, db, path
 }
 
 func mustHold(t *testing.T, err error) {
@@ -79,10 +77,10 @@ func TestDecision(t *testing.T) {
 	ctx := t.Context()
 	k, db, path := office(t)
 	sha := held(t, db, strings.Replace(live, "column.", "column, with its unit.", 1))
-	mustHold(t, k.Rebase.Outbox.Guard(ctx, db, "tables"))
+	mustHold(t, k.Outbox.Guard(ctx, db, "tables"))
 	guarded := func() bool {
 		t.Helper()
-		list, err := os.ReadDir(k.Rebase.Outbox.Dir.Quarantine())
+		list, err := os.ReadDir(k.Outbox.Dir.Quarantine())
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,17 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
+// rules are those of the firewall that the candidate breaks.
+func (r *Result) rules() []string {
+	out := []string{}
+	for _, f := range r.Findings {
+		if !slices.Contains(out, f.Rule) {
+			out = append(out, f.Rule)
+		}
+	}
+	return out
+}
+
 // shown gathers what the owner must see of a candidate.
 func shown(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.Candidate) (r Result, err error) {
 	r = Result{Schema: 1, Skill: live.Name, SHA: c.SHA, Run: c.Run,
@@ -81,6 +93,17 @@ func shown(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.
 		return r, fmt.Errorf("read run %s: %w", c.Run, err)
 	}
 	r.Incumbent, r.IncumbentChanged = run.Incumbent, run.Incumbent != r.Live
+	if r.IncumbentChanged {
+		with, _, err := candidate.Seed(ctx, db, live, c.SHA, r.rules()...)
+		if err != nil {
+			return r, err
+		}
+		if with != nil {
+			if doc, err = skill.Parse(with.Text, opts); err != nil {
+				return r, fmt.Errorf("read candidate %.12s: %w", c.SHA, err)
+			}
+		}
+	}
 	if r.Diff, err = report.Between(live.Name+" live", fmt.Sprintf("%s candidate %s", live.Name, plain.Short(c.SHA)), live.Doc, doc); err != nil {
 		return r, err
 	}
@@ -112,7 +135,7 @@ func (d *Decision) Evidence(coloured bool) string {
 		fmt.Fprintf(&b, "  %s%s: %s\n", where, f.Rule, plain.Line(f.Message))
 	}
 	if r.IncumbentChanged {
-		fmt.Fprintf(&b, "\nit was made from %s, and the live text has changed since: the diff is against the live text\n", plain.Short(r.Incumbent))
+		fmt.Fprintf(&b, "\nit was made from %s, and the live text has changed since: the diff makes its change in the live text\n", plain.Short(r.Incumbent))
 	}
 	b.WriteString("\n" + r.Diff.Text(coloured) + "\n")
 	if len(r.Taught) == 0 {

@@ -51,6 +51,9 @@ type Config struct {
 	Cases     map[string]string `json:"cases"` // id → hash; the splits are in Splits
 	Splits    map[string]string `json:"splits"`
 	Carried   string            `json:"carried,omitempty"` // SHA-256 of an undecided challenger
+	// Base is the text that Carried or Standing was made from, if the incumbent has edits
+	// that are younger; "" otherwise.
+	Base string `json:"base,omitempty"`
 	// Standing is the SHA-256 of an undecided challenger that a new search
 	// has to beat to replace it.
 	Standing string `json:"standing,omitempty"`
@@ -68,8 +71,11 @@ type Config struct {
 	Rest     string `json:"rest,omitempty"` // hash over the skill's other files
 	// Level is the error rate that a night's lifetime control leaves for a
 	// trial that begins in this run; 0 means the gate's own.
-	Level float64    `json:"level,omitempty"`
-	Mined eval.Spent `json:"mined"` // what mining spent before the search
+	Level float64 `json:"level,omitempty"`
+	// Steps are the promotions since the owner's last own version: the rule of the trial
+	// leaves room for what they have not used.
+	Steps pareto.Steps `json:"steps,omitzero"`
+	Mined eval.Spent   `json:"mined"` // what mining spent before the search
 }
 
 // Check refuses invalid choices, before anything is read or spent.
@@ -154,10 +160,11 @@ func (c *Config) budget(caps eval.Caps, now func() time.Time) *eval.Budget {
 
 // gate is the rule of a trial that begins in this run.
 func (c *Config) gate() pareto.Config {
+	rule := pareto.DefaultConfig()
 	if c.Level > 0 {
-		return pareto.DefaultConfig().Within(c.Level)
+		rule = rule.Within(c.Level)
 	}
-	return pareto.DefaultConfig()
+	return c.Steps.Bound(rule)
 }
 
 // idStamp is the layout of the time that a run's id begins with.

@@ -118,13 +118,16 @@ func (r *Runner) ingester(db *store.Store, back *agent.Backends) *ingest.Ingeste
 
 // continueTrial has the run continue the trial of an undecided challenger; a *WaitingError if there
 // is no fresh case for it.
-func (c *Campaign) continueTrial(ctx context.Context, trial *record.TrialRecord) error {
+func (c *Campaign) continueTrial(ctx context.Context, trial *candidate.OnTrial) error {
 	f := &c.Config
 	if f.NoGate {
 		return nil
 	}
 	if err := c.mayShow(ctx, "challenger", trial.Challenger); err != nil {
 		return err
+	}
+	if trial.Incumbent != c.Live.Doc.Hash() {
+		f.Base = trial.Incumbent
 	}
 	if c.options.Anew {
 		f.Standing = trial.Challenger

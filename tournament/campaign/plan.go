@@ -75,6 +75,9 @@ func (c *Campaign) freeze(ctx context.Context) error {
 		c.budget.Limit(f.MaxRollouts)
 	}
 	var err error
+	if f.Steps, err = candidate.Steps(ctx, c.db, c.Live); err != nil {
+		return err
+	}
 	if f.Rest, err = install.RestHash(c.Live.Dir); err != nil {
 		return fmt.Errorf("read skill %s: %w", f.Skill, err)
 	}
@@ -105,14 +108,17 @@ func (c *Campaign) build(ctx context.Context) error {
 		Selector: search.Selectors[f.Select], Accept: search.Acceptances[f.Accept],
 		Batch: search.Batches[f.Batch], Excluded: f.Barred}
 	for _, sha := range f.Approved {
-		seed, err := candidate.MadeBy(ctx, c.db, f.Skill, sha)
+		seed, why, err := candidate.Seed(ctx, c.db, c.Live, sha)
 		if err != nil {
 			return err
+		}
+		if seed == nil {
+			return fmt.Errorf("read candidate %.12s: %s", sha, why)
 		}
 		p.Options.Seeds = append(p.Options.Seeds, *seed)
 	}
 	if f.Standing != "" {
-		standing, err := candidate.MadeBy(ctx, c.db, f.Skill, f.Standing)
+		standing, err := c.with(ctx, f.Standing)
 		if err != nil {
 			return err
 		}
@@ -152,9 +158,9 @@ func (c *Campaign) build(ctx context.Context) error {
 	if f.Carried == "" {
 		return nil
 	}
-	carried, err := c.db.Candidate(ctx, f.Carried)
+	carried, err := c.with(ctx, f.Carried)
 	if err != nil {
-		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
+		return err
 	}
 	doc, err := skill.Parse(carried.Text, c.Live.Doc.Options())
 	if err != nil {
@@ -163,8 +169,23 @@ func (c *Campaign) build(ctx context.Context) error {
 	v := incumbent
 	v.Doc = doc
 	p.Carried = &v
+	if f.Base != "" {
+		p.Trial, p.With = &record.Change{Base: f.Base, Challenger: f.Carried}, carried
+	}
 	p.CarriedOn, err = candidate.ProvedOn(ctx, c.db, f.Carried)
 	return err
+}
+
+// with is the incumbent with the change of a challenger.
+func (c *Campaign) with(ctx context.Context, challenger string) (*record.Candidate, error) {
+	if c.Config.Base == "" {
+		return candidate.MadeBy(ctx, c.db, c.Config.Skill, challenger)
+	}
+	with, why, err := candidate.Apply(ctx, c.db, c.Live, c.Config.Base, challenger)
+	if err == nil && with == nil {
+		err = fmt.Errorf("read challenger %.12s: %s", challenger, why)
+	}
+	return with, err
 }
 
 // usesOf are all uses of a skill by people, by what became of them.

@@ -14,7 +14,6 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
@@ -244,16 +243,22 @@ func diffStat(old, new *skill.Document) string {
 		skill.Tokens(string(new.Body()))-skill.Tokens(string(old.Body())))
 }
 
-// Install installs the challenger of a result that the run's own gate proved,
+// Install installs the change that the run's own gate proved in the text that is live now,
 // in the named targets, nil for those configured.
-func (c *Campaign) Install(ctx context.Context, res *Result, to []skill.Target) (*release.Result, error) {
-	v, err := candidate.Proved(ctx, c.db, c.run, c.plan.Incumbent.SHA(), res.Challenger.SHA)
+func (c *Campaign) Install(ctx context.Context, to []skill.Target) (*release.Result, error) {
+	live, err := c.runner.Layout.Live(c.Config.Skill)
 	if err != nil {
 		return nil, err
 	}
-	v.Created = c.runner.Now().UTC()
 	in := c.runner.Installer(c.db)
-	plan, err := in.PlanProved(ctx, c.Live, v, to)
+	if err := in.Record(ctx, live); err != nil {
+		return nil, err
+	}
+	v, err := in.Proved(ctx, live, c.run)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := in.PlanProved(ctx, live, v, to)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -15,7 +14,6 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
-	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -31,9 +29,6 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 		return nil, problem.Inputf("`evolve status` names the runs that can be resumed", "no run is named %q", id)
 	} else if err != nil {
 		return nil, err
-	}
-	if strings.HasPrefix(run.ID, candidate.CarryingPrefix) {
-		return nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` tries what came of it", run.Skill), "%s re-based a challenger: nothing was run", run.ID)
 	}
 	if o.Lease != nil { // a night waits for the lock, or takes it over
 	} else if busy, err := r.locks().Running(run.ID); err != nil {

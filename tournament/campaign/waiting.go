@@ -9,13 +9,12 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/candidate"
-	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // A WaitingError means that a challenger is undecided and that its trial has
 // no case to continue with: another search would find a rival without cases
 // for its trial either.
-type WaitingError struct{ Trial record.TrialRecord }
+type WaitingError struct{ Trial candidate.OnTrial }
 
 func (e *WaitingError) Error() string {
 	return fmt.Sprintf("challenger %.12s waits for more cases", e.Trial.Challenger)
@@ -66,15 +65,12 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	}
 	v := res.Verdict
 	v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = pareto.Finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
-	made, err := candidate.MadeBy(ctx, c.db, c.Config.Skill, waits.Trial.Challenger)
+	with := waits.Trial.With
+	doc, err := skill.Parse(with.Text, live.Options())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read challenger %.12s: %w", with.SHA, err)
 	}
-	doc, err := skill.Parse(made.Text, live.Options())
-	if err != nil {
-		return nil, fmt.Errorf("read challenger %.12s: %w", made.SHA, err)
-	}
-	res.Challenger = &Challenger{SHA: made.SHA}
+	res.Challenger = &Challenger{SHA: with.SHA}
 	return res, c.describe(res, live, doc)
 }
 

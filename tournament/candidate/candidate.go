@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
@@ -61,17 +60,13 @@ type Candidate struct {
 	Flagged          bool
 	Trial            *record.TrialRecord // the newest, nil for none
 	Decision         *store.Decision     // the owner's last one, nil for none
-	TriedIn          string              // the finished run that had an approved one in its pool
-	Base             string              // SHA-256 of the text that an approved one was made from
-	Carryings        []Carrying          // what became of an approved one on later texts, the newest first
+	TriedIn          string              // the finished run that began with it
 }
 
 // MayStart reports whether a search of the live text begins with it: its
-// owner has approved it, no run has tried it, and it was made from this very
-// text. A candidate made from an older text lacks what was written since, and
-// so would its children.
+// owner has approved it, and no run has tried it.
 func (c *Candidate) MayStart(live string) bool {
-	return c.Standing() == Approved && c.TriedIn == "" && c.Base == live && c.SHA != live
+	return c.Standing() == Approved && c.TriedIn == "" && c.SHA != live
 }
 
 // Standing is the candidate's state.
@@ -108,14 +103,6 @@ func (c *Candidate) Words() string {
 	}
 	if c.TriedIn != "" {
 		return fmt.Sprintf("approved on %s; run %s tried it", at(), c.TriedIn)
-	}
-	if len(c.Carryings) > 0 {
-		switch k := c.Carryings[0]; k.Outcome {
-		case Dropped:
-			return fmt.Sprintf("approved on %s, left out: %s", at(), k.Reason)
-		case HeldBack:
-			return fmt.Sprintf("approved on %s; re-based since as %.12s", at(), k.To)
-		}
 	}
 	return "approved on " + at() + ", not tried yet"
 }
@@ -174,43 +161,23 @@ func All(ctx context.Context, db *store.Store, name string) ([]*Candidate, error
 	// Of a text that was purged with the session that taught it nothing is
 	// left to decide on; a rejection is kept.
 	out = slices.DeleteFunc(out, func(c *Candidate) bool { return len(c.Text) == 0 && c.Standing() != Rejected })
+	maps.DeleteFunc(by, func(_ string, c *Candidate) bool { return c.Decision == nil || c.Decision.Word != store.Approved })
 	return out, markTried(ctx, db, name, by)
 }
 
-// markTried records which approved candidates a run has tried to its end
-// since, what they were made from, and their results on later texts.
+// markTried records which candidates a run has begun with and tried to its end, since its
+// owner's decision if there is one.
 func markTried(ctx context.Context, db *store.Store, name string, by map[string]*Candidate) error {
-	open := false
-	for _, c := range by {
-		open = open || c.Decision != nil && c.Decision.Word == store.Approved
-	}
-	if !open {
+	if len(by) == 0 {
 		return nil
 	}
 	runs, err := db.Runs(ctx, name)
 	if err != nil {
 		return err
 	}
-	against := make(map[string]string, len(runs))
-	for _, run := range runs {
-		against[run.ID] = run.Incumbent
-	}
-	for _, c := range by {
-		c.Base = against[c.Run]
-	}
 	for _, run := range runs {
 		var f struct {
 			Approved []string `json:"approved"`
-		}
-		if strings.HasPrefix(run.ID, CarryingPrefix) {
-			var r Carrying
-			if err := json.Unmarshal(run.Config, &r); err != nil {
-				return fmt.Errorf("read run %s: %w", run.ID, err)
-			}
-			if c := by[r.From]; c != nil {
-				c.Carryings = append(c.Carryings, r)
-			}
-			continue
 		}
 		if run.Status != record.Finished || len(run.Config) == 0 {
 			continue
@@ -219,7 +186,7 @@ func markTried(ctx context.Context, db *store.Store, name string, by map[string]
 			return fmt.Errorf("read run %s: %w", run.ID, err)
 		}
 		for _, sha := range f.Approved {
-			if c := by[sha]; c != nil && c.Decision != nil && run.Started.After(c.Decision.Time) {
+			if c := by[sha]; c != nil && (c.Decision == nil || run.Started.After(c.Decision.Time)) {
 				c.TriedIn = cmp.Or(c.TriedIn, run.ID)
 			}
 		}
@@ -227,42 +194,53 @@ func markTried(ctx context.Context, db *store.Store, name string, by map[string]
 	return nil
 }
 
-// Seeds lists the approved candidates that a search of this live text begins
-// with beside it, and the texts that it must never propose. A candidate whose
-// kernel differs from the live one is named in notes instead.
+// Seeds lists the candidates that a search of this live text begins with beside it (see
+// Seed): those that their owner approved, and challengers whose trials her edits closed;
+// and the texts that it must never propose. What is left out is named in notes.
 func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (seeds, excluded, notes []string, err error) {
 	all, err := All(ctx, db, live.Name)
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	trials, err := Trials(ctx, db, live)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	closed, by := map[string]string{}, map[string]*Candidate{}
+	for i := range trials {
+		closed[trials[i].Challenger] = trials[i].Closed
+	}
 	for _, c := range all {
-		switch c.Standing() {
-		case Rejected:
+		if closed[c.SHA] != "" && c.TriedIn == "" {
+			by[c.SHA] = c
+		}
+	}
+	if err := markTried(ctx, db, live.Name, by); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, c := range all {
+		who := "challenger"
+		switch standing := c.Standing(); {
+		case standing == Rejected:
 			excluded = append(excluded, c.SHA)
 			continue
-		case Approved:
-		default:
+		case c.TriedIn != "" || c.SHA == live.Doc.Hash() || PartOf(c.Operator) != evolves:
+			continue
+		case standing == Approved:
+			who = "approved candidate"
+		case closed[c.SHA] == "" || closed[c.SHA] == HasItAlready:
 			continue
 		}
-		if c.TriedIn != "" || c.SHA == live.Doc.Hash() || PartOf(c.Operator) != evolves {
-			continue
-		}
-		if !c.MayStart(live.Doc.Hash()) {
-			if len(c.Carryings) == 0 { // else it was reported
-				notes = append(notes, fmt.Sprintf("approved candidate %.12s is left out: it was made from another text than the live one", c.SHA))
-			}
-			continue
-		}
-		doc, err := skill.Stored(c.Text)
+		seed, why, err := Seed(ctx, db, live, c.SHA)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if err := check.Kernel(live.Doc, doc, evolves); err != nil {
-			notes = append(notes, fmt.Sprintf("approved candidate %.12s cannot be tried any more: %v", c.SHA, err))
+		if seed == nil {
+			notes = append(notes, fmt.Sprintf("%s %.12s is left out: %s", who, c.SHA, why))
 			continue
 		}
 		seeds = append(seeds, c.SHA)
-		notes = append(notes, fmt.Sprintf("approved candidate %.12s starts beside the live text", c.SHA))
+		notes = append(notes, fmt.Sprintf("%s %.12s starts beside the live text", who, c.SHA))
 	}
 	slices.Sort(excluded)
 	return seeds, excluded, notes, nil
@@ -306,62 +284,6 @@ func Of(ctx context.Context, db *store.Store, name, sha string) (*Candidate, err
 		if c.SHA == sha {
 			return c, nil
 		}
-	}
-	return nil, nil
-}
-
-// Carried reports whether an approved candidate needs no re-basing on the
-// live text: it was tried there, or its re-based text on an earlier one waits
-// for its owner's decision.
-func (c *Candidate) Carried(live string) bool {
-	for _, k := range c.Carryings {
-		if k.Onto == live || k.Outcome != Dropped {
-			return true
-		}
-	}
-	return false
-}
-
-// NextElsewhere is the next step after the approval of a candidate that was
-// made from another text than the live one.
-func (c *Candidate) NextElsewhere(name string) string {
-	const why = "it was made from another text than the live one"
-	if len(c.Carryings) == 0 {
-		return fmt.Sprintf("nothing yet: %s, and a run is at work; the next one re-bases it", why)
-	}
-	if k := c.Carryings[0]; k.Outcome == HeldBack {
-		return fmt.Sprintf("`evolve approve %s@%.12s` shows it with what the live text says: %s", name, k.To, why)
-	}
-	return fmt.Sprintf("nothing: %s, and %s", why, c.Carryings[0].Reason)
-}
-
-// OpenTrial returns the newest undecided trial against the live text, nil for
-// none. evolves selects the part, "" for any: a harness is tried on other
-// cases than a description. A text that only lacks lines is on trial if its
-// owner asked for it.
-func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves string) (*record.TrialRecord, error) {
-	trials, err := db.Trials(ctx, live.Name)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range trials { // the newest first
-		if t.Incumbent != live.Doc.Hash() || !t.Decision.IsOpen() {
-			continue
-		}
-		if evolves != "" {
-			c, err := db.Candidate(ctx, t.Challenger)
-			if err != nil {
-				return nil, fmt.Errorf("read challenger %.12s: %w", t.Challenger, err)
-			}
-			of := PartOf(c.Operator)
-			if of == skill.Harness && OnlyDeletes(live.Doc, c.Text) {
-				of = skill.Shorten
-			}
-			if of != evolves {
-				continue
-			}
-		}
-		return &t, nil
 	}
 	return nil, nil
 }

@@ -14,7 +14,7 @@ import (
 
 // PartOf returns the part of a skill that an operator changes.
 func PartOf(operator string) string {
-	if operator == CarriedDescription || operator == (search.Describe{}).Name() {
+	if operator == mergedDescription || operator == (search.Describe{}).Name() {
 		return skill.Description
 	}
 	return skill.Harness
@@ -49,27 +49,13 @@ func OnlyDeletes(live *skill.Document, text []byte) bool {
 	return only && doc.Hash() != live.Hash()
 }
 
-// OnlyDeletesIn reports whether the challenger of a trial against the live text only lacks
-// lines of it.
-func OnlyDeletesIn(ctx context.Context, db *store.Store, live *skill.Live, t *record.TrialRecord) (bool, error) {
-	c, err := MadeBy(ctx, db, live.Name, t.Challenger)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
+// Shorter returns what the live text lacks with the change of a trial if that only deletes,
+// else nil.
+func Shorter(ctx context.Context, db *store.Store, live *skill.Live, t *OnTrial) (*search.Shorter, error) {
+	if t.With == nil || !OnlyDeletes(live.Doc, t.With.Text) {
+		return nil, nil
 	}
-	return err == nil && OnlyDeletes(live.Doc, c.Text), err
-}
-
-// Shorter returns what the challenger of a trial lacks if it differs by
-// deletions only, else nil.
-func Shorter(ctx context.Context, db *store.Store, live *skill.Live, t *record.TrialRecord) (*search.Shorter, error) {
-	if is, err := OnlyDeletesIn(ctx, db, live, t); err != nil || !is {
-		return nil, err
-	}
-	c, err := MadeBy(ctx, db, live.Name, t.Challenger)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := skill.Stored(c.Text)
+	doc, err := skill.Stored(t.With.Text)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -92,6 +91,9 @@ func (s *Texts) Pair(ctx context.Context, names []string) (old, new *Text, err e
 		if new, err = s.Find(ctx, names[0]); err == nil {
 			old, err = s.Find(ctx, "live")
 		}
+		if err == nil && new.Version == nil {
+			new, err = s.applied(ctx, new)
+		}
 		if err == nil && new.Version != nil { // what has become of it, as in git diff v0
 			old, new = new, old
 		}
@@ -123,15 +125,6 @@ func VersionIn(versions []record.Version, sha string) *record.Version {
 func NewVersion(c *record.Candidate, run *record.Run, parent string) *record.Version {
 	return &record.Version{Skill: run.Skill, SHA: c.SHA, Parent: parent, Author: "evolve", Operator: c.Operator, Run: run.ID,
 		Evidence: run.Verdict, Proven: true, Simulated: run.Simulated, Text: c.Text}
-}
-
-// Proved is the version that the challenger of a run becomes in the place of incumbent.
-func Proved(ctx context.Context, db *store.Store, run *record.Run, incumbent, challenger string) (*record.Version, error) {
-	made, err := MadeBy(ctx, db, run.Skill, challenger)
-	if err != nil {
-		return nil, err
-	}
-	return NewVersion(made, run, incumbent), nil
 }
 
 // VerdictOf reads the gate's verdict back from a run.
@@ -166,6 +159,7 @@ type Text struct {
 	Doc       *skill.Document
 	Version   *record.Version   // nil if the text was never installed
 	Candidate *record.Candidate // nil if it is no candidate of evolve's
+	Change    string            // SHA-256 of the challenger whose change is in the live text here, "" for another text
 }
 
 // SHA names the text as the store does.
@@ -281,11 +275,14 @@ func (s *Texts) Named(ctx context.Context, at string) (*record.Candidate, *recor
 // or the beginning of it. Its text need not be stored any more.
 func (s *Texts) SHA(ctx context.Context, at string) (string, error) {
 	if at == "challenger" {
-		t, err := s.Find(ctx, at)
+		t, err := s.onTrial(ctx, nil)
+		if err == nil && t == nil {
+			_, err = s.Find(ctx, at)
+		}
 		if err != nil {
 			return "", err
 		}
-		return t.SHA(), nil
+		return t.Challenger, nil
 	}
 	c, v, err := s.Named(ctx, at)
 	switch {
@@ -309,19 +306,13 @@ func (s *Texts) liveText() (*Text, error) {
 	return t, nil
 }
 
-// Challenger is the newest candidate that is on trial against the live text,
-// nil for none.
+// Challenger is the live text with the newest change that is on trial, nil for none.
 func (s *Texts) Challenger(ctx context.Context) (*Text, error) {
-	trials, err := s.Store.Trials(ctx, s.Skill)
-	if err != nil || s.Live == nil {
+	t, err := s.onTrial(ctx, nil)
+	if t == nil || err != nil {
 		return nil, err
 	}
-	for _, t := range trials { // the newest first
-		if t.Incumbent == s.Live.Doc.Hash() && t.Decision != pareto.Reject && t.Decision != store.Withdrawn {
-			return s.Find(ctx, t.Challenger)
-		}
-	}
-	return nil, nil
+	return s.with(ctx, t)
 }
 
 // newest is the winner of the skill's last run that had one, on trial or not;

@@ -1,6 +1,7 @@
 package candidate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,15 +116,18 @@ func (s *Texts) State(ctx context.Context, t *Text) (word, reason string, err er
 		return "live", "it is installed", nil
 	case t.Version != nil:
 		return "installed", fmt.Sprintf("it was v%d", t.Version.N), nil
-	case t.Candidate == nil:
+	case t.Candidate == nil && t.Change == "":
 		return "", "", nil
 	}
-	c, err := Of(ctx, s.Store, s.Skill, t.SHA())
+	c, err := Of(ctx, s.Store, s.Skill, cmp.Or(t.Change, t.SHA()))
 	if err != nil {
 		return "", "", err
 	}
 	if c != nil {
 		return string(c.Standing()), c.Words(), nil
+	}
+	if t.Candidate == nil {
+		return "", "", nil
 	}
 	reason = string(t.Candidate.State)
 	if t.Candidate.Reason != "" {

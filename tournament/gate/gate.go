@@ -48,6 +48,9 @@ type Gate struct {
 	Judge record.Calibration
 	// Compare is that judge; nil: it grades each answer alone.
 	Compare Compare
+	// Trial names the trial if the texts that Try is given are not those that it began
+	// with: both arms have what the owner has edited since.
+	Trial *record.Change
 	// On is the model of a trial that an older evolve began: its record does
 	// not name it.
 	On record.Model
@@ -124,7 +127,11 @@ type state struct {
 // Try runs pairs until the evidence decides, or the cases or the budget are
 // used up. The error is ctx's, the journal's or the infrastructure's.
 func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test []eval.Case) (*Verdict, error) {
-	st, err := g.load(ctx, incumbent.SHA(), challenger.SHA())
+	of := record.Change{Base: incumbent.SHA(), Challenger: challenger.SHA()}
+	if g.Trial != nil {
+		of = *g.Trial
+	}
+	st, err := g.load(ctx, of)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +139,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if err := g.checkModel(ctx, st, v, "", false); err != nil {
 		return nil, err
 	}
-	clusters, err := g.fresh(ctx, st, incumbent.SHA(), challenger.SHA(), test)
+	clusters, err := g.fresh(ctx, st, of, test)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +157,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	}
 	// A trial without any case is recorded too: cases harvested from now on
 	// were never seen by this challenger's search, and are used for it first.
-	if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
+	if err := g.save(ctx, st, of, v); err != nil {
 		return nil, err
 	}
 	batch := max(1, g.Evaluator.Concurrency/2)
@@ -170,10 +177,10 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			}
 		}
 		clusters = clusters[len(now):]
-		if err := g.unchanged(ctx, st, incumbent.SHA(), challenger.SHA()); err != nil {
+		if err := g.unchanged(ctx, st, of); err != nil {
 			return nil, err
 		}
-		now, err := g.spend(ctx, st.spent, incumbent.SHA(), challenger.SHA(), now)
+		now, err := g.spend(ctx, st.spent, of, now)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +221,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			}
 		}
 		v.Decision = st.Trial.Decide()
-		if err := g.save(ctx, st, incumbent.SHA(), challenger.SHA(), v); err != nil {
+		if err := g.save(ctx, st, of, v); err != nil {
 			return nil, err
 		}
 		if v.BudgetStop {
@@ -231,7 +238,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if words := record.Repeated(st.copies); words != "" {
 		v.Warnings = append(v.Warnings, words)
 	}
-	if err := g.reportLifetime(ctx, st, v, incumbent.SHA(), challenger.SHA()); err != nil {
+	if err := g.reportLifetime(ctx, st, v, of); err != nil {
 		return nil, err
 	}
 	if v.Restarted != "" {
@@ -247,16 +254,16 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 // fresh lists the clusters of test that may still be evidence for this
 // challenger, in random order: none that the trial already has, and none of
 // which a case was spent, under any name, on another challenger (usable).
-func (g *Gate) fresh(ctx context.Context, st *state, incumbent, challenger string, test []eval.Case) ([]record.Cluster, error) {
+func (g *Gate) fresh(ctx context.Context, st *state, of record.Change, test []eval.Case) ([]record.Cluster, error) {
 	spent, err := g.Log.Journal.SpentCases(ctx, g.Skill)
 	if err != nil {
 		return nil, fmt.Errorf("read spent cases: %w", err)
 	}
 	st.spent = spent
 	if st.revision == 0 { // a purge has removed the trial that they were spent in
-		st.Excluded = slices.Compact(slices.Sorted(slices.Values(slices.Concat(st.Excluded, spent.PrintsOn(challenger)))))
+		st.Excluded = slices.Compact(slices.Sorted(slices.Values(slices.Concat(st.Excluded, spent.PrintsOn(of.Challenger)))))
 	}
-	out, copies := st.Usable(test, spent, challenger, st.StartClusters, st.resumed)
+	out, copies := st.Usable(test, spent, of.Challenger, st.StartClusters, st.resumed)
 	st.copies = copies
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
@@ -284,11 +291,11 @@ func (g *Gate) affordable(clusters []record.Cluster, replays int) []record.Clust
 // spend marks the clusters' cases as spent on the challenger, from the moment
 // that a first rollout may have begun. It leaves out a cluster of which
 // another trial has taken a case since fresh has looked.
-func (g *Gate) spend(ctx context.Context, spent *record.Spent, incumbent, challenger string, clusters []record.Cluster) (ours []record.Cluster, err error) {
+func (g *Gate) spend(ctx context.Context, spent *record.Spent, of record.Change, clusters []record.Cluster) (ours []record.Cluster, err error) {
 	for _, c := range clusters {
 		var taken *record.SpentError
 		for _, k := range c.Cases {
-			if err := g.Log.Journal.SpendCase(ctx, g.Skill, incumbent, challenger, k.ID, spent.Print(k)); errors.As(err, &taken) {
+			if err := g.Log.Journal.SpendCase(ctx, g.Skill, of.Base, of.Challenger, k.ID, spent.Print(k)); errors.As(err, &taken) {
 				break
 			} else if err != nil {
 				return nil, err
@@ -317,8 +324,8 @@ func (g *Gate) reportLeftOut(v *Verdict) {
 	}
 }
 
-func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*state, error) {
-	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
+func (g *Gate) load(ctx context.Context, of record.Change) (*state, error) {
+	rec, err := g.Log.Journal.Trial(ctx, g.Skill, of.Base, of.Challenger)
 	if err != nil {
 		return nil, fmt.Errorf("read trial: %w", err)
 	}
@@ -343,8 +350,8 @@ func (g *Gate) load(ctx context.Context, incumbent, challenger string) (*state, 
 	return st, nil
 }
 
-func (g *Gate) save(ctx context.Context, st *state, incumbent, challenger string, v *Verdict) error {
-	rec := &record.TrialRecord{Skill: g.Skill, Incumbent: incumbent, Challenger: challenger, Run: g.Log.Run, Decision: v.Verdict,
+func (g *Gate) save(ctx context.Context, st *state, of record.Change, v *Verdict) error {
+	rec := &record.TrialRecord{Skill: g.Skill, Incumbent: of.Base, Challenger: of.Challenger, Run: g.Log.Run, Decision: v.Verdict,
 		Simulated: g.Simulated, Updated: g.Log.Now().UTC().Truncate(time.Millisecond), Revision: st.revision}
 	if err := rec.Save(&st.State); err != nil {
 		return err
@@ -358,13 +365,13 @@ func (g *Gate) save(ctx context.Context, st *state, incumbent, challenger string
 // since it was read: the next pairs could not be added to it. When the run is
 // resumed, it continues from the changed trial, and the pairs that it has are
 // not paid for again.
-func (g *Gate) unchanged(ctx context.Context, st *state, incumbent, challenger string) error {
-	rec, err := g.Log.Journal.Trial(ctx, g.Skill, incumbent, challenger)
+func (g *Gate) unchanged(ctx context.Context, st *state, of record.Change) error {
+	rec, err := g.Log.Journal.Trial(ctx, g.Skill, of.Base, of.Challenger)
 	if err != nil {
 		return fmt.Errorf("read trial: %w", err)
 	}
 	if rec == nil || rec.Revision != st.revision {
-		return &record.TrialChangedError{Challenger: challenger}
+		return &record.TrialChangedError{Challenger: of.Challenger}
 	}
 	return nil
 }

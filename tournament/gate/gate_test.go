@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -35,7 +36,7 @@ func (d duel) Run(_ context.Context, t eval.Task) (eval.Attempt, error) {
 	}
 	text := string(t.Variant.Doc.Body())
 	a := eval.Attempt{Answer: "no", Duration: 100 * time.Millisecond, Usage: &eval.Usage{Input: 100, Output: 10}}
-	if text == "good\n" {
+	if strings.HasPrefix(text, "good") {
 		a.Answer = "yes"
 	}
 	if d.cost != nil {
@@ -383,6 +384,15 @@ func TestGateLeavesGeneratedCasesOut(t *testing.T) {
 
 // clustersOf are the names of the clusters that a trial has used, or may not use.
 func clustersOf(t *record.TrialRecord) ([]string, error) {
-	used, err := t.Used()
-	return slices.DeleteFunc(used, func(name string) bool { return len(name) == 65 && name[0] == '#' }), err
+	var st record.State
+	err := json.Unmarshal(t.State, &st)
+	out := slices.Concat(st.Clusters, st.Excluded)
+	for _, w := range st.Waiting {
+		out = append(out, w.Cluster)
+	}
+	for _, p := range st.Past {
+		out = append(out, p.Clusters...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), err
 }

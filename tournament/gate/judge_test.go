@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -110,8 +109,8 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 	}
 	provable("doubted", doubted, 0, 90)
 	provable("trusted", trusted, 90, 0)
-	begun, err := record.Restart("s", bad.SHA(), good.SHA(), "night", nil, time.Now())
-	if err != nil {
+	begun := &record.TrialRecord{Challenger: good.SHA()}
+	if err := begun.Save(&record.State{Version: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if fresh, idle, err := begun.Provable(judged(heldOut(60), 2), nil, doubted); err != nil || fresh != 58 || idle != 2 {

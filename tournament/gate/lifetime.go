@@ -3,12 +3,14 @@ package gate
 import (
 	"context"
 	"fmt"
+
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // reportLifetime adds to the verdict whether the proof holds over all trials
 // of the skill.
-func (g *Gate) reportLifetime(ctx context.Context, st *state, v *Verdict, incumbent, challenger string) error {
-	n, err := g.Log.Journal.TrialNumber(ctx, g.Skill, incumbent, challenger, len(st.Past))
+func (g *Gate) reportLifetime(ctx context.Context, st *state, v *Verdict, of record.Change) error {
+	n, err := g.Log.Journal.TrialNumber(ctx, g.Skill, of.Base, of.Challenger, len(st.Past))
 	if err != nil || n == nil {
 		return err
 	}

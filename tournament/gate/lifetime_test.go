@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -73,16 +72,6 @@ func TestHold(t *testing.T) {
 	then := try("night", level)
 	if then.Verdict != pareto.Promote || then.Cases <= first.Cases || then.Number != 1 || !then.Lasts(level) {
 		t.Errorf("the night: %s on %d cases as trial %d, e = %g of %g", then.Verdict, then.Cases, then.Number, then.EValue, then.Asks(level))
-	}
-	waits, err := record.Restart("s", inc.SHA(), "rebased", "r", nil, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, begun := waits.Begun(); begun {
-		t.Error("a trial that waits for its first run has begun")
-	}
-	if changed, err := waits.Hold(level); err != nil || changed {
-		t.Errorf("a trial that waits for its first run: %v, %v", changed, err)
 	}
 	rejected := *rec
 	rejected.Decision = pareto.Reject

@@ -12,7 +12,7 @@ import (
 // of the current run. The earlier evidence stays in the record and does not
 // count. Its clusters are not used again, although they would be new evidence
 // about the new model: they had a part in keeping the challenger on trial
-// (see Restart).
+// (see record.State.Restart).
 //
 // A run has one model: the one that it asks for, or the one that the first
 // pair reports whose arms agree on it. Names alone decide when the trial

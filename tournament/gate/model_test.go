@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -153,18 +152,6 @@ func TestTrialStartsAgainAtItsOwnLevel(t *testing.T) {
 	if err != nil || kept.Config() != pareto.DefaultConfig().Within(1e-20) {
 		t.Errorf("the rule that it is judged by: %+v, %v", kept.Config(), err)
 	}
-	// Its descendants hear none of it again.
-	heard, err := clustersOf(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := record.Restart("s", "edited", good.SHA(), "rebase", heard, time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := next.Fresh(all, nil); err != nil || n != 140 {
-		t.Errorf("%d fresh for a descendant, %v; want 140", n, err)
-	}
 }
 
 // In a run that detects the other model in progress, the pairs that it had
@@ -196,11 +183,11 @@ func TestTrialStartsAgainOnTheWay(t *testing.T) {
 	}
 	// The first two of the run's own order tell nothing.
 	g := newGate(&recordtest.Memory{}, late, "r2", 0)
-	st, err := newGate(m, late, "r2", 0).load(t.Context(), bad.SHA(), good.SHA())
+	st, err := newGate(m, late, "r2", 0).load(t.Context(), record.Change{Base: bad.SHA(), Challenger: good.SHA()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, err := g.fresh(t.Context(), st, bad.SHA(), good.SHA(), all)
+	order, err := g.fresh(t.Context(), st, record.Change{Base: bad.SHA(), Challenger: good.SHA()}, all)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,32 +156,6 @@ func TestTrialThatIsGone(t *testing.T) {
 	}
 }
 
-// TestRelativesPrintsAreBarred: a case that a challenger has used is excluded
-// from the trial of its re-based text, under other names too.
-func TestRelativesPrintsAreBarred(t *testing.T) {
-	good, bad, edited := variant(t, "good"), variant(t, "bad"), variant(t, "edited")
-	m, heard := &recordtest.Memory{}, requests(0, 3)
-	if _, err := newGate(m, duel{}, "r1", 0).Try(t.Context(), bad, good, heard); err != nil {
-		t.Fatal(err)
-	}
-	rec, err := m.Trial(t.Context(), "s", bad.SHA(), good.SHA())
-	if err != nil {
-		t.Fatal(err)
-	}
-	barred, err := rec.Used()
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := record.Restart("s", edited.SHA(), good.SHA(), "r2", barred, rec.Updated)
-	if err != nil {
-		t.Fatal(err)
-	}
-	test := append(again(heard, func(c *eval.Case) { c.ID, c.Cluster = "b-"+c.ID, "x-"+c.ID }), requests(9, 1)...)
-	if n, err := next.Fresh(test, &record.Spent{}); err != nil || n != 1 {
-		t.Errorf("%d fresh, %v; want the new one", n, err)
-	}
-}
-
 func TestIndependent(t *testing.T) {
 	train, val, test := requests(0, 2), requests(2, 2), requests(4, 6)
 	for i := range train {

@@ -38,15 +38,33 @@ type Run struct {
 	Config     json.RawMessage `json:"config,omitempty"`
 	Incumbent  string          `json:"incumbent"`            // SHA-256
 	Challenger string          `json:"challenger,omitempty"` // SHA-256, "" while none
-	Verdict    json.RawMessage `json:"verdict,omitempty"`
-	Spent      eval.Spent      `json:"spent"`
-	Simulated  bool            `json:"simulated,omitempty"`
-	Note       string          `json:"note,omitempty"` // why it ended
+	// Trial is that of the challenger, nil if it is about the two texts above.
+	Trial     *Change         `json:"trial,omitempty"`
+	Verdict   json.RawMessage `json:"verdict,omitempty"`
+	Spent     eval.Spent      `json:"spent"`
+	Simulated bool            `json:"simulated,omitempty"`
+	Note      string          `json:"note,omitempty"` // why it ended
 	// StoppedBy is what stopped a run of status Stopped: ByCap, or the kind of an
 	// eval.InfraError.
 	StoppedBy string    `json:"stopped_by,omitempty"`
 	Started   time.Time `json:"started"`
 	Ended     time.Time `json:"ended,omitzero"`
+}
+
+// A Change names a trial: by the text that its challenger was made from, and the
+// challenger, both as SHA-256. What the pairs run are other texts if the owner has edited
+// the first one since.
+type Change struct {
+	Base       string `json:"base"`
+	Challenger string `json:"challenger"`
+}
+
+// Tried is the trial of the run's challenger.
+func (r *Run) Tried() Change {
+	if r.Trial != nil {
+		return *r.Trial
+	}
+	return Change{r.Incumbent, r.Challenger}
 }
 
 // ByCap is the StoppedBy of a run that a cap ended before a verdict. If
@@ -127,8 +145,8 @@ type Event struct {
 	Best     *float64        `json:"best"`     // best validation quality so far, nil before the first
 }
 
-// A TrialRecord is the state of one challenger's trial against one incumbent,
-// stored so that it can be continued another night.
+// A TrialRecord is the state of the trial of one change, from the text Incumbent to
+// Challenger, stored so that it can be continued another night.
 type TrialRecord struct {
 	Skill      string          `json:"skill"`
 	Incumbent  string          `json:"incumbent"`
@@ -142,6 +160,9 @@ type TrialRecord struct {
 	// compares it.
 	Revision int64 `json:"revision,omitempty"`
 }
+
+// Change names the trial.
+func (t *TrialRecord) Change() Change { return Change{t.Incumbent, t.Challenger} }
 
 // A TrialChangedError means that another process has saved the trial since it was read, or
 // that it is gone. Nothing was written.

@@ -28,7 +28,7 @@ func (n *TrialNumber) Level() float64 {
 }
 
 // Begun is the round of the trial, and whether any run has begun it: a
-// re-based challenger waits for its first one.
+// trial that an older evolve began for an edited text may wait for its first one.
 func (t *TrialRecord) Begun() (round int, ok bool) {
 	var st struct {
 		Trial json.RawMessage   `json:"trial"`

@@ -30,7 +30,7 @@ type State struct {
 	Strata  map[string][]string `json:"strata,omitempty"`
 	Weights map[string]Weight   `json:"weights,omitempty"`
 	Since   time.Time           `json:"since,omitzero"`
-	// Excluded clusters were spent on a relative of the challenger: see Restart.
+	// Excluded clusters may not be evidence.
 	Excluded []string `json:"barred,omitempty"`
 	// On is the model that the pairs were measured on, as far as it is known.
 	// Past are the results on other models, StartRounds of them from before
@@ -202,7 +202,8 @@ func (st *State) use(name string, prints, strata []string) {
 
 // Restart begins the trial again: its pairs so far are about another model, or no
 // evidence any more. Their clusters are not used again, although they would be new
-// evidence: they had a part in keeping the challenger on trial (see Restart).
+// evidence: they had a part in keeping the challenger on trial:
+// their mean, given that, is positive without an effect too.
 func (st *State) Restart(cfg pareto.Config) PastTrial {
 	was := PastTrial{On: st.On, Trial: st.Trial, Clusters: slices.Concat(st.Clusters, waiting(st.Waiting))}
 	st.Past = append(st.Past, was)
@@ -287,69 +288,12 @@ func (st *State) used(clusters, resumed []string, spent *Spent, challenger strin
 	return out
 }
 
-// prints are the fingerprints of all used cases.
-func (st *State) prints() (out []string) {
-	for _, prints := range st.Used {
-		out = append(out, prints...)
-	}
-	return out
-}
-
 // pastClusters are those that were used on other models.
 func (st *State) pastClusters() (out []string) {
 	for _, p := range st.Past {
 		out = append(out, p.Clusters...)
 	}
 	return out
-}
-
-// Restart is the record of a trial that no run has begun: of a challenger
-// that was re-based on a text that its owner has edited. It has no evidence,
-// because evidence about another pair of texts is none about this one.
-//
-// excluded are the clusters, and the fingerprints of cases, that were spent
-// on the challenger that it descends from. They may not be evidence again:
-// their results had a part in keeping that challenger on trial (a rejected
-// one has no descendants), and the descendant does much the same on them.
-// Their pairs would be positive on average even if the change has no effect
-// on new requests, and an e-process bounds the error only if each pair's
-// mean, given the past, is not positive without an effect. For other
-// challengers of the new incumbent they are fresh.
-func Restart(skill, incumbent, challenger, run string, excluded []string, at time.Time) (*TrialRecord, error) {
-	r := &TrialRecord{Skill: skill, Incumbent: incumbent, Challenger: challenger, Run: run,
-		Decision: pareto.Undecided, Updated: at.UTC().Truncate(time.Millisecond)}
-	return r, r.Save(&State{Version: 1, Excluded: sorted(excluded)})
-}
-
-// Exclude adds clusters, and fingerprints of cases, that may no longer be
-// evidence in the trial, except those that are part of it already. It reports
-// whether that changes anything.
-func (t *TrialRecord) Exclude(clusters []string) (changed bool, err error) {
-	var st State // not by read: a trial that has not begun stays so
-	if err := t.decode(&st, &st.Version); err != nil {
-		return false, err
-	}
-	known := slices.Concat(st.Clusters, waiting(st.Waiting), st.pastClusters(), st.prints(), st.Excluded)
-	for _, c := range clusters {
-		if !slices.Contains(known, c) {
-			st.Excluded, known, changed = append(st.Excluded, c), append(known, c), true
-		}
-	}
-	if !changed {
-		return false, nil
-	}
-	st.Excluded = sorted(st.Excluded)
-	return true, t.Save(&st)
-}
-
-// Used lists the clusters that are evidence in the trial, or may no longer
-// be, and the fingerprints of their cases.
-func (t *TrialRecord) Used() ([]string, error) {
-	st, err := t.read()
-	if err != nil {
-		return nil, err
-	}
-	return sorted(slices.Concat(st.Clusters, waiting(st.Waiting), st.Excluded, st.pastClusters(), st.prints())), nil
 }
 
 func sorted(list []string) []string {

@@ -33,10 +33,6 @@ type Installer struct {
 	Say func(format string, args ...any)
 	// Note leaves a message about a skill for an agent's next session.
 	Note func(skill string, kind hook.NoteKind, format string, args ...any)
-	// Edited is called after the live text was recorded, to carry waiting
-	// challengers over to an edit; before is the SHA-256 of the last known
-	// text, "" for none. nil does nothing.
-	Edited func(ctx context.Context, live *skill.Live, before string) error
 	// Demo: the data and the skills belong to a demo, in which simulated
 	// evidence counts.
 	Demo bool
@@ -74,8 +70,8 @@ type Plan struct {
 	Version *record.Version
 	Places  []Placement
 	// Trial is the trial of a candidate, nil if Version is a version already.
-	Trial *record.TrialRecord
-	// Older: the evidence is about another text than the live one, and Force was set.
+	Trial *candidate.OnTrial
+	// Older: the change cannot be made to the live text, and Force was set.
 	Older bool
 
 	// Rest: it finishes a command that a crash interrupted.
@@ -141,8 +137,8 @@ func (in *Installer) Record(ctx context.Context, live *skill.Live) error {
 	return in.RecordEdit(ctx, live)
 }
 
-// RecordEdit makes the live text a version if it is none, readable or not,
-// and reports to Edited.
+// RecordEdit makes the live text a version if it is none, readable or not, and reports what
+// that means for the trials.
 func (in *Installer) RecordEdit(ctx context.Context, live *skill.Live) error {
 	target, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
@@ -155,10 +151,10 @@ func (in *Installer) RecordEdit(ctx context.Context, live *skill.Live) error {
 	if err != nil {
 		return err
 	}
-	if err := in.recordText(ctx, live); err != nil || in.Edited == nil {
+	if err := in.recordText(ctx, live); err != nil {
 		return err
 	}
-	return in.Edited(ctx, live, before)
+	return in.tellEdit(ctx, live, before)
 }
 
 // Next plans a command: the rest of the same command if a crash interrupted
@@ -269,7 +265,7 @@ func (p *Plan) Unproven() bool {
 }
 
 // Declined is the error if the owner does not confirm an Unproven candidate.
-func (p *Plan) Declined() error { return unproven(p.Trial) }
+func (p *Plan) Declined() error { return unproven(&p.Trial.TrialRecord) }
 
 // Fingerprint names the effect of the plan: two plans with the same one
 // replace the same texts by the same texts.

@@ -120,19 +120,27 @@ func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out Ob
 // againstCandidate are the objections to replacing the live text by a
 // candidate, without those of againstSkill. note is to be stored with one
 // that may be installed; cand is the candidate as its run has it.
-func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, trial *record.TrialRecord, force bool) (cand *record.Candidate, note string, out Objections, err error) {
+func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, trial *candidate.OnTrial, force bool) (cand *record.Candidate, note string, out Objections, err error) {
 	if trial.Simulated && !in.Demo {
 		out.object(Simulated, "run it again with a real --agent", "the evidence for %.12s is simulated: it says nothing about a real model", trial.Challenger)
 	}
-	if trial.Incumbent != live.Doc.Hash() && !force {
-		out.object(isOlder, "run `evolve --skill "+live.Name+"` to try it against the live text, or use --force",
+	cand = trial.With
+	if cand == nil {
+		if cand, err = candidate.MadeBy(ctx, in.Store, live.Name, trial.Challenger); err != nil {
+			return nil, "", nil, err
+		}
+	}
+	switch {
+	case trial.With != nil || force:
+	case trial.Closed != "":
+		out.object(isOlder, "run `evolve --skill "+live.Name+"` to search again, or use --force to put its text in the place of yours",
+			"the change of %.12s cannot be made to the live text: %s", trial.Challenger, trial.Closed)
+	default:
+		out.object(isOlder, "run `evolve --skill "+live.Name+"` to search again, or use --force",
 			"the evidence for %.12s is against another text than the live one", trial.Challenger)
 	}
-	if cand, err = candidate.MadeBy(ctx, in.Store, live.Name, trial.Challenger); err != nil {
-		return nil, "", nil, err
-	}
 	if len(cand.Text) == 0 {
-		out.object(isPurged, "`evolve --skill "+live.Name+"` looks for another one", "the text of %.12s was removed with a session that it had learned from", cand.SHA)
+		out.object(isPurged, "`evolve --skill "+live.Name+"` looks for another one", "the text of %.12s is gone: it was removed with a session that it had learned from", cand.SHA)
 		return cand, "", out, nil
 	}
 	doc, err := skill.Stored(cand.Text)
@@ -186,7 +194,7 @@ func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *re
 
 // Offer is the command that installs what a trial has proved, "" if promote
 // refuses; then out is the reason.
-func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *record.TrialRecord) (command string, out Objections, err error) {
+func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *candidate.OnTrial) (command string, out Objections, err error) {
 	if out, err = in.againstSkill(ctx, live); err != nil {
 		return "", nil, err
 	}
@@ -201,7 +209,7 @@ func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *record.
 	if out = append(out, more...); len(out) > 0 {
 		return "", out, nil
 	}
-	at, _, err := in.WaitingTrial(ctx, live, live.Doc.Hash())
+	at, _, err := in.WaitingTrial(ctx, live)
 	if err != nil {
 		return "", nil, err
 	}

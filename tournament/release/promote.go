@@ -78,11 +78,11 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 			return err
 		}
 	}
-	var trial, back *record.TrialRecord
+	var trial, back *candidate.OnTrial
 	if at == "" {
-		trial, back, err = in.WaitingTrial(ctx, live, live.Doc.Hash())
+		trial, back, err = in.WaitingTrial(ctx, live)
 	} else {
-		trial, err = in.findTrial(ctx, name, live.Doc.Hash(), at)
+		trial, err = in.findTrial(ctx, live, at)
 	}
 	if err != nil {
 		return err
@@ -105,11 +105,11 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 		return err
 	}
 	if against = append(against, more...); len(against) > 0 && !r.Unproven {
-		if err := against.add(isUnproven, unproven(trial)); err != nil {
+		if err := against.add(isUnproven, unproven(&trial.TrialRecord)); err != nil {
 			return err
 		}
 	}
-	p.Version, p.Trial, p.Older = v, trial, trial.Incumbent != live.Doc.Hash()
+	p.Version, p.Trial, p.Older = v, trial, trial.With == nil
 	return against.refuse(fmt.Sprintf("candidate %.12s of %s", trial.Challenger, name))
 }
 
@@ -130,7 +130,7 @@ func (in *Installer) elsewhere(live *skill.Live, targets []skill.Target) (n int,
 // versionToBe is the version that a candidate becomes, and the objections to
 // it. The candidate was on trial, or the firewall flagged it and its owner
 // wants it all the same.
-func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *record.TrialRecord, force bool) (*record.Version, Objections, error) {
+func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *candidate.OnTrial, force bool) (*record.Version, Objections, error) {
 	cand, note, against, err := in.againstCandidate(ctx, live, trial, force)
 	if err != nil || len(against) > 0 {
 		return nil, against, err
@@ -146,9 +146,23 @@ func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *r
 	if err != nil {
 		return nil, nil, err
 	}
-	v := candidate.NewVersion(cand, run, live.Doc.Hash())
-	v.Proven, v.Simulated, v.Note, v.Created = proven, trial.Simulated, note, in.Now().UTC()
-	if trial.Incumbent == live.Doc.Hash() {
+	v, err := in.version(ctx, live, cand, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	v.Proven, v.Simulated = proven, trial.Simulated
+	if proven {
+		if words, err := candidate.Creep(ctx, in.Store, live, trial); err != nil {
+			return nil, nil, err
+		} else if words != "" {
+			in.Say("%.12s: %s", trial.Challenger, words)
+		}
+	}
+	if note != "" && v.Note != "" {
+		note += "; "
+	}
+	v.Note = note + v.Note
+	if trial.With != nil {
 		return v, nil, nil
 	}
 	return v, nil, forced(ctx, in.Store, v, trial.Incumbent)
@@ -196,33 +210,42 @@ func (in *Installer) promotable(ctx context.Context, name string, v *record.Vers
 	return err == nil && len(against.Without(isManaged)) == 0 && len(more) == 0
 }
 
-// findTrial is the trial of the challenger whose SHA-256 is sha: the one against the live
-// text, else the newest.
-func (in *Installer) findTrial(ctx context.Context, name, live, sha string) (*record.TrialRecord, error) {
-	trials, err := in.Store.Trials(ctx, name)
+// findTrial is the trial of the challenger whose SHA-256 is sha, or of the one whose change
+// and the owner's edits that text has: of a change to the live text, else the newest.
+func (in *Installer) findTrial(ctx context.Context, live *skill.Live, sha string) (*candidate.OnTrial, error) {
+	ofLive, err := candidate.Trials(ctx, in.Store, live)
 	if err != nil {
 		return nil, err
 	}
-	var named *record.TrialRecord
-	for i := range trials { // the newest first
-		t := &trials[i]
-		if t.Challenger == sha && (named == nil || t.Incumbent == live && named.Incumbent != live) {
-			named = t
+	for i := range ofLive { // the newest first
+		t := &ofLive[i]
+		if t.Challenger != sha && (t.With == nil || t.With.SHA != sha) {
+			continue
 		}
-	}
-	if named != nil {
-		return named, nil
-	}
-	if t, err := in.untried(ctx, name, sha); t != nil || err != nil {
+		if t.With == nil && t.Closed == "" { // it was rejected
+			t.With, t.Closed, err = candidate.Apply(ctx, in.Store, live, t.Incumbent, t.Challenger)
+		}
 		return t, err
 	}
-	return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the candidates", name), "candidate %.12s of %s was never on trial", sha, name)
+	trials, err := in.Store.Trials(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	for i := range trials { // the newest first
+		if trials[i].Challenger == sha {
+			return &candidate.OnTrial{TrialRecord: trials[i]}, nil
+		}
+	}
+	if t, err := in.untried(ctx, live, sha); t != nil || err != nil {
+		return t, err
+	}
+	return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the candidates", live.Name), "candidate %.12s of %s was never on trial", sha, live.Name)
 }
 
 // untried makes a trial for a candidate that the firewall has flagged and
 // that never came before the gate; nil if sha is none of those.
-func (in *Installer) untried(ctx context.Context, name, sha string) (*record.TrialRecord, error) {
-	all, err := candidate.All(ctx, in.Store, name)
+func (in *Installer) untried(ctx context.Context, live *skill.Live, sha string) (*candidate.OnTrial, error) {
+	all, err := candidate.All(ctx, in.Store, live.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -234,8 +257,10 @@ func (in *Installer) untried(ctx context.Context, name, sha string) (*record.Tri
 		if err != nil {
 			return nil, fmt.Errorf("read run %s: %w", c.Run, err)
 		}
-		return &record.TrialRecord{Skill: name, Incumbent: run.Incumbent, Challenger: c.SHA, Run: c.Run,
-			Decision: candidate.NeverTried, Simulated: run.Simulated}, nil
+		t := &candidate.OnTrial{TrialRecord: record.TrialRecord{Skill: live.Name, Incumbent: run.Incumbent, Challenger: c.SHA, Run: c.Run,
+			Decision: candidate.NeverTried, Simulated: run.Simulated}}
+		t.With, t.Closed, err = candidate.Apply(ctx, in.Store, live, run.Incumbent, c.SHA)
+		return t, err
 	}
 	return nil, nil
 }

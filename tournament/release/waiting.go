@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -12,42 +13,36 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
-	"github.com/skill-evolve/evolve/tournament/record"
 )
 
-// WaitingTrial returns the trial against the text sha that `evolve promote`
-// uses if no candidate is named: the newest that ended in a promotion, else
-// the newest that is undecided; of either, a text that only lacks lines of
-// the live one comes last. A challenger that was installed before is not
-// offered again: back is the newest such trial. Each is nil if there is none.
-func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha string) (trial, back *record.TrialRecord, err error) {
-	trials, err := in.Store.Trials(ctx, live.Name)
+// WaitingTrial returns the trial that `evolve promote` uses if no candidate is named: the
+// newest that ended in a promotion, else the newest that is undecided; of either, a change
+// that only deletes lines of the live text comes last. A change that was installed before
+// is not offered again: back is the newest such trial. Each is nil if there is none.
+func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live) (trial, back *candidate.OnTrial, err error) {
+	trials, err := candidate.Trials(ctx, in.Store, live)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, want := range []pareto.Verdict{pareto.Promote, pareto.Promising, pareto.Undecided} {
-		var last *record.TrialRecord
+		var last *candidate.OnTrial
 		for i := range trials { // the newest first
 			t := &trials[i]
-			if t.Incumbent != sha || t.Decision != want {
+			if t.With == nil || t.Decision != want {
 				continue
 			}
-			over, err := HadItsChance(ctx, in.Store, live, t.Challenger)
+			was, err := HadItsChance(ctx, in.Store, live, t)
 			if err != nil {
 				return nil, nil, err
 			}
-			if over {
+			switch {
+			case was != "":
 				back = cmp.Or(back, t)
-				continue
-			}
-			short, err := candidate.OnlyDeletesIn(ctx, in.Store, live, t)
-			if err != nil {
-				return nil, nil, err
-			}
-			if !short {
+			case !candidate.OnlyDeletes(live.Doc, t.With.Text):
 				return t, back, nil
+			default:
+				last = cmp.Or(last, t)
 			}
-			last = cmp.Or(last, t)
 		}
 		if last != nil {
 			return last, back, nil
@@ -58,8 +53,12 @@ func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live, sha str
 
 // refuseBack refuses to install again what was rolled back, unless its
 // version is named.
-func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *record.TrialRecord) error {
-	v, err := in.Store.VersionBySHA(ctx, live.Name, t.Challenger)
+func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *candidate.OnTrial) error {
+	sha, err := HadItsChance(ctx, in.Store, live, t)
+	if err != nil {
+		return err
+	}
+	v, err := in.Store.VersionBySHA(ctx, live.Name, sha)
 	if errors.Is(err, store.ErrNotFound) {
 		return problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", live.Name), "nothing of %s waits for promotion", live.Name)
 	} else if err != nil {
@@ -80,20 +79,35 @@ func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *record
 	return problem.Refusef(hint, "nothing of %s waits for promotion: v%d (%.12s), which was tried against the live text, %s", live.Name, v.N, v.SHA, what)
 }
 
-// HadItsChance reports whether a text was live in the skill's home, or was
-// rolled back in another target. One that was only installed in another
-// target still waits for the home.
-func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, sha string) (bool, error) {
-	if _, err := db.VersionBySHA(ctx, live.Name, sha); errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	home, err := live.Home()
+// HadItsChance is the text by which a change was live in the skill's home, or was rolled
+// back in another target; "" if it was not. One that was only installed in another target
+// still waits for the home.
+func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, t *candidate.OnTrial) (string, error) {
+	versions, err := db.Versions(ctx, live.Name)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	installs, err := db.Installs(ctx, live.Name)
+	var installs []store.Install
+	for i, v := range slices.Backward(versions) {
+		if change, err := candidate.ChangeOf(ctx, db, &v); err != nil {
+			return "", err
+		} else if change != t.Challenger && v.SHA != t.Challenger || candidate.VersionIn(versions[i+1:], v.SHA) != nil {
+			continue
+		}
+		if installs == nil {
+			if installs, err = db.Installs(ctx, live.Name); err != nil {
+				return "", err
+			}
+		}
+		if had, err := hadItsChance(live, installs, v.SHA); err != nil || had {
+			return v.SHA, err
+		}
+	}
+	return "", nil
+}
+
+func hadItsChance(live *skill.Live, installs []store.Install, sha string) (bool, error) {
+	home, err := live.Home()
 	if err != nil {
 		return false, err
 	}

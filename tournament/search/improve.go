@@ -25,6 +25,10 @@ type Plan struct {
 	// its trial is about, if the trial's own record does not name it.
 	Carried   *eval.Variant
 	CarriedOn record.Model
+	// Trial names the trial of Carried if the incumbent has edits that are younger than
+	// it. With is then the candidate that Carried is.
+	Trial *record.Change
+	With  *record.Candidate
 
 	Agent   eval.Agent
 	Grader  eval.Grader
@@ -175,6 +179,14 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if p.NoGate {
 		return nil
 	}
+	if p.Carried != nil && p.Trial != nil {
+		run.Trial = p.Trial
+		c := *p.With
+		c.Run, c.Seq = run.ID, 1
+		if err := p.Journal.SaveCandidate(ctx, &c); err != nil {
+			return err
+		}
+	}
 	// Candidates may not repeat a held-out case (search); the case is
 	// evidence only if no candidate can have learned from one like it.
 	held, copies := record.HeldOut(p.Cases)
@@ -188,7 +200,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		rule.Failures = p.failures(out.Search.Incumbent.Metrics.Quality)
 	}
 	g := &gate.Gate{Evaluator: trial, Log: log, Skill: run.Skill, Config: rule,
-		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Replays: gate.Replays, Compare: p.Compare}
+		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Replays: gate.Replays, Trial: run.Trial, Compare: p.Compare}
 	if out.Search != nil {
 		g.Replays = out.Search.Noise.replays()
 	}

@@ -33,7 +33,11 @@ func (s *State) addSeeds(ctx context.Context) error {
 		}
 		s.tried[doc.Hash()] = true
 		s.seq++
-		c := record.Candidate{SHA: doc.Hash(), Run: s.Log.Run, Seq: s.seq, Parents: []string{root.SHA}, Operator: seed.Operator,
+		parents := []string{root.SHA}
+		if seed.Run == "" && len(seed.Parents) > 0 { // made for this search, of the live text and a challenger
+			parents = seed.Parents
+		}
+		c := record.Candidate{SHA: doc.Hash(), Run: s.Log.Run, Seq: s.seq, Parents: parents, Operator: seed.Operator,
 			State: record.Pooled, Reason: "it stood in the pool from the start", Taught: seed.Taught, Shown: seed.Shown, Text: doc.Render()}
 		if reason := s.refused(root.Variant.Doc, doc); reason != "" && !standing {
 			c.State, c.Reason = record.Invalid, reason

@@ -155,14 +155,14 @@ func (c *Cycle) walk(ctx context.Context, n *Night) error {
 	if err := c.serve(ctx, n); err != nil {
 		return err
 	}
-	if c.Parts.Rebased == nil {
+	if c.Parts.Edits == nil {
 		return nil
 	}
 	// Edits are found whenever a skill is read: the process that ends the
 	// night reports all of them once.
-	steps, err := c.Parts.Rebased(ctx, n.Began)
+	steps, err := c.Parts.Edits(ctx, n.Began)
 	if err != nil {
-		return fmt.Errorf("read what was re-based: %w", err)
+		return fmt.Errorf("read what was edited: %w", err)
 	}
 	n.Steps = append(n.Steps, steps...)
 	return nil

@@ -27,7 +27,7 @@ const (
 	Compare  Kind = "compare"  // the installed version with the one before it, on a new model
 	Certify  Kind = "certify"  // in nights of an older evolve alone
 	Install  Kind = "install"  // what was proved
-	Rebase   Kind = "re-base"  // a challenger, on a text that its owner edited; done where it is met
+	Edited   Kind = "edit"     // by the owner, and what it means for a trial; done where it is met
 )
 
 // A Stage is how far a step has come.
@@ -174,7 +174,7 @@ func (n *Night) left() (Caps, bool) {
 type Result struct {
 	Decision   pareto.Verdict `json:"decision,omitempty"` // "" if no challenger came before the gate
 	Reason     string         `json:"reason,omitempty"`
-	Incumbent  string         `json:"incumbent,omitempty"`  // SHA-256
+	Incumbent  string         `json:"incumbent,omitempty"`  // SHA-256 of the text that the challenger was made from
 	Challenger string         `json:"challenger,omitempty"` // SHA-256
 	EValue     float64        `json:"e_value,omitempty"`
 	Alpha      float64        `json:"alpha,omitempty"` // of the route that decided
@@ -231,7 +231,9 @@ type Outlook struct {
 	Drift      *Drift
 	Incumbent  string    // SHA-256
 	Since      time.Time // when the incumbent was installed; zero for ever
+	Change     string    // the challenger whose change the incumbent has, "" if that is itself
 	Challenger string    // SHA-256 of one that is undecided, "" for none
+	Base       string    // that it was made from, "" for the incumbent
 	Round      int       // of its trial: see Result
 	Fresh      int       // held-out cases that its trial has not seen, and that can prove something
 	Unproven   int       // those that cannot yet: see judge.ProvableCases
@@ -257,6 +259,7 @@ type Triggers struct {
 	// description were tried, by the last rollout of each.
 	Tried, Misfired int
 	Challenger      string // as in Outlook
+	Base            string
 	Round           int
 	Fresh           int
 	Rollouts        int64
@@ -297,10 +300,9 @@ type Parts struct {
 	// Watch looks at the evidence of real sessions about the installed
 	// version; nil for nothing to watch. Rollback takes it back.
 	Watch func(ctx context.Context, skill string) (*Alarm, error)
-	// Rebased reports, as steps that have ended, the results for challengers
-	// of texts that their owner was found to have edited since then: Skipped
-	// if the owner has to decide, else Done. nil: nothing is ever re-based.
-	Rebased  func(ctx context.Context, since time.Time) ([]Step, error)
+	// Edits reports, as steps that have ended, what edits that were found since then mean
+	// for trials. nil: nothing is ever edited.
+	Edits    func(ctx context.Context, since time.Time) ([]Step, error)
 	Rollback func(context.Context, *Alarm) (note string, err error)
 }
 

@@ -1,6 +1,7 @@
 package sleep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	case o.Proved != nil:
 		s = c.planInstall(n, &o, st)
 	case o.Challenger != "" && o.Fresh > 0:
-		s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(o.Incumbent, o.Challenger, o.Round)
+		s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(cmp.Or(o.Base, o.Incumbent), o.Challenger, o.Round)
 		s.Round, s.Anew = o.Round, st.Next()
 		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, plain.Counted(o.Fresh, "fresh case"))
 	case o.Challenger != "" && o.Unproven > 0:
@@ -145,7 +146,7 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 	}
 	switch {
 	case t.Challenger != "" && t.Fresh > 0:
-		s.Kind, s.Rollouts, s.Level = Continue, t.Rollouts, st.Level(o.Incumbent, t.Challenger, t.Round)
+		s.Kind, s.Rollouts, s.Level = Continue, t.Rollouts, st.Level(cmp.Or(t.Base, o.Incumbent), t.Challenger, t.Round)
 		s.Round, s.Anew = t.Round, st.Next()
 		s.Note = fmt.Sprintf("description %.12s: %s", t.Challenger, plain.Counted(t.Fresh, "fresh trigger case"))
 	case t.Challenger == "" && t.Train > 0 && t.Misfired >= known+needFailures:

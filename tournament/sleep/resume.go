@@ -1,6 +1,7 @@
 package sleep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -150,7 +151,7 @@ func (c *Cycle) placed(ctx context.Context, s *Step) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look at %s: %w", s.Skill, err)
 	}
-	return o.Incumbent != "" && o.Incumbent == s.Result.Challenger, nil
+	return o.Incumbent != "" && cmp.Or(o.Change, o.Incumbent) == s.Result.Challenger, nil
 }
 
 func (s *Step) skip(why string, now time.Time) {

@@ -74,15 +74,17 @@ type Trial struct {
 	Updated   time.Time      `json:"updated"`
 	Evidence  *Evidence      `json:"evidence"`
 	Origin
-	// Current: the evidence is about the live text.
-	Current bool `json:"against_live"`
+	// Current: it is about a change that can be made to the live text. Closed is why it
+	// cannot after the owner's edits, "" otherwise.
+	Current bool   `json:"against_live"`
+	Closed  string `json:"closed,omitempty"`
 	// Offer is the command that installs it, "" if promote refuses; then
 	// Refused is the reason, if the fields above do not give it.
 	Offer   string `json:"offer"`
 	Refused string `json:"refused"`
 
 	parent int
-	trial  *record.TrialRecord
+	trial  *candidate.OnTrial // nil if it is about another text
 }
 
 // Origin is the text from which another was made, and the cost of making it.
@@ -176,6 +178,16 @@ func LogOf(ctx context.Context, s *candidate.Texts, where func(path string) stri
 	if err != nil {
 		return nil, err
 	}
+	current := map[record.Change]*candidate.OnTrial{}
+	if s.Live != nil {
+		onLive, err := candidate.Trials(ctx, s.Store, s.Live)
+		if err != nil {
+			return nil, err
+		}
+		for i := range onLive {
+			current[onLive[i].Change()] = &onLive[i]
+		}
+	}
 	for i := range trials {
 		t := &trials[i]
 		if _, installed := number[t.Challenger]; installed {
@@ -186,7 +198,10 @@ func LogOf(ctx context.Context, s *candidate.Texts, where func(path string) stri
 			return nil, err
 		}
 		k := Trial{SHA: t.Challenger, Incumbent: t.Incumbent, Decision: t.Decision, Simulated: t.Simulated, Run: t.Run,
-			Updated: t.Updated, Evidence: EvidenceFrom(d), Current: t.Incumbent == l.Live, parent: -1, trial: t}
+			Updated: t.Updated, Evidence: EvidenceFrom(d), parent: -1, trial: current[t.Change()]}
+		if k.trial != nil {
+			k.Current, k.Closed = k.trial.Closed == "", k.trial.Closed
+		}
 		if n, ok := number[t.Incumbent]; ok {
 			k.parent = n
 		}

@@ -11,36 +11,32 @@ import (
 )
 
 // liveNow is the live text as recorded in the store. Installer.Record brings
-// the store up to date, which a command that only reads must not do. before
-// is the last known text: if it differs, the waiting challengers are still
-// against that.
-func (rd *Reader) liveNow(ctx context.Context, live *skill.Live) (l *Live, before string, err error) {
+// the store up to date, which a command that only reads must not do.
+func (rd *Reader) liveNow(ctx context.Context, live *skill.Live) (l *Live, err error) {
 	sha := live.Doc.Hash()
 	l = &Live{SHA: sha, Author: "you"}
 	versions, err := rd.Store.Versions(ctx, live.Name)
 	if err != nil {
-		return nil, "", err
-	}
-	if before, err = rd.lastInPlace(ctx, live); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	v := candidate.VersionIn(versions, sha)
 	if v != nil {
-		l = &Live{Version: v.N, SHA: sha, Author: v.Author, Proven: v.Proven, Note: v.Note, Recorded: true}
-		if before == "" {
-			before = sha
-		}
-		return l, before, nil
+		l = &Live{Version: v.N, SHA: sha, Author: v.Author, Proven: v.Proven, Note: v.Note, Recorded: true, since: v.Created}
+		return l, nil
 	}
 	if len(versions) == 0 { // evolve has not seen it yet
-		return l, sha, nil
+		return l, nil
+	}
+	before, err := rd.lastInPlace(ctx, live)
+	if err != nil {
+		return nil, err
 	}
 	if v = candidate.VersionIn(versions, before); v == nil {
 		before = release.NearestVersion(versions, live.Doc.Render())
 		v = candidate.VersionIn(versions, before)
 	}
 	l.Version, l.Note = v.N, fmt.Sprintf("edited by hand since v%d: the next run, night or harvest records it", v.N)
-	return l, before, nil
+	return l, nil
 }
 
 // lastInPlace is the last text that evolve knows of in the skill's home, ""

@@ -61,7 +61,7 @@ func runData(ctx context.Context, db *store.Store, run string) (*report.Data, er
 		}
 	}
 	if r.Challenger != "" {
-		rec, err := db.Journal(r.ID).Trial(ctx, r.Skill, r.Incumbent, r.Challenger)
+		rec, err := db.Journal(r.ID).Trial(ctx, r.Skill, r.Tried().Base, r.Tried().Challenger)
 		if err != nil {
 			return nil, fmt.Errorf("load report: %w", err)
 		}

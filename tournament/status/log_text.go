@@ -193,7 +193,10 @@ func (t *Trial) describe() string {
 	if t.Simulated {
 		s = append(s, "SIMULATED")
 	}
-	if !t.Current {
+	switch {
+	case t.Closed != "":
+		s = append(s, "closed: "+t.Closed)
+	case !t.Current:
 		s = append(s, "against an older text")
 	}
 	if t.Operator != "" {

@@ -52,8 +52,6 @@ func leftTo(k *sleep.Step) string {
 	switch {
 	case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
 		return fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill)
-	case k.Kind == sleep.Rebase && k.Stage == sleep.Skipped:
-		return k.Note
 	case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed), asksForLabels(k):
 		return k.Skill + ": " + k.Note
 	}

@@ -45,13 +45,13 @@ func (rd *Reader) dealtWith(ctx context.Context, n *sleep.Night, k *sleep.Step) 
 		last, err := rd.Store.LatestRun(ctx, k.Skill)
 		return k.Live != "" && k.Live != sha || last != nil && last.Started.After(n.Began), err
 	case proposes:
-		trial, back, err := rd.Release.WaitingTrial(ctx, live, sha)
+		trial, back, err := rd.Release.WaitingTrial(ctx, live)
 		if err != nil || trial == nil && back == nil { // of a night from before trials were kept
 			return k.Result.Incumbent != "" && k.Result.Incumbent != sha, err
 		}
 		return trial == nil || trial.Challenger != k.Result.Challenger || trial.Decision != pareto.Promote, nil
 	}
-	c, err := rd.Challenger(ctx, live, sha)
+	c, err := rd.Challenger(ctx, live)
 	if err != nil || c == nil || c.on == nil {
 		return true, err
 	}

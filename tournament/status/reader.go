@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -41,7 +38,6 @@ func (rd *Reader) FindRun(ctx context.Context, name string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		runs = slices.DeleteFunc(runs, func(r record.Run) bool { return strings.HasPrefix(r.ID, candidate.CarryingPrefix) }) // nothing was run
 		if len(runs) == 0 {
 			return "", problem.Inputf("`evolve demo` makes one without a key", "there is no run yet")
 		}

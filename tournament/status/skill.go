@@ -37,8 +37,7 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	if rd.Store == nil {
 		return s, nil
 	}
-	var before string
-	if s.Live, before, err = rd.liveNow(ctx, live); err != nil {
+	if s.Live, err = rd.liveNow(ctx, live); err != nil {
 		return nil, err
 	}
 	if at, ok, err := rd.Store.KernelConfirmed(ctx, e.Name, s.Kernel.SHA); err != nil {
@@ -57,7 +56,7 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	if n := known.cases[e.Name]; n != nil {
 		s.Cases = n
 	}
-	if s.Challenger, err = rd.Challenger(ctx, live, before); err != nil {
+	if s.Challenger, err = rd.Challenger(ctx, live); err != nil {
 		return nil, err
 	}
 	if c := s.Challenger; c != nil && c.on != nil && known.judged[e.Name] {
@@ -89,7 +88,11 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	if st := known.nights[e.Name]; st != nil {
 		s.Compared = st.ComparedOf(sha)
 	}
-	s.Waits, err = rd.waits(ctx, s, known, last)
+	closed, err := rd.closed(ctx, s, live, last)
+	if err != nil {
+		return nil, err
+	}
+	s.Waits, err = rd.waits(ctx, s, known, closed)
 	return s, err
 }
 
@@ -141,20 +144,12 @@ func (s *Skill) decisions(ctx context.Context, db *store.Store) error {
 	return nil
 }
 
-// Challenger returns the text that is proven or on trial against the live one, nil if
-// there is none. before is the text that the store knows as live: if the owner has edited
-// it since, the next command that writes carries its challenger over to the edit.
-func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live, before string) (*Challenger, error) {
-	on, back, err := rd.Release.WaitingTrial(ctx, skill, skill.Doc.Hash())
+// Challenger returns the change that is proven or on trial in the live text, nil if there
+// is none.
+func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live) (*Challenger, error) {
+	on, back, err := rd.Release.WaitingTrial(ctx, skill)
 	if err != nil {
 		return nil, err
-	}
-	edited := false
-	if on == nil && before != skill.Doc.Hash() {
-		if on, _, err = rd.Release.WaitingTrial(ctx, skill, before); err != nil {
-			return nil, err
-		}
-		edited = on != nil
 	}
 	if on == nil {
 		on = back
@@ -162,9 +157,20 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live, before stri
 	if on == nil {
 		return nil, nil
 	}
-	c := &Challenger{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated, Edited: edited}
+	c := &Challenger{SHA: on.Challenger, Run: on.Run, Decision: on.Decision, Simulated: on.Simulated, Edited: on.Incumbent != skill.Doc.Hash()}
+	if c.Edited {
+		if v, err := rd.Store.VersionBySHA(ctx, skill.Name, skill.Doc.Hash()); err == nil {
+			c.EditedAt = &v.Created
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+	}
 	if c.TakenBack = on == back; c.TakenBack {
-		v, err := rd.Store.VersionBySHA(ctx, skill.Name, c.SHA)
+		sha, err := release.HadItsChance(ctx, rd.Store, skill, on)
+		if err != nil {
+			return nil, err
+		}
+		v, err := rd.Store.VersionBySHA(ctx, skill.Name, sha)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return nil, err
 		} else if err == nil {
@@ -178,8 +184,8 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live, before stri
 	if err != nil {
 		return nil, err
 	}
-	if alone && !c.TakenBack && !edited {
-		if c.Lifetime, c.single, err = release.OverLifetime(ctx, rd.Store, on); err != nil {
+	if alone && !c.TakenBack {
+		if c.Lifetime, c.single, err = release.OverLifetime(ctx, rd.Store, &on.TrialRecord); err != nil {
 			return nil, err
 		}
 		command, against, err := rd.Release.Offer(ctx, skill, on)
@@ -188,8 +194,8 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live, before stri
 		}
 		c.Offer, c.Refused = command, against.String()
 	}
-	if !alone && !c.TakenBack && !edited {
-		c.on = on
+	if !alone && !c.TakenBack {
+		c.on = &on.TrialRecord
 	}
 	trial, err := on.Kept()
 	if err != nil {
@@ -293,8 +299,6 @@ func (s *Skill) next(harvested bool) string {
 		return fmt.Sprintf("`evolve --skill %s` searches for another text: v%d was rolled back", s.Skill, c.Version)
 	case c != nil && c.Unlabelled > 0:
 		return fmt.Sprintf("`evolve review %s`: %s", s.Skill, c.unlabelled())
-	case c != nil && c.Edited:
-		return fmt.Sprintf("`evolve --skill %s` carries the challenger over to your edit", s.Skill)
 	case c != nil && c.Simulated:
 		return fmt.Sprintf("`evolve --skill %s --agent …`: the evidence is simulated", s.Skill)
 	case c != nil && c.Refused != "":

@@ -92,6 +92,8 @@ type Live struct {
 	Proven   bool   `json:"proven"`
 	Note     string `json:"note,omitempty"`
 	Recorded bool   `json:"recorded"` // it is a version
+
+	since time.Time // zero if it is not Recorded
 }
 
 // Kernel is the part that never changes, and when its owner confirmed it.
@@ -124,9 +126,10 @@ type Challenger struct {
 	TakenBack bool `json:"taken_back"`
 	// Version is its number if it was rolled back, else 0.
 	Version int `json:"version,omitempty"`
-	// Edited: the live text was edited since, and the challenger was not yet
-	// carried over to the edit.
-	Edited bool `json:"edited"`
+	// Edited: its owner has edited the live text since it was made, and both arms of
+	// its trial have the edit since EditedAt, nil while no command has recorded it.
+	Edited   bool       `json:"edited"`
+	EditedAt *time.Time `json:"edited_at,omitempty"`
 	// Unlabelled counts the held-out cases that could continue its trial, but
 	// prove nothing before its owner has labelled more answers.
 	Unlabelled int `json:"unlabelled"`

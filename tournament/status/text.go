@@ -148,11 +148,18 @@ func (s *Skill) block(b *strings.Builder, w int) {
 	s.arrows(b, w)
 }
 
-// arrows writes the live version's results on another model, and what the
-// skill waits for.
+// arrows writes the live version's results on another model, since when its owner's edit is
+// part of a trial, and what the skill waits for.
 func (s *Skill) arrows(b *strings.Builder, w int) {
 	for _, c := range s.Compared {
 		b.WriteString(plain.Fit("  "+plain.Line(c.String()), w) + "\n")
+	}
+	if c := s.Challenger; c != nil && c.Edited && !c.TakenBack && c.Decision.IsOpen() {
+		edit := "your edit is in both arms of the trial from its next pair on"
+		if c.EditedAt != nil {
+			edit = c.EditedAt.Local().Format("your edit of Jan 2 is in both arms of the trial since then")
+		}
+		b.WriteString(plain.Fit("  "+edit, w) + "\n")
 	}
 	waits := s.Waits
 	if len(waits) == 0 && len(s.Approved) > 0 {
@@ -292,9 +299,6 @@ func (c *Challenger) String() string {
 		if c.EValue*c.Alpha >= 1 && len(c.Open) > 0 { // else it looks as if it were decided
 			s = fmt.Sprintf("e %.3g of %.3g, but %s beyond tolerance, %s", c.EValue, 1/c.Alpha, strings.Join(c.Open, " and "), plain.Counted(c.Cases, "case"))
 		}
-	}
-	if c.Edited {
-		s += ", before your edit"
 	}
 	if c.Simulated {
 		s += " (simulated)"

@@ -11,9 +11,11 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -24,7 +26,7 @@ type WaitKind string
 const (
 	waitAlarm    WaitKind = "alarm"    // real sessions say that the live version is worse
 	waitPromote  WaitKind = "promote"  // a challenger is proved
-	waitConflict WaitKind = "conflict" // an edit by hand met a challenger, which was dropped
+	waitConflict WaitKind = "conflict" // an edit by hand overlaps a change on trial
 	waitResume   WaitKind = "resume"   // a run was interrupted
 	waitApprove  WaitKind = "approve"  // the firewall holds a candidate
 	waitReview   WaitKind = "review"   // a trial waits for labels
@@ -49,9 +51,9 @@ func (s *Skill) urgency() int {
 	return slices.Index(waitKinds, s.Waits[0].Kind)
 }
 
-// waits lists what a skill on disk waits for. last is its newest run, nil for
-// none.
-func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *record.Run) ([]Wait, error) {
+// waits lists what a skill on disk waits for. closed is why its last trial is closed, "" if
+// it is not.
+func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, closed string) ([]Wait, error) {
 	out := []Wait{}
 	add := func(kind WaitKind, command, format string, args ...any) {
 		out = append(out, Wait{kind, fmt.Sprintf(format, args...), command})
@@ -78,10 +80,8 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, last *re
 	if t := s.Turn; t != nil && t.Beyond {
 		add(waitBudget, fmt.Sprintf("evolve sleep run --max-rollouts %d", t.Needs), "%s", t.Why)
 	}
-	if why, err := conflictOf(s, last); err != nil {
-		return nil, err
-	} else if why != "" {
-		add(waitConflict, "evolve --skill "+s.Skill, "%s", why)
+	if closed != "" {
+		add(waitConflict, "evolve --skill "+s.Skill, "%s", closed)
 	}
 	if s.Unfinished != nil && s.Unfinished.Resume != "" {
 		add(waitResume, s.Unfinished.Resume, "%s", s.Unfinished.Text)
@@ -122,28 +122,31 @@ func alarmOf(st *sleep.State, last *sleep.Night, s *Skill) string {
 	return ""
 }
 
-// conflictOf is why the last challenger did not survive the owner's last
-// edit, "" if one did, or something has been run since.
-func conflictOf(s *Skill, run *record.Run) (string, error) {
-	if s.Challenger != nil || run == nil || !strings.HasPrefix(run.ID, candidate.CarryingPrefix) || run.Incumbent != s.Live.SHA {
+// closed is why the owner's last edit closed the newest trial, "" if it did not, or
+// something has been run since.
+func (rd *Reader) closed(ctx context.Context, s *Skill, live *skill.Live, last *record.Run) (string, error) {
+	if s.Challenger != nil || last == nil || s.Live.Recorded && last.Started.After(s.Live.since) {
 		return "", nil
 	}
-	var r candidate.Carrying
-	if err := json.Unmarshal(run.Config, &r); err != nil {
-		return "", fmt.Errorf("read run %s: %w", run.ID, err)
+	trials, err := candidate.Trials(ctx, rd.Store, live)
+	if err != nil {
+		return "", err
 	}
-	if r.Outcome != candidate.Dropped || r.Reason == candidate.TakenByHand {
-		return "", nil
+	for i := range trials { // the newest first
+		t := &trials[i]
+		if t.Closed == "" || t.Closed == candidate.HasItAlready {
+			continue
+		}
+		if was, err := release.HadItsChance(ctx, rd.Store, live, t); err != nil || was != "" {
+			return "", err
+		}
+		why := t.Closed
+		if i := strings.Index(why, "both changed "); i >= 0 {
+			why = why[i:] // keep the line short
+		}
+		return fmt.Sprintf("%s: the trial of %.12s is closed", why, t.Challenger), nil
 	}
-	why := r.Reason
-	if i := strings.Index(why, "both changed "); i >= 0 {
-		why = why[i:] // keep the line short
-	}
-	who := "challenger"
-	if r.Approved {
-		who = "approved candidate"
-	}
-	return fmt.Sprintf("%s; %s %.12s was dropped", why, who, r.From), nil
+	return "", nil
 }
 
 // A Nights is what nights did and will do.

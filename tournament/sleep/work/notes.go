@@ -15,7 +15,7 @@ func (s *Worker) Tell(n *sleep.Night) {
 			s.Outbox.Leave(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", k.Result.Challenger, k.Skill)
 		case status.IsAlarm(&k):
 			s.Outbox.Leave(k.Skill, hook.Alarm, "%s", status.AlarmWords(&k))
-		case k.Kind == sleep.Rebase && k.Result == nil:
+		case k.Kind == sleep.Edited && k.Result == nil:
 			s.Outbox.Leave(k.Skill, hook.Edited, "%s", k.Note)
 		}
 	}

@@ -24,26 +24,20 @@ import (
 // none. One that was installed has been rolled back since, and one that its
 // owner rejected is withdrawn.
 func (s *Worker) proved(ctx context.Context, live *skill.Live, cases []eval.Case) (*sleep.Proof, error) {
-	trials, err := s.Store.Trials(ctx, live.Name)
+	trials, err := candidate.Trials(ctx, s.Store, live)
 	if err != nil {
 		return nil, err
 	}
-	sha := live.Doc.Hash()
 	var waits *sleep.Proof  // the first that only its owner can install
 	for i := range trials { // the newest first
 		t := &trials[i]
-		if t.Incumbent != sha || t.Decision != pareto.Promote || t.Simulated && !s.Demo {
-			continue
+		if t.With == nil || t.Decision != pareto.Promote || t.Simulated && !s.Demo || candidate.OnlyDeletes(live.Doc, t.With.Text) {
+			continue // what only deletes nights neither install nor try further
 		}
-		if over, err := release.HadItsChance(ctx, s.Store, live, t.Challenger); err != nil {
+		if was, err := release.HadItsChance(ctx, s.Store, live, t); err != nil {
 			return nil, err
-		} else if over {
+		} else if was != "" {
 			continue
-		}
-		if short, err := candidate.OnlyDeletesIn(ctx, s.Store, live, t); err != nil {
-			return nil, err
-		} else if short {
-			continue // nights neither install it nor try it further
 		}
 		p, err := s.proof(ctx, live, t, cases)
 		if err != nil || p.Result.Against == "" {
@@ -57,7 +51,7 @@ func (s *Worker) proved(ctx context.Context, live *skill.Live, cases []eval.Case
 }
 
 // proof is the evidence of a promotion, and the objections to installing it.
-func (s *Worker) proof(ctx context.Context, live *skill.Live, t *record.TrialRecord, cases []eval.Case) (*sleep.Proof, error) {
+func (s *Worker) proof(ctx context.Context, live *skill.Live, t *candidate.OnTrial, cases []eval.Case) (*sleep.Proof, error) {
 	d, err := t.Evidence()
 	if err != nil {
 		return nil, err
@@ -69,7 +63,7 @@ func (s *Worker) proof(ctx context.Context, live *skill.Live, t *record.TrialRec
 		return nil, err
 	}
 	r.Total = d.Total()
-	if err := s.weigh(ctx, live.Name, live.Doc, r); err != nil {
+	if err := s.weigh(ctx, live, t, r); err != nil {
 		return nil, err
 	}
 	run, err := s.Store.Run(ctx, t.Run)
@@ -99,12 +93,12 @@ func (s *Worker) proof(ctx context.Context, live *skill.Live, t *record.TrialRec
 	if err != nil {
 		return nil, err
 	}
-	held := *t // what its pairs close cannot go on
+	held := t.TrialRecord // what its pairs close cannot go on
 	if goes, err := held.Hold(st.Level(r.Incumbent, r.Challenger, r.Round)); err != nil || !goes {
 		return p, err
 	}
 	ordinary, _ := eval.SeparateTriggers(cases)
-	p.Fresh, _, p.Rollouts, err = s.fresh(ctx, t, cases, slices.DeleteFunc(ordinary, func(c eval.Case) bool { return c.Split != eval.Test }))
+	p.Fresh, _, p.Rollouts, err = s.fresh(ctx, &t.TrialRecord, cases, slices.DeleteFunc(ordinary, func(c eval.Case) bool { return c.Split != eval.Test }))
 	return p, err
 }
 
@@ -121,11 +115,14 @@ func (s *Worker) hold(ctx context.Context, t sleep.Task) (open bool, err error) 
 	if t.Part == sleep.Description {
 		evolves = skill.Description
 	}
-	trial, err := candidate.OpenTrial(ctx, s.Store, live, evolves)
+	on, err := candidate.OpenTrial(ctx, s.Store, live, evolves)
 	if err != nil {
 		return false, err
 	}
-	if trial == nil {
+	var trial *record.TrialRecord
+	if on != nil {
+		trial = &on.TrialRecord
+	} else {
 		cases, err := s.Store.Cases(ctx, t.Skill)
 		if err != nil {
 			return false, err

@@ -53,7 +53,7 @@ func (s *Worker) Parts() sleep.Parts {
 		return found, r, aboutTask(ctx, err)
 	}
 	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: look, Try: try, Install: install, Watch: watch, Rollback: s.rollback,
-		Compare: compare, Rebased: s.rebased, Spent: s.Spent}
+		Compare: compare, Edits: s.edits, Spent: s.Spent}
 }
 
 func (s *Worker) skills(context.Context) ([]string, error) {
@@ -120,6 +120,9 @@ func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err er
 		return o, err
 	}
 	o.Incumbent = live.Doc.Hash()
+	if o.Change, err = s.change(ctx, live); err != nil {
+		return o, err
+	}
 	trial, err := candidate.OpenTrial(ctx, s.Store, live, skill.Harness)
 	if err != nil {
 		return o, err
@@ -168,7 +171,7 @@ func cannotBeRead(err error) string {
 }
 
 // lookAtCases counts the cases to learn from and to try on.
-func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.Live, cases []eval.Case, trial *record.TrialRecord) (err error) {
+func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.Live, cases []eval.Case, trial *candidate.OnTrial) (err error) {
 	var test []eval.Case
 	ordinary, _ := eval.SeparateTriggers(cases)
 	for _, c := range ordinary {
@@ -185,11 +188,11 @@ func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.
 		}
 		return err
 	}
-	o.Challenger = trial.Challenger
+	o.Base, o.Challenger = trial.Incumbent, trial.Challenger
 	if o.Round, err = trial.Rounds(); err != nil {
 		return err
 	}
-	o.Fresh, o.Unproven, o.Rollouts, err = s.fresh(ctx, trial, cases, test)
+	o.Fresh, o.Unproven, o.Rollouts, err = s.fresh(ctx, &trial.TrialRecord, cases, test)
 	return err
 }
 
@@ -323,8 +326,8 @@ func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campai
 	if r.Report, err = s.Page(ctx, res.Run); err != nil {
 		return err
 	}
-	inc := c.Incumbent()
-	r.Incumbent, r.Simulated, r.Stopped = inc.SHA(), res.Simulated, out.BudgetStop
+	of := c.Stored().Tried()
+	r.Incumbent, r.Simulated, r.Stopped = of.Base, res.Simulated, out.BudgetStop
 	switch {
 	case out.Search != nil && out.Search.Cap != "" && res.Challenger == nil:
 		r.Stopped, r.StoppedBy = true, out.Search.Cap
@@ -336,10 +339,15 @@ func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campai
 		return nil
 	}
 	v := out.Verdict
-	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = res.Challenger.SHA, v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha
+	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = of.Challenger, v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha
 	r.Round, r.Restarted = v.Round, v.Restarted
 	r.Total = v.Total()
-	if err := s.weigh(ctx, res.Skill, inc.Doc, r); err != nil || r.Decision != pareto.Promote || r.Against != "" {
+	t, err := candidate.On(ctx, s.Store, c.Live, of)
+	if err != nil || t == nil || t.With == nil { // an edit while it ran: its owner installs it
+		r.Against = "you changed the live text while it ran"
+		return err
+	}
+	if err := s.weigh(ctx, c.Live, t, r); err != nil || r.Decision != pareto.Promote || r.Against != "" {
 		return err
 	}
 	// The owner's labels may complete measurements on the model before.
@@ -347,99 +355,33 @@ func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campai
 	return err
 }
 
-// weigh adds to a result the facts besides the evidence that the policy
+// weigh adds to the result of a trial the facts besides the evidence that the policy
 // decides on.
-func (s *Worker) weigh(ctx context.Context, name string, live *skill.Document, r *sleep.Result) (err error) {
-	if _, r.Kernel, err = s.Store.KernelConfirmed(ctx, name, live.KernelHash()); err != nil {
+func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTrial, r *sleep.Result) (err error) {
+	if _, r.Kernel, err = s.Store.KernelConfirmed(ctx, live.Name, live.Doc.KernelHash()); err != nil {
 		return err
 	}
-	cand, err := candidate.MadeBy(ctx, s.Store, name, r.Challenger)
+	next, err := skill.Stored(t.With.Text)
 	if err != nil {
 		return err
 	}
-	next, err := skill.Stored(cand.Text)
+	c, err := candidate.Of(ctx, s.Store, live.Name, t.Challenger)
 	if err != nil {
 		return err
 	}
-	c, err := candidate.Of(ctx, s.Store, name, r.Challenger)
-	if err != nil {
-		return err
-	}
-	if candidate.PartOf(cand.Operator) == skill.Description {
+	part := candidate.PartOf(t.With.Operator)
+	if part == skill.Description {
 		// It decides when the skill is offered, which its owner has confirmed.
 		r.Against = "it changes the description"
 	}
-	if candidate.OnlyDeletes(live, cand.Text) {
+	if candidate.OnlyDeletes(live.Doc, t.With.Text) {
 		r.Against = "it only lacks lines of the live text"
 	}
-	r.Flagged, err = candidate.FlaggedRules(live, next, candidate.PartOf(cand.Operator), c)
+	if r.Against == "" && t.Decision == pareto.Promote {
+		if r.Against, err = candidate.Creep(ctx, s.Store, live, t); err != nil {
+			return err
+		}
+	}
+	r.Flagged, err = candidate.FlaggedRules(live.Doc, next, part, c)
 	return err
-}
-
-// install installs what a run of this night proved; if it is in place
-// already, nothing happens.
-func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
-	live, err := s.Runner.Layout.Live(t.Skill)
-	if err != nil {
-		return "", aboutSkill(err)
-	}
-	if err := s.Runner.Installer(s.Store).Record(ctx, live); err != nil {
-		return "", err
-	}
-	in := s.Runner.Installer(s.Store)
-	if live.Doc.Hash() == r.Challenger {
-		return "installed", s.finish(ctx, in, live, store.OpPromote, release.Request{At: r.Challenger})
-	}
-	if live.Doc.Hash() != r.Incumbent {
-		return "", &sleep.Overtaken{Why: "you edited the live text meanwhile; the evidence is about another one"}
-	}
-	if _, ok, err := s.Store.KernelConfirmed(ctx, t.Skill, live.Doc.KernelHash()); err != nil {
-		return "", err
-	} else if !ok {
-		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
-	}
-	// Any next command continues a killed night.
-	if why, err := s.outdated(ctx, r.Challenger); err != nil {
-		return "", err
-	} else if why != "" {
-		return "", &sleep.Hopeless{Err: errors.New(why)}
-	}
-	run, err := s.Store.Run(ctx, t.Run)
-	if err != nil {
-		return "", err
-	}
-	v, err := candidate.Proved(ctx, s.Store, run, r.Incumbent, r.Challenger)
-	if err != nil {
-		return "", err
-	}
-	v.Simulated, v.Note, v.Created = r.Simulated, "installed by a night", s.Runner.Now().UTC()
-	plan, err := in.PlanProved(ctx, live, v, nil)
-	if err != nil {
-		return "", aboutFolder(t.Skill, err)
-	}
-	done, err := in.Apply(ctx, plan)
-	if err == nil {
-		done.Elsewhere(s.Runner.Say)
-		err = done.HomeRefusal()
-	}
-	if err != nil {
-		return "", aboutFolder(t.Skill, err)
-	}
-	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", done.Version.N, t.Skill), nil
-}
-
-// finish finishes an installation or a rollback of this night that was
-// interrupted. A place that its target refuses stays as it is, as without the
-// interruption.
-func (s *Worker) finish(ctx context.Context, in *release.Installer, live *skill.Live, op string, r release.Request) error {
-	plan, err := in.PlanRest(ctx, live, op, r)
-	if plan == nil || err != nil {
-		return err
-	}
-	done, err := in.Apply(ctx, plan)
-	if err != nil {
-		return aboutFolder(live.Name, err)
-	}
-	done.Elsewhere(s.Runner.Say)
-	return nil
 }

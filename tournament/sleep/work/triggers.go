@@ -72,11 +72,11 @@ func (s *Worker) triggers(ctx context.Context, live *skill.Live, cases []eval.Ca
 		t.Needs, err = s.needs(ctx, live, all, skill.Description)
 		return t, err
 	}
-	t.Challenger = trial.Challenger
+	t.Base, t.Challenger = trial.Incumbent, trial.Challenger
 	if t.Round, err = trial.Rounds(); err != nil {
 		return nil, err
 	}
-	t.Fresh, _, t.Rollouts, err = s.fresh(ctx, trial, cases, test)
+	t.Fresh, _, t.Rollouts, err = s.fresh(ctx, &trial.TrialRecord, cases, test)
 	return t, err
 }
 

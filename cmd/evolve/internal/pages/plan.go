@@ -43,18 +43,24 @@ func (p *Program) Queue(ctx context.Context) ([]serve.Waiting, error) {
 			if err != nil {
 				return nil, err
 			}
+			trials, err := candidate.Trials(ctx, r.Store, live)
+			if err != nil {
+				return nil, err
+			}
 			for _, k := range all {
-				w := serve.Waiting{Skill: e.Name, SHA: k.SHA, Standing: k.Standing(), Words: k.Words(), Acts: actsOn(k, live)}
+				w := serve.Waiting{Skill: e.Name, SHA: k.SHA, Standing: k.Standing(), Words: k.Words(), Acts: actsOn(k, trials)}
 				if w.Acts == nil {
 					continue
 				}
 				if k.Trial != nil && k.Trial.Simulated && slices.Contains(w.Acts, serve.Promote) {
 					w.Words += " (simulated)"
 				}
-				if _, err := r.Store.VersionBySHA(ctx, e.Name, k.SHA); errors.Is(err, store.ErrNotFound) {
-					out = append(out, w)
-				} else if err != nil { // a version was installed and is listed as one
+				versions, err := changes(ctx, r.Store, e.Name)
+				if err != nil {
 					return nil, err
+				}
+				if !versions[k.SHA] { // else it is listed as one
+					out = append(out, w)
 				}
 			}
 		}
@@ -65,13 +71,27 @@ func (p *Program) Queue(ctx context.Context) ([]serve.Waiting, error) {
 	})
 }
 
+// changes are the texts of a skill's versions, and the challengers whose change they have.
+func changes(ctx context.Context, db *store.Store, name string) (map[string]bool, error) {
+	versions, err := db.Versions(ctx, name)
+	out := map[string]bool{}
+	for i := range versions {
+		change, err := candidate.ChangeOf(ctx, db, &versions[i])
+		if err != nil {
+			return nil, err
+		}
+		out[versions[i].SHA], out[change] = true, true
+	}
+	return out, err
+}
+
 // actsOn are the owner's possible acts on a candidate, nil for none.
-func actsOn(k *candidate.Candidate, live *skill.Live) []serve.Act {
+func actsOn(k *candidate.Candidate, trials []candidate.OnTrial) []serve.Act {
 	switch k.Standing() {
 	case candidate.Quarantined:
 		return []serve.Act{serve.Approve, serve.Reject}
 	case candidate.Proven, candidate.Undecided:
-		if k.Trial != nil && k.Trial.Incumbent == live.Doc.Hash() {
+		if slices.ContainsFunc(trials, func(t candidate.OnTrial) bool { return t.With != nil && t.Change() == k.Trial.Change() }) {
 			return []serve.Act{serve.Promote, serve.Reject}
 		}
 	case candidate.Approved:
@@ -278,10 +298,10 @@ func (r *request) planPromotion(ctx context.Context, live *skill.Live, p *serve.
 		what, label = p.At, p.At
 	} else {
 		p.Unproven = plan.Unproven()
-		if p.Evidence, err = evidence(p.Evidence, plan.Trial); err != nil {
+		if p.Evidence, err = evidence(p.Evidence, &plan.Trial.TrialRecord); err != nil {
 			return nil, err
 		}
-		if over, _, err := release.OverLifetime(ctx, r.Store, plan.Trial); err != nil {
+		if over, _, err := release.OverLifetime(ctx, r.Store, &plan.Trial.TrialRecord); err != nil {
 			return nil, err
 		} else if over != "" {
 			p.Evidence = append(p.Evidence, serve.Fact{Name: "lifetime", Text: over})

@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/campaign"
@@ -59,9 +58,6 @@ func (p *Program) Runs(ctx context.Context) ([]serve.Run, error) {
 			return nil, err
 		}
 		for i := range all {
-			if strings.HasPrefix(all[i].ID, candidate.CarryingPrefix) { // nothing was run
-				continue
-			}
 			if len(out) == shownRuns {
 				break
 			}

@@ -34,9 +34,8 @@ func unfolded(page string) string { return foldedAt.ReplaceAllString(page, " ") 
 
 var foldedAt = regexp.MustCompile(`\n {9,}`)
 
-// A challenger that a night dropped because of an edit is named once, with
-// the reason, in what the owner reads in the morning.
-func TestNightTellsOfDroppedChallengers(t *testing.T) {
+// A trial that an edit closed is named once by the night, with the reason, in what the owner reads in the morning.
+func TestNightTellsOfClosedTrials(t *testing.T) {
 	const reason = `your edit and the challenger both changed section "tables > Columns"`
 	o := newDesk(t)
 	was := o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, with its unit."), "reflect", pareto.Undecided)
@@ -44,7 +43,7 @@ func TestNightTellsOfDroppedChallengers(t *testing.T) {
 	out, errs := o.night()
 	line := ""
 	for l := range strings.Lines(out) {
-		if strings.HasPrefix(l, "  tables  re-base  done") {
+		if strings.HasPrefix(l, "  tables  edit  done") {
 			line += l
 		}
 	}
@@ -55,7 +54,7 @@ func TestNightTellsOfDroppedChallengers(t *testing.T) {
 	if err != nil || len(nights) != 1 || nights[0].Ended.IsZero() {
 		t.Fatalf("%v, %v", nights, err)
 	}
-	if k := nights[0].Steps[len(nights[0].Steps)-1]; k.Kind != sleep.Rebase || k.Skill != "tables" || !strings.Contains(k.Note, reason) {
+	if k := nights[0].Steps[len(nights[0].Steps)-1]; k.Kind != sleep.Edited || k.Skill != "tables" || !strings.Contains(k.Note, reason) {
 		t.Errorf("what is kept of it: %+v", k)
 	}
 	page := strings.TrimSpace(out[strings.Index(out, "  report ")+len("  report "):])
@@ -74,7 +73,7 @@ func TestNightTellsOfDroppedChallengers(t *testing.T) {
 	var r status.Night
 	o.check(json.Unmarshal([]byte(out), &r))
 	for _, k := range r.Steps {
-		if k.Kind == sleep.Rebase {
+		if k.Kind == sleep.Edited {
 			t.Errorf("it is told again: %+v", k)
 		}
 	}
@@ -84,14 +83,13 @@ func TestNightTellsOfDroppedChallengers(t *testing.T) {
 	}
 }
 
-// One that follows the edit is reported too, without a note; one that the
-// firewall flagged waits.
-func TestNightTellsOfReBasedChallengers(t *testing.T) {
+// One that goes on is reported too, without a note.
+func TestNightTellsOfEdits(t *testing.T) {
 	o := newDesk(t)
 	o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, with its unit."), "reflect", pareto.Undecided)
 	o.write(swap(tablesText, "Markdown", "HTML"))
 	out, errs := o.night()
-	if !strings.Contains(out, "  tables  re-base  done") || !strings.Contains(out, "its trial starts again") {
+	if !strings.Contains(out, "  tables  edit  done") || !strings.Contains(out, "goes on: your edit is in both arms") {
 		t.Errorf("the night says:\n%s%s", out, errs)
 	}
 	home, err := o.a.home()

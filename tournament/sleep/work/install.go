@@ -1,0 +1,99 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/sleep"
+)
+
+// change is the challenger whose change the live text has, its own SHA-256 if it is no
+// version of such a change.
+func (s *Worker) change(ctx context.Context, live *skill.Live) (string, error) {
+	v, err := s.Store.VersionBySHA(ctx, live.Name, live.Doc.Hash())
+	if errors.Is(err, store.ErrNotFound) {
+		return live.Doc.Hash(), nil
+	} else if err != nil {
+		return "", err
+	}
+	return candidate.ChangeOf(ctx, s.Store, v)
+}
+
+// install installs what a run of this night proved; if it is in place
+// already, nothing happens.
+func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
+	live, err := s.Runner.Layout.Live(t.Skill)
+	if err != nil {
+		return "", aboutSkill(err)
+	}
+	if err := s.Runner.Installer(s.Store).Record(ctx, live); err != nil {
+		return "", err
+	}
+	in := s.Runner.Installer(s.Store)
+	if change, err := s.change(ctx, live); err != nil {
+		return "", err
+	} else if change == r.Challenger {
+		return "installed", s.finish(ctx, in, live, store.OpPromote, release.Request{At: live.Doc.Hash()})
+	}
+	if on, err := candidate.On(ctx, s.Store, live, record.Change{Base: r.Incumbent, Challenger: r.Challenger}); err != nil {
+		return "", err
+	} else if on == nil || on.Closed != "" {
+		return "", &sleep.Overtaken{Why: "you changed the live text meanwhile, and the change cannot be made to it any more"}
+	}
+	if _, ok, err := s.Store.KernelConfirmed(ctx, t.Skill, live.Doc.KernelHash()); err != nil {
+		return "", err
+	} else if !ok {
+		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
+	}
+	// Any next command continues a killed night.
+	if why, err := s.outdated(ctx, r.Challenger); err != nil {
+		return "", err
+	} else if why != "" {
+		return "", &sleep.Hopeless{Err: errors.New(why)}
+	}
+	run, err := s.Store.Run(ctx, t.Run)
+	if err != nil {
+		return "", err
+	}
+	v, err := in.Proved(ctx, live, run)
+	if err != nil {
+		return "", aboutFolder(t.Skill, err)
+	}
+	v.Simulated, v.Note = r.Simulated, strings.TrimSuffix("installed by a night; "+v.Note, "; ")
+	plan, err := in.PlanProved(ctx, live, v, nil)
+	if err != nil {
+		return "", aboutFolder(t.Skill, err)
+	}
+	done, err := in.Apply(ctx, plan)
+	if err == nil {
+		done.Elsewhere(s.Runner.Say)
+		err = done.HomeRefusal()
+	}
+	if err != nil {
+		return "", aboutFolder(t.Skill, err)
+	}
+	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", done.Version.N, t.Skill), nil
+}
+
+// finish finishes an installation or a rollback of this night that was
+// interrupted. A place that its target refuses stays as it is, as without the
+// interruption.
+func (s *Worker) finish(ctx context.Context, in *release.Installer, live *skill.Live, op string, r release.Request) error {
+	plan, err := in.PlanRest(ctx, live, op, r)
+	if plan == nil || err != nil {
+		return err
+	}
+	done, err := in.Apply(ctx, plan)
+	if err != nil {
+		return aboutFolder(live.Name, err)
+	}
+	done.Elsewhere(s.Runner.Say)
+	return nil
+}
