@@ -64,7 +64,7 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 		return nil, err
 	}
 	v := res.Verdict
-	v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = pareto.Finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
+	v.Decision, v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = d.Verdict, pareto.Finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
 	with := waits.Trial.With
 	doc, err := skill.Parse(with.Text, live.Options())
 	if err != nil {
