@@ -284,3 +284,21 @@ func TestClosedTrialIsASeed(t *testing.T) {
 	o.check(o.db.Journal("r").SaveRun(t.Context(), &record.Run{ID: "r", Skill: "tables", Status: record.Finished, Incumbent: live.Doc.Hash(), Config: config, Started: time.Now()}))
 	seeds(false)
 }
+
+// What its owner had in place and took out again is offered to no later search.
+func TestWhatWasTakenOutIsNoSeed(t *testing.T) {
+	theirs := swap(tablesText, "Name every column.", "Name every column, with its unit.")
+	o := newDesk(t)
+	o.challenger(o.base, theirs, "reflect", pareto.Undecided)
+	o.write(theirs)
+	o.look()
+	o.write(swap(tablesText, "Markdown", "HTML"))
+	if said := o.look(); !strings.Contains(said, "took it out again") || strings.Contains(said, "the next search begins") {
+		t.Errorf("said %q", said)
+	}
+	live, err := o.a.layout().Live("tables")
+	o.check(err)
+	if got, _, _, err := candidate.Seeds(t.Context(), o.db, live, skill.Harness); err != nil || len(got) != 0 {
+		t.Errorf("a search begins with %v, %v", got, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/splits"
@@ -43,7 +44,7 @@ func (g *Ingester) Split(ctx context.Context, name string, onTrial bool) error {
 }
 
 // SplitState reads what splits depend on, but for whether a challenger is on trial. A
-// trial is over once it is decided, or if its incumbent is not the live text.
+// trial is over once it is decided, or if the live text is no edit of its incumbent.
 func SplitState(ctx context.Context, db *store.Store, layout *skill.Layout, name string) (st splits.State, err error) {
 	if st.Read, err = lastRead(ctx, db, name); err != nil {
 		return st, err
@@ -62,9 +63,15 @@ func SplitState(ctx context.Context, db *store.Store, layout *skill.Layout, name
 	if err != nil && !errors.As(err, &unknown) && !errors.As(err, &broken) {
 		return st, err
 	}
+	var same map[string]bool
+	if live != nil {
+		if same, err = edits(ctx, db, live); err != nil {
+			return st, err
+		}
+	}
 	open := map[string]bool{} // by challenger
 	for _, t := range trials {
-		if t.Decision.IsOpen() && (live == nil || t.Incumbent == live.Doc.Hash()) {
+		if t.Decision.IsOpen() && (live == nil || same[t.Incumbent]) {
 			open[t.Challenger] = true
 		}
 	}
@@ -73,6 +80,26 @@ func SplitState(ctx context.Context, db *store.Store, layout *skill.Layout, name
 		st.Heard[id] = !open[who]
 	}
 	return st, nil
+}
+
+// edits are the texts of which the live one is an edit of its owner's: a trial of a change
+// to any of them may go on.
+func edits(ctx context.Context, db *store.Store, live *skill.Live) (map[string]bool, error) {
+	versions, err := db.Versions(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	sha, was := live.Doc.Hash(), ""
+	if !slices.ContainsFunc(versions, func(v record.Version) bool { return v.SHA == sha }) { // not recorded yet
+		home, err := live.Home()
+		if err != nil {
+			return nil, err
+		}
+		if was, err = db.Installed(ctx, live.Name, home); err != nil {
+			return nil, err
+		}
+	}
+	return record.EditsOf(versions, sha, was), nil
 }
 
 // Waiting reports, a line each, what the next search of a skill waits for, and what waits

@@ -1,9 +1,11 @@
 package ingest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"testing"
 	"time"
 
@@ -21,6 +23,10 @@ func TestSplitsFollowSearchAndTrial(t *testing.T) {
 	for _, verdict := range []pareto.Verdict{pareto.Undecided, pareto.Promising, pareto.Reject, pareto.Promote} {
 		t.Run(string(verdict), func(t *testing.T) {
 			ctx, g := t.Context(), person(t)
+			g.Layout.ClaudeHome = t.TempDir() // its text is edited below
+			if err := os.CopyFS(g.Layout.ClaudeHome, os.DirFS(home)); err != nil {
+				t.Fatal(err)
+			}
 			var cases []eval.Case
 			for n := range 30 {
 				cases = append(cases, eval.Case{ID: fmt.Sprintf("c%02d", n), Skill: "dataviz", Prompt: fmt.Sprint("plot number ", n), Checks: []eval.Check{{Type: eval.Contains, Value: "x"}},
@@ -86,6 +92,24 @@ func TestSplitsFollowSearchAndTrial(t *testing.T) {
 			for range 2 {
 				if n := counts(); !maps.Equal(n, want) || lack() != waits {
 					t.Errorf("%v, and the next search waits for %q; want %v and %q", n, lack(), want, waits)
+				}
+			}
+			// Its owner's edit is in both arms of a trial, which goes on; another text of evolve's
+			// ends it.
+			moved := map[eval.Split]int{eval.Train: 20, eval.Val: 6, eval.Test: 4}
+			text := live.Doc.Render()
+			_, err = g.Store.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: skill.HashText(text), Text: text, Author: "you", Created: time.Unix(500, 0)})
+			check(err)
+			for i, step := range []struct {
+				author string
+				want   map[eval.Split]int
+			}{{"you", want}, {"evolve", moved}} {
+				edited := append(bytes.Clone(text), "\nBy "+step.author+".\n"...)
+				check(os.WriteFile(live.Path, edited, 0o600))
+				_, err = g.Store.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: skill.HashText(edited), Parent: skill.HashText(text), Text: edited, Author: step.author, Created: time.Unix(int64(3000+i), 0)})
+				check(err)
+				if n := counts(); !maps.Equal(n, step.want) {
+					t.Errorf("live by %s: %v, want %v", step.author, n, step.want)
 				}
 			}
 		})

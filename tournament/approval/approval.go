@@ -135,6 +135,18 @@ func named(ctx context.Context, db *store.Store, live *skill.Live, at string, wo
 	if err != nil && !errors.As(err, &none) {
 		return nil, err
 	}
+	if err == nil { // a change on trial is known by the text that it makes of the live one, too
+		trials, err := candidate.Trials(ctx, db, live)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range trials {
+			if t.With != nil && t.With.SHA == sha {
+				sha = t.Challenger
+				break
+			}
+		}
+	}
 	for _, c := range all {
 		switch {
 		case err != nil || c.SHA != sha:

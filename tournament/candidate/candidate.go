@@ -208,7 +208,9 @@ func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves strin
 	}
 	closed, by := map[string]string{}, map[string]*Candidate{}
 	for i := range trials {
-		closed[trials[i].Challenger] = trials[i].Closed
+		if !trials[i].Settled {
+			closed[trials[i].Challenger] = trials[i].Closed
+		}
 	}
 	for _, c := range all {
 		if closed[c.SHA] != "" && c.TriedIn == "" {
@@ -228,7 +230,7 @@ func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves strin
 			continue
 		case standing == Approved:
 			who = "approved candidate"
-		case closed[c.SHA] == "" || closed[c.SHA] == HasItAlready:
+		case closed[c.SHA] == "":
 			continue
 		}
 		seed, why, err := Seed(ctx, db, live, c.SHA)

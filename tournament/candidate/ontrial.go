@@ -36,6 +36,8 @@ type OnTrial struct {
 	// Closed is why the change cannot be made to the live text, "" if it can. It is a
 	// function of the texts: if the owner takes the edit back, the trial continues.
 	Closed string
+	// Settled: what closed it speaks against the change itself, which is tried no more.
+	Settled bool
 }
 
 // IsOpen reports whether the trial can go on.
@@ -62,7 +64,7 @@ func Trials(ctx context.Context, db *store.Store, live *skill.Live) ([]OnTrial, 
 			return nil, err
 		}
 	}
-	same := editsOf(versions, sha, was)
+	same := record.EditsOf(versions, sha, was)
 	var out []OnTrial
 	for _, t := range all {
 		if !same[t.Incumbent] {
@@ -83,9 +85,10 @@ func Trials(ctx context.Context, db *store.Store, live *skill.Live) ([]OnTrial, 
 		}
 		if k.With != nil && t.Incumbent != sha {
 			if k.Closed = known(k.With.SHA, sha, t.Challenger, all, versions); k.Closed != "" {
-				k.With = nil
+				k.With, k.Settled = nil, true
 			}
 		}
+		k.Settled = k.Settled || k.Closed == HasItAlready
 		out = append(out, k)
 	}
 	return out, nil
@@ -117,24 +120,6 @@ func known(with, live, challenger string, all []record.TrialRecord, versions []r
 		return "you had its change in place, and took it out again"
 	}
 	return ""
-}
-
-// editsOf are the texts that differ from sha by their owner's edits alone, sha and was
-// among them.
-func editsOf(versions []record.Version, sha, was string) map[string]bool {
-	out := map[string]bool{sha: true}
-	if was != "" {
-		out[was] = true
-	}
-	for grown := true; grown; {
-		grown = false
-		for _, v := range versions {
-			if v.Author != "evolve" && v.Parent != "" && out[v.SHA] != out[v.Parent] {
-				out[v.SHA], out[v.Parent], grown = true, true, true
-			}
-		}
-	}
-	return out
 }
 
 // Apply makes the change from base to challenger in the live text, and checks the result

@@ -29,7 +29,11 @@ func Compares(c *eval.Case) bool {
 func (m *measured) compare(ctx context.Context) (pending, err error) {
 	for i := range m.cases {
 		s := &m.cases[i]
-		if m.gate.Compare == nil || !Compares(s.kase) || len(s.both[0]) == 0 {
+		if m.gate.Compare == nil || !Compares(s.kase) {
+			continue
+		}
+		if len(s.both[0]) == 0 { // nothing to ask: what did not come loses
+			s.score = &comparison{}
 			continue
 		}
 		score, ok, err := m.gate.Compare(ctx, s.kase, s.both[0], s.both[1])

@@ -51,6 +51,7 @@ func TestMeasuredQuality(t *testing.T) {
 		{"imported: nothing counts less", "imported", []*eval.Rollout{roll(1, 0)}, []*eval.Rollout{roll(0, 1)}, nil, nil, 0.5, 0, true},
 		{"one that did not come loses", "accepted", []*eval.Rollout{roll(1, 1)}, []*eval.Rollout{roll(1, 1)}, []*eval.Rollout{roll(1, 1)}, yes, 0.125 - 1, -0.75, true},
 		{"unless the other failed", "accepted", []*eval.Rollout{roll(1, 1)}, []*eval.Rollout{roll(1, 1)}, []*eval.Rollout{failed}, yes, 0.125, 0, true},
+		{"nor did any", "accepted", nil, nil, []*eval.Rollout{roll(1, 1), roll(0, 1)}, &comparison{}, -2, -1.5, true},
 		{"no word of the judge", "accepted", []*eval.Rollout{roll(1, 1)}, []*eval.Rollout{roll(1, 1)}, nil, &comparison{}, 0, 0, false},
 	} {
 		k := &eval.Case{Checks: []eval.Check{judge, check}}
@@ -115,6 +116,21 @@ func TestGateComparesBlind(t *testing.T) {
 	}
 	if v := try(waited, "r2", trusted, 1); v.EValue != want.EValue || v.Cases != want.Cases {
 		t.Errorf("after it waited e = %g on %d, want %g on %d", v.EValue, v.Cases, want.EValue, want.Cases)
+	}
+}
+
+// TestNothingToCompare: where no answer of the challenger came, nobody is asked.
+func TestNothingToCompare(t *testing.T) {
+	k := &mined(heldOut(1), func(int) bool { return false })[0]
+	m := &measured{cases: []sides{{kase: k, lost: []*eval.Rollout{{Status: eval.Done, Quality: 0.4, Checks: []eval.CheckResult{{Type: eval.Judge, Score: 0.4, Weight: 1}}}}}},
+		gate: &Gate{Compare: func(context.Context, *eval.Case, []*eval.Rollout, []*eval.Rollout) (float64, bool, error) {
+			return 0, false, errors.New("asked")
+		}}}
+	if _, err := m.compare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if sum, checked, known := m.cases[0].quality(); sum != -1 || checked != 0 || !known {
+		t.Errorf("%g, %g, %v; want a whole loss", sum, checked, known)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
@@ -31,8 +30,8 @@ func (k *Comparer) Calibrate(ctx context.Context, name string, cases []eval.Case
 	if err != nil {
 		return record.Calibration{}, err
 	}
-	// Of an older evolve it is about grades of single answers, the incumbent's for the most.
-	if old != nil && strings.HasPrefix(old.Judge, blind) {
+	// Of another judge, or an older evolve's grades of single answers, it tells nothing.
+	if old != nil && old.Judge == k.Judge {
 		return *old, nil
 	}
 	c, err := k.measure(ctx, name, cases)

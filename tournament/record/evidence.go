@@ -29,6 +29,16 @@ func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 	return begun(st.Trial), nil
 }
 
+// Model is what its pairs were measured on, as far as it is known. The zero Model is of a
+// trial that an older evolve began.
+func (t *TrialRecord) Model() (Model, error) {
+	st, err := t.read()
+	if err != nil {
+		return Model{}, err
+	}
+	return st.On, nil
+}
+
 // Fresh counts the held-out cases that the trial can continue with: their
 // clusters are not part of it yet, and no case of them was spent on another
 // challenger. spent is Journal.SpentCases.

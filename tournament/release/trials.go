@@ -90,7 +90,7 @@ func editWords(ctx context.Context, db *store.Store, live *skill.Live, t *candid
 	case t.Closed != "":
 		seed, _, err := candidate.Seed(ctx, db, live, t.Challenger)
 		words := fmt.Sprintf("the trial of %s is closed: %s; `evolve diff %s@%.12s live` shows both", who, t.Closed, live.Name, t.Challenger)
-		if seed != nil {
+		if seed != nil && !t.Settled {
 			words += "; the next search begins with what is left of it"
 		}
 		return words, err

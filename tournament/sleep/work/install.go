@@ -53,7 +53,7 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
 	}
 	// Any next command continues a killed night.
-	if why, err := s.outdated(ctx, r.Challenger); err != nil {
+	if why, err := s.outdated(ctx, t.Skill, r.Challenger); err != nil {
 		return "", err
 	} else if why != "" {
 		return "", &sleep.Hopeless{Err: errors.New(why)}

@@ -60,11 +60,29 @@ func (s *Worker) Close() {
 }
 
 // outdated reports that a challenger was proved on another model than
-// tonight's, "" if it was not, or that is not known.
-func (s *Worker) outdated(ctx context.Context, challenger string) (string, error) {
+// tonight's, "" if it was not, or that is not known. The trial knows its model: what ran
+// may have been other texts, with their owner's edits.
+func (s *Worker) outdated(ctx context.Context, name, challenger string) (string, error) {
 	on, err := candidate.ProvedOn(ctx, s.Store, challenger)
 	if err != nil {
 		return "", err
+	}
+	trials, err := s.Store.Trials(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	for i := range trials { // the latest first
+		if trials[i].Challenger != challenger {
+			continue
+		}
+		known, err := trials[i].Model()
+		if err != nil {
+			return "", err
+		}
+		if known.Agent != "" {
+			on = known
+		}
+		break
 	}
 	if now := s.model(ctx); now.DriftedFrom(on) {
 		return fmt.Sprintf("it was proved on %v, and the agent is %v now", on, now), nil

@@ -79,7 +79,7 @@ func (s *Worker) proof(ctx context.Context, live *skill.Live, t *candidate.OnTri
 		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
 	}
 	r.Unboxed = s.UsesTools(f.Agent) && f.Sandbox == agent.SandboxNone // with a sandbox that does not work nothing is run
-	why, err := s.outdated(ctx, t.Challenger)
+	why, err := s.outdated(ctx, t.Skill, t.Challenger)
 	if err != nil {
 		return nil, err
 	}

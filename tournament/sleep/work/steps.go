@@ -351,7 +351,7 @@ func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campai
 		return err
 	}
 	// The owner's labels may complete measurements on the model before.
-	r.Against, err = s.outdated(ctx, r.Challenger)
+	r.Against, err = s.outdated(ctx, c.Live.Name, r.Challenger)
 	return err
 }
 
