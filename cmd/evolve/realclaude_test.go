@@ -138,7 +138,7 @@ func TestRealClaude(t *testing.T) {
 
 	args := []string{"--claude-home", claude}
 	code, out, errs := runHere(t, home, append(args, "--skill", "dataviz", "--model", "claude-sonnet-5", "--json",
-		"--objectives", "quality,retries", "--max-rollouts", "90", "--sandbox", sandbox, "--concurrency", "2")...)
+		"--objectives", "quality,retries", "--max-rollouts", "140", "--sandbox", sandbox, "--concurrency", "2")...)
 	t.Logf("stderr:\n%s", errs)
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
