@@ -19,7 +19,7 @@ type Steps struct {
 // together is how many times the cost and the latency all steps may take together.
 const together = 1.5
 
-// points is how finely a used margin is told.
+// points is the step to which a used margin is rounded up: one point of quality.
 const points = 0.01
 
 // Add counts a promotion.

@@ -123,8 +123,8 @@ func (t *Trial) better(o Objective) bool { return reached(&t.evidence[o].better,
 // Measured reports whether any pair has a value of the objective.
 func (t *Trial) Measured(o Objective) bool { return t.evidence[o].n > 0 }
 
-// floorUSD is a difference in cost that nobody would call worse, a request: about
-// 300 tokens.
+// floorUSD is the smallest difference in cost, in dollars a request, that counts as worse:
+// the price of about 300 tokens.
 const floorUSD = 0.001
 
 // shownBeyond reports whether latency, cost or retries are shown to be beyond

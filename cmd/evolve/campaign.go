@@ -56,7 +56,7 @@ func prepareRun(ctx context.Context, a *global, f *runFlags) (*campaign.Campaign
 }
 
 // approveSpending asks on a terminal before it spends more than over, or beyond a default
-// cap, unless --yes is given. Without a terminal nobody allows more than a default cap.
+// cap, unless --yes is given. Without a terminal it refuses what is beyond a default cap.
 func approveSpending(a *global, yes bool, over float64, usd *float64, beyond *campaign.BeyondError, question, spent, hint string) error {
 	ask, amount := usd != nil && *usd > confirmOver(a, over), ""
 	if ask {

@@ -23,8 +23,8 @@ var blindPrompt = sync.OnceValue(func() *template.Template {
 var BlindVersion = shortHash(blindText)
 
 // A Comparison is two answers to one request in the order in which a judge is shown
-// them. It is told neither whose they are nor what was answered before: an answer on
-// record is the incumbent's as a rule, and as a measure it would favour the incumbent.
+// them. The judge is not told which text gave which answer. It is not shown the recorded
+// answer either: the incumbent gave that as a rule, so it would favour the incumbent.
 type Comparison struct {
 	Request string // with the conversation before it
 	Files   string // those that came with it

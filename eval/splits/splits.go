@@ -19,9 +19,9 @@ var quotas = []struct {
 	percent int
 }{{eval.Train, 40}, {eval.Val, 30}, {eval.Test, 30}}
 
-// A search begins at so many cases that no search before it has read. A trial then gets
-// up to trialCases fresh ones before the next search gets any: a gain of 30 points takes
-// about 25 to 38, and a smaller one continues with what comes.
+// A search waits for SearchTrain and SearchVal cases that no earlier search has read. Its
+// trial then gets up to trialCases fresh ones before the next search gets any: to prove a
+// gain of 30 points takes about 25 to 38. A smaller gain waits for later cases.
 const (
 	SearchTrain = 12
 	SearchVal   = 6

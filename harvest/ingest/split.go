@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/splits"
@@ -65,7 +64,7 @@ func SplitState(ctx context.Context, db *store.Store, layout *skill.Layout, name
 	}
 	var same map[string]bool
 	if live != nil {
-		if same, err = edits(ctx, db, live); err != nil {
+		if same, err = record.Edits(ctx, db, name, live.Doc.Hash(), live.Home); err != nil {
 			return st, err
 		}
 	}
@@ -80,26 +79,6 @@ func SplitState(ctx context.Context, db *store.Store, layout *skill.Layout, name
 		st.Heard[id] = !open[who]
 	}
 	return st, nil
-}
-
-// edits are the texts of which the live one is an edit of its owner's: a trial of a change
-// to any of them may go on.
-func edits(ctx context.Context, db *store.Store, live *skill.Live) (map[string]bool, error) {
-	versions, err := db.Versions(ctx, live.Name)
-	if err != nil {
-		return nil, err
-	}
-	sha, was := live.Doc.Hash(), ""
-	if !slices.ContainsFunc(versions, func(v record.Version) bool { return v.SHA == sha }) { // not recorded yet
-		home, err := live.Home()
-		if err != nil {
-			return nil, err
-		}
-		if was, err = db.Installed(ctx, live.Name, home); err != nil {
-			return nil, err
-		}
-	}
-	return record.EditsOf(versions, sha, was), nil
 }
 
 // Waiting reports, a line each, what the next search of a skill waits for, and what waits
@@ -125,7 +104,7 @@ func (g *Ingester) Waiting(ctx context.Context, name string) (string, error) {
 }
 
 // lastRead are the train and validation cases of the last search that came to its end or
-// to a challenger. One that was stopped goes on with its cases, or is begun again.
+// to a challenger. A search that was stopped before has read nothing.
 func lastRead(ctx context.Context, db *store.Store, name string) (map[string]bool, error) {
 	runs, err := db.Runs(ctx, name)
 	if err != nil {

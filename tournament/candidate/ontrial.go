@@ -54,17 +54,10 @@ func Trials(ctx context.Context, db *store.Store, live *skill.Live) ([]OnTrial, 
 		return nil, err
 	}
 	sha := live.Doc.Hash()
-	was := ""
-	if VersionIn(versions, sha) == nil { // an edit that is not recorded yet
-		home, err := live.Home()
-		if err != nil {
-			return nil, err
-		}
-		if was, err = db.Installed(ctx, live.Name, home); err != nil {
-			return nil, err
-		}
+	same, err := record.Edits(ctx, db, live.Name, sha, live.Home)
+	if err != nil {
+		return nil, err
 	}
-	same := record.EditsOf(versions, sha, was)
 	var out []OnTrial
 	for _, t := range all {
 		if !same[t.Incumbent] {
