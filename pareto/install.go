@@ -1,0 +1,80 @@
+package pareto
+
+import (
+	"math"
+	"time"
+)
+
+// A TrialInstall is a challenger that is in place while its trial goes on: at its owner's
+// word, or because a night found it promising enough (NightTries).
+type TrialInstall struct {
+	ByNight bool
+	Begun   time.Time
+	// Heard is when the trial last got a pair, the zero time if it got none since Begun.
+	Heard time.Time
+}
+
+// What an owner's trial install may take until its trial has decided, and how long one of
+// a night's may go without a new pair.
+const (
+	undecidedWeeks = 8
+	silentWeeks    = 6
+	week           = 7 * 24 * time.Hour
+)
+
+// NightTries is the e-value of quality from which a night may put the challenger of a
+// skill's n-th trial in place, n from 1: 4, 12, 24, 40 … The sum of their reciprocals is
+// 1/2, so of all trials of a skill that are no better, any is ever put in place with
+// probability at most 1/2.
+func NightTries(n int) float64 {
+	k := float64(max(n, 1))
+	return promising * k * (k + 1) / 2
+}
+
+// Now is the present e-value that quality is better, and the one that it is worse.
+func (t *Trial) Now() (better, worse float64) {
+	e := &t.evidence[Quality]
+	return e.better.E(), e.worse.E()
+}
+
+// A Removal is why a trial install is taken back.
+type Removal string
+
+// The reasons.
+const (
+	Stays      Removal = ""                           // it is not
+	ShownWorse Removal = "shown worse"                // the reverse e-value reached 4
+	Lost       Removal = "rejected"                   // its trial ended so, or it was dropped
+	NoEvidence Removal = "e fell below 1"             // of a night's
+	StillOpen  Removal = "8 undecided weeks"          // of an owner's
+	NoPairs    Removal = "6 weeks without a new pair" // of a night's
+)
+
+// TakeBack reports whether, and why, a trial install ends by now. A promotion ends it, too:
+// the text stays.
+func (t *Trial) TakeBack(in TrialInstall, now time.Time) Removal {
+	better, worse := t.Now()
+	last := in.Begun
+	if in.Heard.After(last) {
+		last = in.Heard
+	}
+	switch {
+	case t.verdict == Promote:
+		return Stays
+	case t.verdict == Reject:
+		return Lost
+	case worse >= promising:
+		return ShownWorse
+	case in.ByNight && better < 1-1e-9:
+		return NoEvidence
+	case in.ByNight && now.Sub(last) >= silentWeeks*week:
+		return NoPairs
+	case !in.ByNight && now.Sub(in.Begun) >= undecidedWeeks*week:
+		return StillOpen
+	}
+	return Stays
+}
+
+// Odds is the largest probability with which a text that is no better comes to an e-value
+// at some moment, as one in so many: the whole number below it.
+func Odds(e float64) int { return int(min(math.Floor(max(e, 1)), 1e9)) }
