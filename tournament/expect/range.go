@@ -17,9 +17,6 @@ const (
 	// spreadSD is the standard deviation of the logarithm of what turns take: 1.28 in the
 	// tokens of 728 turns of a public repository.
 	spreadSD = 1.3
-	// most is the quantile above which turns are counted with it in an expectation: one
-	// turn in a hundred is larger than twenty others, and may not come again.
-	most = 0.95
 	// drift is how far the mean of later turns is from the mean of earlier ones, as the
 	// standard deviation of the ratio's logarithm.
 	drift = 0.2
@@ -128,14 +125,14 @@ func (v values) at(cumulated []float64, share float64) float64 {
 	return v[min(i, len(v)-1)].x
 }
 
-// mean is the robust mean: larger values than that at most count as that one.
+// mean counts the largest turns as they are: one in a hundred is larger than twenty
+// others, and without them sums are forecast too low.
 func (v values) mean() float64 {
-	c := v.cumulated(nil)
-	top, sum := v.at(c, most), 0.0
+	sum, weights := 0.0, 0.0
 	for i := range v {
-		sum += v[i].weight * min(v[i].x, top)
+		sum, weights = sum+v[i].weight*v[i].x, weights+v[i].weight
 	}
-	return sum / c[len(c)-1]
+	return sum / weights
 }
 
 // forecast is the range of n replays of so many cases, 0 of as many. Replays of one case resemble each
