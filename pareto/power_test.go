@@ -33,12 +33,21 @@ func repetitions() int {
 }
 
 // slack is two standard errors of a share at few repetitions: 0.046 at 0.70.
-func slack(share float64) float64 {
-	n := repetitions()
+func slack(share float64) float64 { return sampling(share, repetitions()) }
+
+func sampling(share float64, n int) float64 {
 	if n >= 2000 {
 		return 0
 	}
 	return 2 * math.Sqrt(share*(1-share)/float64(n))
+}
+
+// fewer are repetitions of what takes long: all of them only if they are asked for.
+func fewer(by int) int {
+	if n := repetitions(); n < 2000 {
+		return n / by
+	}
+	return 2000
 }
 
 // rule is the gate's for a skill that fails so often.
@@ -164,8 +173,8 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// TestPower is what a decision costs, with three replays an arm: how many cases
-// it takes to prove a gain.
+// TestPower is what a decision costs, with three replays an arm, at the level of a skill's
+// first night (e ≥ 50): how many cases it takes to prove a gain.
 func TestPower(t *testing.T) {
 	for _, c := range []struct {
 		old, new float64
@@ -179,8 +188,9 @@ func TestPower(t *testing.T) {
 		{0.70, 0.82, 125, 0.80},
 	} {
 		w := World{Failures: 1 - c.old, Gain: c.new - c.old, Replays: 3}
-		got, ways := trials(w.pairs(rand.New(rand.NewPCG(2, 0))), rule(w.Failures), c.cases, repetitions())
-		t.Logf("%s by %d: %v", w, c.cases, ways)
+		got, ways := trials(w.pairs(rand.New(rand.NewPCG(2, 0))), night(1, w.Failures), c.cases, repetitions())
+		alone, _ := trials(w.pairs(rand.New(rand.NewPCG(2, 0))), rule(w.Failures), c.cases, repetitions())
+		t.Logf("%s by %d: %v; as a single trial %.4f", w, c.cases, ways, alone[Promote])
 		if got[Promote] < c.least-slack(c.least) {
 			t.Errorf("%s by %d cases: promoted %.3f, want at least %.3f", w, c.cases, got[Promote], c.least)
 		}
@@ -192,7 +202,8 @@ func TestGuards(t *testing.T) {
 	for _, c := range []struct{ times, most float64 }{{1.25, 1}, {1.5, 0.05}, {2, 0.005}} {
 		w := World{Failures: 0.5, Gain: 0.3, Replays: 3, Times: c.times}
 		got, ways := trials(w.pairs(rand.New(rand.NewPCG(5, 0))), rule(0.5), 300, repetitions())
-		t.Logf("%s: %v", w, ways)
+		first, _ := trials(w.pairs(rand.New(rand.NewPCG(5, 0))), night(1, 0.5), 300, repetitions())
+		t.Logf("%s: %v; at e ≥ 50 %.4f", w, ways, first[Promote])
 		if got[Promote] > c.most+slack(c.most) {
 			t.Errorf("%s: promoted %.4f, want at most %g", w, got[Promote], c.most)
 		}
