@@ -201,6 +201,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 					return nil, err
 				}
 				p, checked := m.weighted(st.Weigh(now[i], g.Uses))
+				st.Lost = m.lost
 				switch {
 				case unheard:
 					st.Wait(now[i], p, checked, st.spent, g.Judge.Judge)

@@ -260,6 +260,38 @@ func TestGateMeasuresAgainWhatIsMissing(t *testing.T) {
 	}
 }
 
+// TestGateDoesNotGiveSecondAnswers: of a challenger whose answers are missing more often than
+// the incumbent's one is asked for again, and what follows counts as its worst, in later runs too.
+func TestGateDoesNotGiveSecondAnswers(t *testing.T) {
+	var mu sync.Mutex
+	calls := map[string]int{}
+	agent := duel{fail: func(task eval.Task) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if string(task.Variant.Doc.Body()) == "good\n" {
+			if calls[task.Case.ID]++; calls[task.Case.ID] == 1 {
+				return &eval.InfraError{Kind: eval.ServerError, Err: errors.New("500")}
+			}
+		}
+		return nil
+	}}
+	m := &recordtest.Memory{}
+	for run, upTo := range []int{3, 5, 5} { // and once more: nothing is paid for twice
+		v, err := newGate(m, agent, fmt.Sprint("r", min(run, 1)), 0).Try(t.Context(), variant(t, "bad"), variant(t, "good"), heldOut(upTo))
+		if err != nil || v.Wins != 1 || v.Losses != 0 || v.Ties != upTo-1 {
+			t.Errorf("run %d: %+v, %v", run, v, err)
+		}
+	}
+	for id, n := range calls {
+		if n > 1 {
+			delete(calls, id)
+		}
+	}
+	if len(calls) != 4 {
+		t.Errorf("%d cases were asked for once, want 4 of 5", len(calls))
+	}
+}
+
 // TestGateReplays: each arm answers a case so often, and their means are one pair.
 func TestGateReplays(t *testing.T) {
 	m := &recordtest.Memory{}

@@ -22,6 +22,7 @@ func Arm(purpose, old, new string) string {
 type measured struct {
 	cases []sides
 	gate  *Gate
+	lost  int // State.Lost after it
 }
 
 // sides are the arms on one case: the replays of both that have a value, and those
@@ -41,30 +42,37 @@ type sides struct {
 // challenger's is missing once more while the incumbent's is not, that counts as
 // its worst, and so does an answer for which the agent did what it must not (void)
 // at once: that is the text's doing, and another answer would be a better one than
-// the text usually gets.
+// the text usually gets. So is what is missing of the challenger more often than of the
+// incumbent: see retaken.
 func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.Variant, clusters []record.Cluster) ([]*measured, []string, error) {
 	arm := Arm("gate", incumbent.SHA(), challenger.SHA())
 	var jobs []eval.Job
-	for _, c := range clusters {
+	ends := map[int]int{} // clusters by the number of jobs up to their last one
+	for i, c := range clusters {
 		for _, k := range c.Cases {
 			for replay := range st.Replays {
 				jobs = append(jobs, Adjacent(incumbent, challenger, k, arm, replay, g.Seed)...)
 			}
 		}
+		ends[len(jobs)] = i
 	}
 	rollouts, limit, err := g.run(ctx, jobs)
 	if err != nil {
 		return nil, nil, err
 	}
-	var again []int // of the first of two jobs
+	var unsettled []int // the first of two jobs
 	var repeated []eval.Job
+	lost, after := st.Lost, make([]int, len(clusters))
 	for i := 0; i+1 < len(rollouts); i += 2 {
-		if a, b := rollouts[i], rollouts[i+1]; a != nil && b != nil && unsettled(a, b, incumbent.SHA()) {
-			again = append(again, i)
+		if a, b := rollouts[i], rollouts[i+1]; a != nil && b != nil && retaken(a, b, incumbent.SHA(), &lost) {
+			unsettled = append(unsettled, i)
 			for _, j := range jobs[i : i+2] {
 				j.Trial += st.Replays
 				repeated = append(repeated, j)
 			}
+		}
+		if k, ok := ends[i+2]; ok {
+			after[k] = lost
 		}
 	}
 	if len(repeated) > 0 && limit == nil {
@@ -73,11 +81,11 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 			return nil, nil, err
 		}
 		limit = spent
-		for n, i := range again {
+		for n, i := range unsettled {
 			copy(rollouts[i:i+2], second[2*n:2*n+2])
 		}
 	} else {
-		for _, i := range again { // not paid for: the cluster is measured when there is a budget
+		for _, i := range unsettled { // not paid for: the cluster is measured when there is a budget
 			rollouts[i] = nil
 		}
 	}
@@ -86,7 +94,7 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 	for i, c := range clusters {
 		n := 2 * st.Replays * len(c.Cases)
 		if rs := rollouts[at : at+n]; !slices.Contains(rs, nil) {
-			out[i] = &measured{gate: g}
+			out[i] = &measured{gate: g, lost: after[i]}
 			n := 0
 			for one := range slices.Chunk(rs, 2*st.Replays) {
 				out[i].cases = append(out[i].cases, sidesOf(one, incumbent.SHA()))
@@ -109,12 +117,24 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 	return out, models, nil
 }
 
-// unsettled reports whether two rollouts of one replay have to be measured again.
-func unsettled(a, b *eval.Rollout, incumbent string) bool {
+// retaken reports whether two rollouts of one replay are measured again. lost is by how many
+// replays more the challenger's alone was missing than the incumbent's alone: chance makes it
+// 1, and a text whose failures get lost would be given a second answer for each of them.
+func retaken(a, b *eval.Rollout, incumbent string, lost *int) bool {
 	if a.Candidate != incumbent {
 		a, b = b, a
 	}
-	return a.Status != eval.Done || b.Status == eval.Missing
+	switch {
+	case a.Status == eval.Done && b.Status == eval.Missing:
+		if *lost > 0 {
+			return false
+		}
+		*lost++
+		return true
+	case a.Status == eval.Missing && b.Status == eval.Done:
+		*lost--
+	}
+	return a.Status != eval.Done
 }
 
 // run is Evaluator.Run of what the budget reaches; the others are nil.

@@ -21,6 +21,10 @@ type State struct {
 	// Replays is how often each arm answers a case; 0 before the first pair.
 	Replays      int `json:"replays,omitempty"`
 	StartReplays int `json:"start_replays,omitempty"`
+	// Lost is how many answers more were missing of the challenger alone than of the
+	// incumbent alone, and were asked for again.
+	Lost      int `json:"lost,omitempty"`
+	StartLost int `json:"start_lost,omitempty"`
 	// Waiting are pairs that were measured while a judge had a say that is not
 	// trusted, in order. They are added to the trial once it is.
 	Waiting      []WaitingPair `json:"waiting,omitempty"`
@@ -82,7 +86,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	}
 	if t.Run != run {
 		old.Start, old.StartClusters, old.StartOn, old.StartRounds = old.Trial, old.Clusters, old.On, len(old.Past)
-		old.StartWaiting, old.StartReplays = old.Waiting, old.Replays
+		old.StartWaiting, old.StartReplays, old.StartLost = old.Waiting, old.Replays, old.Lost
 		if old.StartOn.Agent == "" {
 			old.StartOn = on
 		}
@@ -91,6 +95,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	st.Trial = old.Start.Clone()
 	st.StartWaiting, st.Waiting = old.StartWaiting, slices.Clone(old.StartWaiting)
 	st.StartReplays, st.Replays = old.StartReplays, old.StartReplays
+	st.StartLost, st.Lost = old.StartLost, old.StartLost
 	st.Weights, st.Since = old.Weights, old.Since
 	st.Excluded, st.StartOn, st.On = old.Excluded, old.StartOn, old.StartOn
 	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
