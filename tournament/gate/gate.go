@@ -119,6 +119,7 @@ type state struct {
 	modelKnown bool // see checkModel
 	spent      *record.Spent
 	copies     int      // see usable
+	early      int      // clusters that State.AfterSearch leaves out
 	resumed    []string // what this run had added when it was interrupted
 	why        string   // it starts again, if it does
 	revision   int64    // of the record that it was read from, or saved as
@@ -231,6 +232,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	}
 	if v.Verdict.IsOpen() && v.Stop == "" {
 		v.Stop = "no held-out case is left"
+		if st.early > 0 && len(st.Clusters)+len(st.Waiting) == 0 {
+			v.Stop = "the trial begins with the next held-out use that you correct or accept"
+		}
 	}
 	if judged > 0 {
 		g.reportJudge(v, judged, len(test), len(st.Waiting))
@@ -269,7 +273,9 @@ func (g *Gate) fresh(ctx context.Context, st *state, of record.Change, test []ev
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	record.ByArrival(out)
-	return out, nil
+	kept := st.AfterSearch(out, g.Uses)
+	st.early = len(out) - len(kept)
+	return kept, nil
 }
 
 // affordable is the first clusters that the cap on rollouts covers even if

@@ -347,6 +347,37 @@ func TestGateWeighsPairs(t *testing.T) {
 	}
 }
 
+// TestGateBeginsAfterTheSearch: uses about which nothing was said and that came while the
+// corrected ones went to the search are left out; the trial begins with the next of those.
+func TestGateBeginsAfterTheSearch(t *testing.T) {
+	at := func(day int) time.Time { return time.Date(2026, 11, day, 9, 0, 0, 0, time.UTC) }
+	var uses []record.Use
+	cases := heldOut(6)
+	for i, stratum := range []string{"silent", "silent", "corrected", "silent", "accepted", "silent"} {
+		uses = append(uses, record.Use{Time: at(2*i + 1), Stratum: "corrected"}, record.Use{Time: at(2*i + 2), Stratum: stratum})
+		cases[i].Source = &eval.Source{Origin: "mined", Stratum: stratum, Time: at(2*i + 2)}
+	}
+	m := &recordtest.Memory{}
+	for run, c := range []struct{ upTo, cases, uses int }{{2, 0, 12}, {6, 4, 12}, {6, 4, 0}} {
+		g := newGate(m, duel{}, fmt.Sprint("r", run), 0)
+		g.Uses = uses[:c.uses]
+		v, err := g.Try(t.Context(), variant(t, "bad"), variant(t, "good"), cases[:c.upTo])
+		if err != nil || v.Cases != c.cases || strings.Contains(v.Stop, "begins with the next") != (c.cases == 0) {
+			t.Errorf("run %d: %d cases, %q, %v; want %d", run, v.Cases, v.Stop, err, c.cases)
+		}
+	}
+	if spent, err := m.SpentCases(t.Context(), "s"); err != nil || len(spent.By) != 4 {
+		t.Errorf("%d cases spent, %v; want 4", len(spent.By), err)
+	}
+	var silent []record.Cluster // where nobody ever says anything, all are evidence
+	for i := range 2 {
+		silent = append(silent, record.Cluster{Name: cases[i].ID, Cases: []*eval.Case{&cases[i]}})
+	}
+	if kept := (&record.State{}).AfterSearch(silent, []record.Use{{Time: at(1), Stratum: "silent"}}); len(kept) != 2 {
+		t.Errorf("%d of 2 clusters kept", len(kept))
+	}
+}
+
 func TestGateLeavesObjectivesOut(t *testing.T) {
 	agent := duel{cost: map[string]float64{"good\n": 2, "bad\n": 1}}
 	g := newGate(&recordtest.Memory{}, agent, "r", 0)

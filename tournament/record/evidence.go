@@ -68,6 +68,8 @@ func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, c Calibration) (f
 		return 0, 0, err
 	}
 	list, _ := st.Usable(test, spent, t.Challenger, slices.Concat(st.Clusters, waiting(st.Waiting)), nil)
+	ByArrival(list)
+	list = st.AfterSearch(list, nil)
 	unheard := Unheard(test, nil, c)
 	count := func(cases int, waits bool) {
 		if waits {

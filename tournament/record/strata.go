@@ -105,8 +105,38 @@ func ByArrival(list []Cluster) {
 	})
 }
 
+// AfterSearch leaves out, of clusters in the order of their arrival, the uses about which
+// nothing was said that came before the trial's first other one. What others there were at
+// that time went to the search. So the trial has none of them, the next one may weigh very
+// much, and until it comes every bet has to be small: those pairs would cost as much as
+// others, and prove next to nothing. If nobody ever says anything, all stay.
+func (st *State) AfterSearch(list []Cluster, uses []Use) []Cluster {
+	from := st.Since
+	for i := range list {
+		if at := list[i].Arrived(); from.IsZero() && !at.IsZero() && !list[i].silent() {
+			from = at
+		}
+	}
+	said := 0
+	for _, u := range uses {
+		if u.Stratum != eval.Silent {
+			said++
+		}
+	}
+	waits := from.IsZero() && said > 0 && float64(said) >= silenced*float64(len(uses))
+	return slices.DeleteFunc(slices.Clone(list), func(c Cluster) bool {
+		return c.silent() && (waits || c.Arrived().Before(from))
+	})
+}
+
+// silent reports whether nothing was said about any of the cluster's cases.
+func (c *Cluster) silent() bool {
+	return !slices.ContainsFunc(c.Cases, func(k *eval.Case) bool { return StratumOf(k) != eval.Silent })
+}
+
 // silenced is the share of the held-out cases that may be left out because only
-// an untrusted judge could hear them.
+// an untrusted judge could hear them, and of uses of which something was said that a trial
+// does not wait for.
 const silenced = 0.05
 
 // Asks reports whether a judge makes a check of the cases.
