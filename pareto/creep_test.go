@@ -11,7 +11,7 @@ import (
 // creeps away; with it, the sum of what they lose stays within the margin.
 func TestCreep(t *testing.T) {
 	const challengers, cases, worse, cheaper = 20, 150, 0.02, 0.8
-	lives := repetitions() / 4
+	lives := repetitions() / 10
 	lost := func(seed uint64, bound bool) (steps int, s Steps) {
 		rng := rand.New(rand.NewPCG(seed, 12))
 		for range challengers {

@@ -50,6 +50,7 @@ func TestWeeks(t *testing.T) {
 		{.18, 60, some, 3, 0, 0},
 		{.18, 32, most, 1, 9, 14},
 		{.18, 32, most, 2, 9, 14},
+		{.06, 32, most, 1, 0, 0},
 	} {
 		p := person{failures: .3, gain: c.gain, perWeek: 7.5, backlog: c.backlog, replayable: c.replayable, silent: .5, replays: c.replays}
 		rng := rand.New(rand.NewPCG(8, 0))
@@ -87,7 +88,7 @@ func TestWeeks(t *testing.T) {
 // TestNullLives: three years of texts that are no better, or worse. None is proved in more
 // than a twentieth of lives; how often any is in place on a trial install, and how long.
 func TestNullLives(t *testing.T) {
-	lives := fewer(10)
+	lives := fewer(20)
 	life := LOND{Alpha: LifetimeAlpha}
 	for _, c := range []struct {
 		gain float64

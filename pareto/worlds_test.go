@@ -111,7 +111,7 @@ func TestErrorRatesOfMoreWorlds(t *testing.T) {
 			}
 		}},
 	} {
-		lives := fewer(4)
+		lives := fewer(8)
 		got, ways := trials(c.draw(rand.New(rand.NewPCG(21, 0))), night(1, 0.3), 1000, lives)
 		t.Logf("%s: %.4f of %d, %v", c.name, got[Promote], lives, ways)
 		if got[Promote] > 0.05+sampling(0.05, lives) {
@@ -125,7 +125,7 @@ func TestErrorRatesOfMoreWorlds(t *testing.T) {
 // the second kind each is 6 points worse, beyond the margin, and much cheaper.
 func TestFiftyChallengers(t *testing.T) {
 	const challengers, cases = 50, 200
-	lives := fewer(20)
+	lives := fewer(40)
 	for _, w := range []World{{Failures: 0.3, Replays: 3}, {Failures: 0.3, Gain: -0.06, Times: 0.6, Replays: 3}} {
 		draw := w.pairs(rand.New(rand.NewPCG(22, 0)))
 		promoted := 0
@@ -155,7 +155,7 @@ func TestOwnerEdits(t *testing.T) {
 	} {
 		for _, gain := range []float64{0, -0.05} {
 			rng := rand.New(rand.NewPCG(23, 0))
-			promoted, lives := 0, fewer(4)
+			promoted, lives := 0, fewer(8)
 			for range lives {
 				trial, draw, before := NewTrial(night(1, 0.3)), (func() Pair)(nil), 1.
 				for n := 0; n < 300 && trial.Verdict().IsOpen(); n++ {
