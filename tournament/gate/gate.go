@@ -90,22 +90,24 @@ const (
 )
 
 // waitingPairs is how many pairs with a word of a judge that is not trusted are
-// measured: its owner has to compare as many answers, and further ones only cost.
-// waitingOthers is how many of the others.
+// measured before its owner has compared any answers: she has to compare as many, and further
+// ones only cost. Each comparison makes room for one more, or an owner whose judge is not
+// trusted at a look would have nothing left to compare until the next one. waiting is how many
+// pairs there are of all kinds to one of those.
 const (
-	waitingPairs  = record.TrustedLabels
-	waitingOthers = 2 * waitingPairs
+	waitingPairs = record.TrustedLabels
+	waiting      = 3
 )
 
-// room is how many more pairs may wait.
-func (st *state) room() int {
-	asked := 0
+// room is how many more pairs may wait for a judge.
+func (st *state) room(judge record.Calibration) int {
+	asked, most := 0, waitingPairs+judge.Labels.N()+judge.Since+judge.Missing
 	for _, w := range st.Waiting {
 		if w.Asked {
 			asked++
 		}
 	}
-	return max(0, min(waitingPairs-asked, waitingPairs+waitingOthers-len(st.Waiting)))
+	return max(0, min(most-asked, waiting*most-len(st.Waiting)))
 }
 
 // Takes is how many rollouts the pairs of so many cases take at most.
@@ -172,7 +174,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			break
 		}
 		if unheard {
-			if now = now[:min(len(now), st.room())]; len(now) == 0 {
+			if now = now[:min(len(now), st.room(g.Judge))]; len(now) == 0 {
 				v.Stop = fmt.Sprintf("%s for your word on the judge: `evolve review %s`", plain.Counted(len(st.Waiting), "measured pair")+" wait", g.Skill)
 				break
 			}

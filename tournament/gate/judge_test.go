@@ -75,16 +75,17 @@ func TestTrusted(t *testing.T) {
 func TestGateWaitsForTheJudge(t *testing.T) {
 	good, bad := variant(t, "good"), variant(t, "bad")
 	m := &recordtest.Memory{}
-	cases := judged(heldOut(90), 40)
+	cases := judged(heldOut(150), 70)
+	const most = waitingPairs + 20 // its owner has compared 20 pairs of answers
 	v, err := judgeGate(m, "night1", doubted).Try(t.Context(), bad, good, cases)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !v.Verdict.IsOpen() || v.Cases != 0 || v.Fresh < waitingPairs || v.Fresh > waitingPairs+waitingOthers || !strings.Contains(v.Stop, fmt.Sprint(v.Fresh, " measured pairs wait")) {
+	if !v.Verdict.IsOpen() || v.Cases != 0 || v.Fresh < most || v.Fresh > waiting*most || !strings.Contains(v.Stop, fmt.Sprint(v.Fresh, " measured pairs wait")) {
 		t.Errorf("%s: %d cases, %d fresh, %q", v.Verdict, v.Cases, v.Fresh, v.Stop)
 	}
 	measured := v.Fresh
-	want := "40 of 90 held-out cases rest on the judge, which is not calibrated (κ 0.40, "
+	want := "70 of 150 held-out cases rest on the judge, which is not calibrated (κ 0.40, "
 	if !strings.HasPrefix(v.Reason, want) || !strings.Contains(v.Reason, "measured pairs wait until it is") || !strings.Contains(v.Reason, "`evolve review s`") {
 		t.Errorf("reason %q, want %q", v.Reason, want)
 	}
@@ -102,13 +103,13 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 			t.Errorf("%s: %d fresh, %d idle, %v; want %d and %d", when, f, i, err, fresh, idle)
 		}
 	}
-	provable("after a night", doubted, 0, 90)
+	provable("after a night", doubted, 0, 150)
 	g := judgeGate(m, "night2", doubted)
 	if v, err := g.Try(t.Context(), bad, good, cases); err != nil || v.Fresh != 0 || g.Evaluator.Budget.Spent().Rollouts != 0 {
 		t.Errorf("%+v, %v: no more than its owner can compare is measured", v, err)
 	}
-	provable("doubted", doubted, 0, 90)
-	provable("trusted", trusted, 90, 0)
+	provable("doubted", doubted, 0, 150)
+	provable("trusted", trusted, 150, 0)
 	begun := &record.TrialRecord{Challenger: good.SHA()}
 	if err := begun.Save(&record.State{Version: 1}); err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 			asked++
 		}
 	}
-	if len(st.Waiting) != measured || asked != waitingPairs {
+	if len(st.Waiting) != measured || asked != most {
 		t.Errorf("%d pairs wait, %d with a word of the judge", len(st.Waiting), asked)
 	}
 	st.Waiting = slices.DeleteFunc(st.Waiting, func(w record.WaitingPair) bool { return !w.Asked })
