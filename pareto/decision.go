@@ -297,6 +297,16 @@ func (t *Trial) decider() Objective {
 	return Quality
 }
 
+// Decider is the objective that decided the verdict, or that it waits for, and how many
+// pairs the decision rests on: of a promotion those up to the one that refuted "no better".
+func (t *Trial) Decider() (o Objective, pairs int) {
+	o = t.decider()
+	if n := t.evidence[o].crossed; n > 0 && t.verdict == Promote {
+		return o, n
+	}
+	return o, len(t.pairs)
+}
+
 // deciding is the e-value that decides the verdict, or that it waits for, and
 // its level.
 func (t *Trial) deciding(o Objective) (e, alpha float64) {
@@ -398,6 +408,21 @@ func (e ObjectiveEvidence) Words() string {
 		}
 	}
 	return "" // no objective of this package
+}
+
+// Change puts a mean difference into words, in the direction and unit of the objective of
+// that name.
+func Change(objective string, d float64) string {
+	for o := range Objective(objectives) {
+		switch {
+		case o.String() != objective:
+		case Objectives[o].Ratio:
+			return fmt.Sprintf("×%.2f", Times(d))
+		case o == Retries: // a Pair counts retries saved
+			return fmt.Sprintf("%+.2f", 0-d)
+		}
+	}
+	return fmt.Sprintf("%+.2f", d)
 }
 
 // change puts an estimate into words in the objective's own direction and unit.

@@ -91,6 +91,22 @@ func (p *Pair) UnmarshalJSON(b []byte) error {
 // of one of them. Bill keeps the whole.
 const clip = 16
 
+// Mean is the weighted mean of an objective's differences, nil if no pair has one.
+func Mean(pairs []Pair, o Objective) *float64 {
+	sum, weights := 0., 0.
+	for i := range pairs {
+		if d := *Objectives[o].Of(&pairs[i]); !math.IsNaN(d) {
+			w, _ := pairs[i].weight()
+			sum, weights = sum+w*max(-1, min(1, d)), weights+w
+		}
+	}
+	if weights == 0 {
+		return nil
+	}
+	sum /= weights
+	return &sum
+}
+
 // LogRatio is the difference of two costs or durations in the unit of a Pair:
 // log(incumbent/challenger) / log 16, clipped to [-1, 1], so that a quarter of
 // the cost is +0.5 and a sixteenth or less is +1. NaN if either is unknown or

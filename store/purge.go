@@ -279,18 +279,19 @@ func (p *purge) removeCase(c caseName) error {
 }
 
 // renameCluster removes the session's id from the name of its cluster, which similar
-// cases of other sessions share.
+// cases of other sessions share, and where it took place from the trials.
 func (p *purge) renameCluster() error {
 	old, err := json.Marshal("session-" + p.id)
 	if err != nil {
 		return err
 	}
+	name := `"purged-` + sessionSHA(p.id)[:16] + `"`
 	for _, table := range []string{"cases", "events", "trials", "runs", "calibrations"} {
-		_, err := p.Exec(`UPDATE `+table+` SET body = replace(body, ?1, ?2) WHERE instr(body, ?1) > 0`,
-			string(old), `"purged-`+sessionSHA(p.id)[:16]+`"`)
+		_, err := p.Exec(`UPDATE `+table+` SET body = replace(body, ?1, ?2) WHERE instr(body, ?1) > 0`, string(old), name)
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err = p.Exec(`UPDATE trials SET body = json_remove(body, ?2) WHERE instr(body, ?1) > 0`, name, "$.state.places."+name+".workspace")
+	return err
 }

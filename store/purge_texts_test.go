@@ -49,7 +49,7 @@ func dump(t *testing.T, s *Store) string {
 func TestPurgeTexts(t *testing.T) {
 	ctx := t.Context()
 	s := open(t)
-	const secret, id = "XYZZYsecretXYZZY", "ses-d34db33f"
+	const secret, id, folder = "XYZZYsecretXYZZY", "ses-d34db33f", "/work/XYZZYfolderXYZZY"
 	bad := session(id, "/p/a.jsonl", use("u1", "dataviz", harvest.Corrected, day))
 	bad.Turns[0].Prompt = secret
 	must(t, s.SaveSession(ctx, bad))
@@ -83,7 +83,7 @@ func TestPurgeTexts(t *testing.T) {
 			r.Answer = secret
 		}
 		must(t, j.SaveRollout(ctx, r))
-		must(t, j.SaveTrial(ctx, &record.TrialRecord{Skill: "dataviz", Incumbent: "found", Challenger: c.SHA, State: []byte(`{"clusters":["session-` + id + `"]}`)}))
+		must(t, j.SaveTrial(ctx, &record.TrialRecord{Skill: "dataviz", Incumbent: "found", Challenger: c.SHA, State: []byte(`{"clusters":["session-` + id + `"],"places":{"session-` + id + `":{"workspace":"` + folder + `"},"kept":{"workspace":"/kept"}}}`)}))
 	}
 	must(t, j.AppendEvent(ctx, record.Event{Run: "r1", Seq: 1, Kind: "invalid", Data: []byte(`{"sha256":"copied","reason":"it holds ` + secret + `"}`)}))
 	must(t, j.AppendEvent(ctx, record.Event{Run: "r1", Seq: 2, Kind: "gate_pair", Data: []byte(`{"cluster":"session-` + id + `"}`)}))
@@ -113,7 +113,7 @@ func TestPurgeTexts(t *testing.T) {
 	if len(report.Versions) != 1 || report.Versions[0].SHA != "installed" || strings.Count(report.Versions[0].Note, "purged") != 1 {
 		t.Errorf("versions %+v", report.Versions)
 	}
-	for _, word := range []string{secret, id} {
+	for _, word := range []string{secret, id, folder} {
 		if n := occurrences(t, s, word); n != 0 {
 			t.Errorf("%q still stands %d times in the files", word, n)
 		}
@@ -127,7 +127,7 @@ func TestPurgeTexts(t *testing.T) {
 	}
 	trials, err := s.Trials(ctx, "dataviz")
 	must(t, err)
-	if len(trials) != 4 || !strings.Contains(string(trials[0].State), "purged-") {
+	if len(trials) != 4 || !strings.Contains(string(trials[0].State), "purged-") || !strings.Contains(string(trials[0].State), `"workspace":"/kept"`) {
 		t.Errorf("trials left: %+v", trials)
 	}
 	events, err := s.Events(ctx, "r1")

@@ -123,6 +123,9 @@ func printResult(a *global, r *runResult) error {
 	} else {
 		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
 	}
+	if h := r.Verdict.Heard; h != nil {
+		fmt.Fprintf(&b, "  heard        %s\n", h)
+	}
 	if j := r.Verdict.Judge; j != nil && j.Trusted { // otherwise a warning reports it
 		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.Words)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
@@ -191,12 +192,26 @@ func (c *Campaign) with(ctx context.Context, challenger string) (*record.Candida
 // usesOf are all uses of a skill by people, by what became of them.
 func usesOf(ctx context.Context, db *store.Store, name string) (out []record.Use, err error) {
 	all, err := db.Invocations(ctx, name)
-	for _, u := range all {
-		if !u.Headless {
-			out = append(out, record.Use{Time: u.Time, Stratum: harvest.Stratum(u.Feedback)})
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	var projects consent.Decisions // only to find them: worktrees are their repository
+	of := map[string]string{}
+	for i := range sessions {
+		if s := &sessions[i]; len(s.WorkedIn()) > 0 {
+			of[s.ID] = projects.Project(s.WorkedIn()[0])
 		}
 	}
-	return out, err
+	for _, u := range all {
+		if !u.Headless {
+			out = append(out, record.Use{Time: u.Time, Stratum: harvest.Stratum(u.Feedback), Session: u.Session, Workspace: of[u.Session]})
+		}
+	}
+	return out, nil
 }
 
 // caseHash detects an edit of a case between a run and its resumption.

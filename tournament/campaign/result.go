@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
@@ -84,6 +85,8 @@ type Verdict struct {
 	Losses   int            `json:"losses"`
 	Ties     int            `json:"ties"`
 	Cases    int            `json:"cases"`
+	// Heard is what the verdict is about, nil if that is not known.
+	Heard *record.Heard `json:"heard,omitempty"`
 	// Judge is set if a judge checks held-out cases.
 	Judge *Judge `json:"judge,omitempty"`
 }
@@ -156,7 +159,7 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (*Result, er
 	}
 	switch v := out.Verdict; {
 	case v != nil:
-		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, nil}
+		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, v.Heard, nil}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), nil, j.Reviews(), j.String()}
 			if l := j.Sensitivity(); l > 0 {

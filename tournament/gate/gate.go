@@ -73,6 +73,9 @@ type Verdict struct {
 	// error rate that is left for it; 0 if the journal does not number them.
 	Number   int     `json:"trial,omitempty"`
 	Lifetime float64 `json:"lifetime_level,omitempty"`
+	// Heard is what it is about; nil of a trial that an older evolve has begun. It is not
+	// stored: a purge has the trial alone forget the folders.
+	Heard *record.Heard `json:"-"`
 	// Judge is set if a judge checks held-out cases.
 	Judge *record.Calibration `json:"judge,omitempty"`
 }
@@ -238,6 +241,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 			v.Stop = "the trial begins with the next held-out use that you correct or accept"
 		}
 	}
+	v.Heard = st.Heard()
 	if judged > 0 {
 		g.reportJudge(v, judged, len(test), len(st.Waiting))
 	}
@@ -273,6 +277,9 @@ func (g *Gate) fresh(ctx context.Context, st *state, of record.Change, test []ev
 	out, copies := st.Usable(test, spent, of.Challenger, st.StartClusters, st.resumed)
 	st.copies = copies
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
+	for i := range out {
+		out[i].Place = record.PlaceOf(&out[i], g.Uses)
+	}
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	record.ByArrival(out)
 	kept := st.AfterSearch(out, g.Uses)

@@ -147,7 +147,7 @@ func (o owner) live(rng *rand.Rand) (l told) {
 			if rng.Float64() >= of[0] {
 				stratum = []string{"accepted", eval.Silent}[rng.IntN(2)]
 			}
-			uses = append(uses, Use{now, stratum})
+			uses = append(uses, Use{Time: now, Stratum: stratum})
 			if rng.Float64() >= 0.9 {
 				continue
 			}

@@ -156,6 +156,7 @@ func Repeated(n int) string {
 type Cluster struct {
 	Name  string
 	Cases []*eval.Case
+	Place Place // see PlaceOf
 }
 
 // usable groups test by cluster, by name. It leaves out the clusters in used

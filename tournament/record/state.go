@@ -34,6 +34,8 @@ type State struct {
 	Strata  map[string][]string `json:"strata,omitempty"`
 	Weights map[string]Weight   `json:"weights,omitempty"`
 	Since   time.Time           `json:"since,omitzero"`
+	// Places are those of each cluster that was measured; an older evolve has recorded none.
+	Places map[string]Place `json:"places,omitempty"`
 	// Excluded clusters may not be evidence.
 	Excluded []string `json:"barred,omitempty"`
 	// On is the model that the pairs were measured on, as far as it is known.
@@ -103,6 +105,9 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	for _, name := range before {
 		if prints, ok := old.Used[name]; ok {
 			st.use(name, prints, old.Strata[name])
+			if p, ok := old.Places[name]; ok {
+				st.place(name, p)
+			}
 		}
 	}
 	ours := slices.Concat(old.Clusters, waiting(old.Waiting))
@@ -188,6 +193,14 @@ func (st *State) take(c Cluster, spent *Spent) {
 		strata = append(strata, StratumOf(k))
 	}
 	st.use(c.Name, sorted(prints), strata)
+	st.place(c.Name, c.Place)
+}
+
+func (st *State) place(name string, p Place) {
+	if st.Places == nil {
+		st.Places = map[string]Place{}
+	}
+	st.Places[name] = p
 }
 
 func (st *State) add(cluster string, p pareto.Pair) {

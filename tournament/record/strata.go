@@ -11,6 +11,8 @@ import (
 type Use struct {
 	Time    time.Time
 	Stratum string
+	// Session and Workspace say where; "" if that is not known.
+	Session, Workspace string
 }
 
 // imported is the stratum of cases that are no uses of the owner's: of them it is

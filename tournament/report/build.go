@@ -29,6 +29,9 @@ func Build(d *Data) (*Model, error) {
 			return nil, fmt.Errorf("read verdict of run %s: %w", r.ID, err)
 		}
 	}
+	if m.Verdict != nil && d.Trial != nil && d.Trial.Cases() == m.Verdict.Cases {
+		m.Heard = d.Heard
+	}
 	m.Shorter = shorter(d)
 	m.Sentence = sentence(m)
 	if m.Shorter != nil {

@@ -21,6 +21,7 @@ type Data struct {
 	Replies map[eval.Spender][]eval.Completion
 	// Trial is the gate's evidence as stored now; nil if there is none.
 	Trial *pareto.Trial
+	Heard *record.Heard // of it
 	// Version and Installed are the versions of incumbent and challenger, nil
 	// if they have none.
 	Version, Installed *int

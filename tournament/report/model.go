@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
@@ -19,19 +20,21 @@ const Schema = 2
 type Model struct {
 	Schema int `json:"schema"`
 	// Warnings qualify everything below; a reader must see them first.
-	Warnings   []string      `json:"warnings"`
-	Run        string        `json:"run"`
-	Skill      string        `json:"skill"`
-	Status     string        `json:"status"`
-	Note       string        `json:"note,omitempty"` // why the search ended
-	Seed       int64         `json:"seed"`
-	Simulated  bool          `json:"simulated"`
-	Agent      string        `json:"agent"` // "backend/model", "" if nothing was measured
-	Started    time.Time     `json:"started"`
-	Ended      time.Time     `json:"ended,omitzero"`
-	Sentence   string        `json:"sentence"` // the verdict, in one sentence with its numbers
-	Next       string        `json:"next"`     // what to do now, commands in backticks
-	Verdict    *gate.Verdict `json:"verdict"`  // nil if the gate did not run
+	Warnings  []string      `json:"warnings"`
+	Run       string        `json:"run"`
+	Skill     string        `json:"skill"`
+	Status    string        `json:"status"`
+	Note      string        `json:"note,omitempty"` // why the search ended
+	Seed      int64         `json:"seed"`
+	Simulated bool          `json:"simulated"`
+	Agent     string        `json:"agent"` // "backend/model", "" if nothing was measured
+	Started   time.Time     `json:"started"`
+	Ended     time.Time     `json:"ended,omitzero"`
+	Sentence  string        `json:"sentence"` // the verdict, in one sentence with its numbers
+	Next      string        `json:"next"`     // what to do now, commands in backticks
+	Verdict   *gate.Verdict `json:"verdict"`  // nil if the gate did not run
+	// Heard is what the verdict is about, nil if that is not known, or the trial goes on.
+	Heard      *record.Heard `json:"heard"`
 	Incumbent  string        `json:"incumbent"`
 	Challenger string        `json:"challenger,omitempty"`
 	// Shorter is set if the challenger only lacks lines of the incumbent.

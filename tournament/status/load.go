@@ -66,7 +66,10 @@ func runData(ctx context.Context, db *store.Store, run string) (*report.Data, er
 			return nil, fmt.Errorf("load report: %w", err)
 		}
 		if rec != nil {
-			if d.Trial, err = rec.Kept(); err != nil {
+			if d.Trial, err = rec.Kept(); err == nil {
+				d.Heard, err = rec.Heard()
+			}
+			if err != nil {
 				return nil, fmt.Errorf("load report: %w", err)
 			}
 		}

@@ -84,6 +84,9 @@ func facts(m *report.Model) []fact {
 		}
 		out = append(out, fact{"validation", s + "; " + plain.Counted(inc.Metrics.Cases, "case")})
 	}
+	if m.Heard != nil {
+		out = append(out, fact{"heard", m.Heard.String()})
+	}
 	if w := m.Worth; w != nil {
 		all := 0
 		if inc != nil {

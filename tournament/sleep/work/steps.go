@@ -382,6 +382,15 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 			return err
 		}
 	}
+	if r.Against == "" && t.Decision == pareto.Promote {
+		heard, err := t.Heard()
+		if err != nil {
+			return err
+		}
+		if one := heard.RestsOn(); one != "" {
+			r.Against = "its gain rests on one workspace, " + one
+		}
+	}
 	r.Flagged, err = candidate.FlaggedRules(live.Doc, next, part, c)
 	return err
 }
