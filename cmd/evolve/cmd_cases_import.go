@@ -25,7 +25,11 @@ func newCasesImportCommand(a *global) *cobra.Command {
 The expectations (or assertions) of evals.json become checks for a judge, and
 the files that it names are copied from its folder. A trigger set ([{query,
 should_trigger}]) becomes trigger cases of --skill. - is stdin. Either all cases
-are imported or none.`,
+are imported or none.
+
+Cases that ask for one thing in other words are one piece of evidence: give them
+the same "cluster". Cases of the same reference, or with the same checks on the
+same files, get one if the file names none.`,
 		Args: exactArgs(1, "a file (- is stdin)"),
 		RunE: func(c *cobra.Command, args []string) error { return casesImport(c.Context(), a, args[0], of, trust) },
 	}

@@ -41,6 +41,7 @@ type Import struct {
 	LeftOut   int                           `json:"left_out"`
 	Redacted  int                           `json:"redactions"`
 	Repeated  int                           `json:"repeated"` // put into the cluster of a case that they nearly repeat
+	Wordings  int                           `json:"wordings"` // put into the cluster of a case that asks the same in other words
 	Skills    map[string]map[eval.Split]int `json:"skills"`   // all cases of the skills that the file has
 	Warnings  []string                      `json:"warnings"`
 
@@ -236,6 +237,13 @@ func (g *Ingester) Save(ctx context.Context, r *Import) error {
 	for _, c := range stored {
 		before[[2]string{c.Skill, c.ID}] = c
 	}
+	for i := range r.cases {
+		if c := &r.cases[i]; c.Cluster == "" { // a file that names none has nothing against it
+			c.Cluster = before[[2]string{c.Skill, c.ID}].Cluster
+		}
+	}
+	alike := 0
+	r.Wordings, alike = joinWordings(r.cases, stored)
 	r.Repeated = joinRepeats(r.cases, stored)
 	if _, _, err := g.Store.SaveCases(ctx, r.cases); err != nil { // all or none, over all skills
 		return err
@@ -281,6 +289,12 @@ func (g *Ingester) Save(ctx context.Context, r *Import) error {
 	}
 	if r.Repeated > 0 {
 		r.warn("%s nearly repeated: put into the cluster, and the split, of what they repeat", plain.Counted(r.Repeated, "case"))
+	}
+	if r.Wordings > 0 {
+		r.warn("%s ask for what another asks for in other words (the same answer, or the same checks on the same files): together they are one piece of evidence", plain.Counted(r.Wordings, "case"))
+	}
+	if alike > 0 {
+		r.warn("%s the same checks as another: if they are wordings of one request, give them one \"cluster\", else each counts as evidence", plain.Counted(alike, "case")+" have")
 	}
 	if other > 0 {
 		r.warn("%s another split than the one in the file: a case stays in the split that it was used in", plain.Counted(other, "case")+" kept")
