@@ -3,7 +3,6 @@ package pareto
 import (
 	"fmt"
 	"math"
-	"strings"
 )
 
 // A Verdict is the result of a trial so far.
@@ -322,38 +321,6 @@ func (t *Trial) deciding(o Objective) (e, alpha float64) {
 	}
 }
 
-// explain gives the reason for the verdict in one sentence with numbers.
-func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason string) {
-	o := t.decider()
-	e, alpha = t.deciding(o)
-	head := fmt.Sprintf("%s over %s", change(o, per[o].Estimate), counted(per[o].Estimate.N))
-	others := "nothing else is worse than its tolerance"
-	if c := t.evidence[Cost]; c.n > 0 && c.mean() < -t.cfg.Cost.Tolerance {
-		others += " but " + change(Cost, per[Cost].Estimate) + ", which does not count: it is in tokens without a price, or a trifle"
-	}
-	switch {
-	case t.outdated && t.verdict != Undecided:
-		reason = head + ": decided under the rule of an older evolve"
-	case t.verdict == Promote && o == Quality:
-		reason = fmt.Sprintf("%s: e = %.3g reached %.3g, and %s", head, e, 1/alpha, others)
-	case t.verdict == Promote:
-		reason = fmt.Sprintf("%s: e = %.3g reached %.3g, quality is not lower by %g or more (e = %.3g of %.3g), and %s",
-			head, e, 1/alpha, per[Quality].Tolerance, per[Quality].Within, 1/t.cfg.ToleranceAlpha, others)
-	case t.verdict == Reject && t.route == routeDropped:
-		reason = fmt.Sprintf("%s: dropped, because the chance of a gain that matters (quality %+.2g) is only %.0f %%",
-			head, t.matters(Quality), 100*t.hope(Quality))
-	case t.verdict == Reject:
-		what := "the challenger is worse"
-		if o != Quality {
-			what = "that is beyond the tolerance"
-		}
-		reason = fmt.Sprintf("%s: %s, e = %.3g reached %.3g", head, what, e, 1/alpha)
-	default:
-		reason = t.waiting(per, head)
-	}
-	return e, alpha, reason
-}
-
 // Outstanding are the objectives that keep a trial from a promotion whatever quality shows:
 // they are beyond their tolerance so far.
 func (t *Trial) Outstanding() (open []Objective) {
@@ -363,76 +330,4 @@ func (t *Trial) Outstanding() (open []Objective) {
 		}
 	}
 	return open
-}
-
-// waiting describes how far an open trial has come.
-func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
-	if len(t.pairs) == 0 {
-		return "no case was compared yet"
-	}
-	if !t.Measured(Quality) {
-		return fmt.Sprintf("quality is missing in all of %s", counted(len(t.pairs)))
-	}
-	s := fmt.Sprintf("%s: e = %.3g of the %.3g that would prove it", head, per[Quality].Better, 1/per[Quality].Alpha)
-	if t.Verdict() == Promising {
-		q := per[Quality].Estimate
-		s = fmt.Sprintf("%s, %s; 1 in %.0f proves it", head, Promises(q.Wins, q.Losses, per[Quality].Better), 1/per[Quality].Alpha)
-	}
-	var open []string
-	for _, o := range t.Outstanding() {
-		open = append(open, change(o, per[o].Estimate))
-	}
-	if len(open) > 0 {
-		s += ", held back by " + strings.Join(open, ", ")
-	}
-	return s
-}
-
-// Promises says how far a promising challenger has come, with quality's e-value.
-func Promises(wins, losses int, e float64) string {
-	return fmt.Sprintf("%d better and %d worse: a text that is no better comes as far at most 1 time in %.0f", wins, losses, math.Floor(e))
-}
-
-func counted(n int) string {
-	if n == 1 {
-		return "1 held-out case"
-	}
-	return fmt.Sprintf("%d held-out cases", n)
-}
-
-// Words puts the estimate into words in the objective's own direction and unit.
-func (e ObjectiveEvidence) Words() string {
-	for o := range Objective(objectives) {
-		if o.String() == e.Objective {
-			return change(o, e.Estimate)
-		}
-	}
-	return "" // no objective of this package
-}
-
-// Change puts a mean difference into words, in the direction and unit of the objective of
-// that name.
-func Change(objective string, d float64) string {
-	for o := range Objective(objectives) {
-		switch {
-		case o.String() != objective:
-		case Objectives[o].Ratio:
-			return fmt.Sprintf("×%.2f", Times(d))
-		case o == Retries: // a Pair counts retries saved
-			return fmt.Sprintf("%+.2f", 0-d)
-		}
-	}
-	return fmt.Sprintf("%+.2f", d)
-}
-
-// change puts an estimate into words in the objective's own direction and unit.
-func change(o Objective, e Estimate) string {
-	if Objectives[o].Ratio {
-		return fmt.Sprintf("%v ×%.2f (%.0f%% interval ×%.2f to ×%.2f)",
-			o, Times(e.Mean), 100*e.Level, Times(e.High), Times(e.Low))
-	}
-	if o == Retries { // a Pair counts retries saved
-		return fmt.Sprintf("%v %+.2f (%.0f%% interval %+.2f to %+.2f)", o, 0-e.Mean, 100*e.Level, 0-e.High, 0-e.Low)
-	}
-	return fmt.Sprintf("%v %+.2f (%.0f%% interval %+.2f to %+.2f)", o, e.Mean, 100*e.Level, e.Low, e.High)
 }

@@ -30,7 +30,7 @@ func TestLandedData(t *testing.T) {
 	}
 	const spent = `"rollouts": 261`
 	says("dataviz   105  67  64%    v1 proven", "status")
-	says("e = 59.2 on 15 cases (8 won, 0 lost, 7 tied)", "log", "dataviz")
+	says("at most 1 time in 59 by chance on 15 cases (8 won, 0 lost, 7 tied)", "log", "dataviz")
 	says(spent, "report", "last", "--json")
 	says("101", "cases", "list", "dataviz")
 	says("Charts have a long history", "show", "dataviz@v0")
@@ -77,7 +77,7 @@ func TestLandedNight(t *testing.T) {
 	says("dataviz: "+alarm, "sleep", "status")
 	says(`"rollouts": 27`, "sleep", "status", "--json")
 	says("v1 proven", "status")
-	says("e = 59.2", "log", "dataviz")
+	says("at most 1 time in 59 by chance", "log", "dataviz")
 	says(`"versions"`, "log", "dataviz", "--json")
 	says(`"spent"`, "report", "night", "--json")
 	says("certify  skipped  no longer done", "sleep", "run", "--max-rollouts", "1")

@@ -32,7 +32,7 @@ func restlessNight(w *waitingRoom) []sleep.Step {
 		{Kind: sleep.Continue, Skill: "overtaken", Stage: sleep.Skipped, Note: "you edited the live text since this night looked at it: the next one begins with your text"},
 		{Kind: sleep.Continue, Skill: "description", Part: sleep.Description, Stage: sleep.Done, Spent: took, Note: "undecided: quality +0.20 over 12 cases",
 			Result: &sleep.Result{Decision: pareto.Undecided, Challenger: "ab", EValue: 6.1, Alpha: 0.0007, Total: 0.001}},
-		{Kind: sleep.Install, Skill: "single", Stage: sleep.Skipped, Note: "proven as a single trial; among all trials of this skill it counts at 0.0011 (e = 33 of 909), and waits for your word (policy stage)",
+		{Kind: sleep.Install, Skill: "single", Stage: sleep.Skipped, Note: "proven as a single trial (at most 1 time in 33 by chance); among all trials of this skill it takes 1 in 909, and waits for your word (policy stage)",
 			Result: &sleep.Result{Decision: pareto.Promote, Challenger: "cd34cd34cd34cd34", Incumbent: sha("single"), EValue: 33, Alpha: 0.04}},
 		{Kind: sleep.Search, Skill: "large", Live: sha("large"), Stage: sleep.Waits, Gain: 3.1, Needs: sleep.Caps{Rollouts: 640}, Note: "takes about 640 rollouts, 100 are left; 9 of 11 uses corrected"},
 		{Kind: sleep.Search, Skill: "a-skill-with-quite-a-long-name-that-goes-on", Stage: sleep.Waits, Gain: 0.4, Needs: sleep.Caps{Rollouts: 80}, Note: "takes about 80 rollouts, 12 are left; 2 of 11 uses corrected"},

@@ -215,7 +215,7 @@ func TestStatusOfASingleProof(t *testing.T) {
 	const text = "proved as a single trial, not as trial 21"
 	w.waits("tables", "evolve promote tables", text)
 	s, page := w.status("tables")
-	if !strings.HasPrefix(s.Challenger.Lifetime, "proven as a single trial; as trial 21 of tables it counts at ") || !strings.Contains(page, "proven as a single trial\n") {
+	if !strings.Contains(s.Challenger.Lifetime, " by chance); as trial 21 of tables it takes 1 in ") || !strings.Contains(page, "proven as a single trial\n") {
 		t.Errorf("%+v:\n%s", s.Challenger, page)
 	}
 	if want := "`evolve promote tables` installs it at your word, nights go on with fresh cases: " + s.Challenger.Lifetime; s.Next != want {

@@ -69,7 +69,7 @@ func TestBuild(t *testing.T) {
 	if !slices.ContainsFunc(m.Warnings, func(w string) bool { return strings.HasPrefix(w, "missing: 1 rollout ") }) {
 		t.Errorf("warnings: %q", m.Warnings)
 	}
-	if !strings.HasPrefix(m.Sentence, "Promising: ") || !strings.Contains(m.Sentence, "5 better and 0 worse: a text that is no better comes as far at most 1 time in 10; 1 in 25 proves it") || m.Diff == nil || m.Diff.Plus != 3 {
+	if !strings.HasPrefix(m.Sentence, "Promising: ") || !strings.Contains(m.Sentence, "5 better and 0 worse, at most 1 time in 10 by chance; 1 in 25 proves it") || m.Diff == nil || m.Diff.Plus != 3 {
 		t.Errorf("%q, %+v", m.Sentence, m.Diff)
 	}
 	if kinds := []string{m.Spending[0].Kind, m.Spending[1].Kind, m.Spending[2].Kind}; len(m.Spending) != 3 || !slices.Equal(kinds, []string{"agent", "judge", "mutator"}) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
@@ -174,7 +175,7 @@ func phrase(e record.Event) string {
 		if f.Quality != nil {
 			q = fmt.Sprintf("%+.2f", *f.Quality)
 		}
-		return fmt.Sprintf("pair %d: quality %s, e = %.3g", f.Cases, q, f.EValue)
+		return fmt.Sprintf("pair %d: quality %s, %s", f.Cases, q, pareto.Chance(f.EValue))
 	case "verdict":
 		return fmt.Sprintf("%s: %s", f.Decision, plain.Excerpt(f.Reason, 400))
 	}

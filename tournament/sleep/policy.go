@@ -46,5 +46,5 @@ func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why st
 
 // alone describes a proof that does not hold at the level of its number.
 func (r *Result) alone(level float64) string {
-	return fmt.Sprintf("proven as a single trial; among all trials of this skill it counts at %.2g (e = %.3g of %.0f)", level, r.EValue, r.asks(level))
+	return fmt.Sprintf("proven as a single trial (%s); among all trials of this skill it takes %s", pareto.Chance(r.EValue), pareto.Proves(1/r.asks(level)))
 }

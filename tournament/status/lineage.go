@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -120,7 +121,7 @@ func (e *Evidence) Phrase() string {
 	if e == nil {
 		return "no evidence"
 	}
-	return fmt.Sprintf("e = %.3g on %d cases (%d won, %d lost, %d tied)", e.EValue, e.Cases, e.Wins, e.Losses, e.Ties)
+	return fmt.Sprintf("%s on %s (%d won, %d lost, %d tied)", pareto.Chance(e.EValue), plain.Counted(e.Cases, "case"), e.Wins, e.Losses, e.Ties)
 }
 
 // Offer sets how a proved candidate is installed, or why it cannot be.

@@ -288,7 +288,7 @@ func (c *Challenger) String() string {
 			s = "on trial, waits for labels"
 		}
 	default:
-		how, cases := fmt.Sprintf("e %.3g of %.3g", c.EValue, 1/c.Alpha), plain.Counted(c.Cases, "case")
+		how, cases := "no sign yet", plain.Counted(c.Cases, "case")
 		if c.Decision == pareto.Promising {
 			how = "promising"
 		}
@@ -297,7 +297,7 @@ func (c *Challenger) String() string {
 		}
 		s = how + ", " + cases
 		if c.EValue*c.Alpha >= 1 && len(c.Open) > 0 { // else it looks as if it were decided
-			s = fmt.Sprintf("e %.3g of %.3g, but %s beyond tolerance, %s", c.EValue, 1/c.Alpha, strings.Join(c.Open, " and "), plain.Counted(c.Cases, "case"))
+			s = fmt.Sprintf("%s, but %s beyond tolerance, %s", pareto.Chance(c.EValue), strings.Join(c.Open, " and "), plain.Counted(c.Cases, "case"))
 		}
 	}
 	if c.Simulated {

@@ -104,7 +104,7 @@ func TestStatusOrder(t *testing.T) {
 // Where quality is proved and another objective keeps the trial open, status names it.
 func TestStatusNamesWhatIsOpen(t *testing.T) {
 	c := &Challenger{Decision: pareto.Undecided, EValue: 82.7, Alpha: 0.04, Cases: 17, Open: []string{"latency", "cost"}}
-	if got, want := c.String(), "e 82.7 of 25, but latency and cost beyond tolerance, 17 cases"; got != want {
+	if got, want := c.String(), "at most 1 time in 82 by chance, but latency and cost beyond tolerance, 17 cases"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s := newSkillStatus("tables")
@@ -113,7 +113,7 @@ func TestStatusNamesWhatIsOpen(t *testing.T) {
 		t.Errorf("next %q", got)
 	}
 	c.EValue = 24
-	if got, want := c.String(), "e 24 of 25, 17 cases"; got != want {
+	if got, want := c.String(), "no sign yet, 17 cases"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -128,7 +128,7 @@ func TestStatusNamesWhatIsPromising(t *testing.T) {
 	}
 	s := newSkillStatus("tables")
 	s.Challenger = c
-	if got, want := s.next(true), "once there are new cases; promising, 7 better and 1 worse: a text that is no better comes as far at most 1 time in 6"; !strings.HasSuffix(got, want) {
+	if got, want := s.next(true), "once there are new cases; promising, 7 better and 1 worse, at most 1 time in 6 by chance"; !strings.HasSuffix(got, want) {
 		t.Errorf("next %q, want %q", got, want)
 	}
 	n := Night{Night: &sleep.Night{Ended: time.Now()}}

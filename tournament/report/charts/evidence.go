@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -26,7 +27,7 @@ func Evidence(m *report.Model) *Plot {
 		what = v.Route
 	}
 	p := &Plot{ID: "plot-evidence", Width: plotWidth, Height: 230, Title: "Evidence over the held-out clusters",
-		Desc: fmt.Sprintf("The e-value against “%s is no better” is %.3g after %s.", what, last.EValue, plain.Counted(last.Cases, "cluster"))}
+		Desc: fmt.Sprintf("That %s is better: %s after %s.", what, pareto.Chance(last.EValue), plain.Counted(last.Cases, "cluster"))}
 	type series struct {
 		class, name string
 		of          func(report.Evidence) *float64
@@ -49,7 +50,7 @@ func Evidence(m *report.Model) *Plot {
 		high = max(high, 2/alpha)
 	}
 	f := frame{x: axis{lo: 0, hi: max(float64(last.Cases), 1), from: 44, to: plotWidth - 8}, y: axis{lo: low, hi: high * 1.3, from: 194, to: 28, log: true},
-		xTitle: "held-out clusters", yTitle: "e-value (largest so far)", xTicks: 7, yTicks: 5, whole: true}
+		xTitle: "held-out clusters", yTitle: "1 time in … by chance", xTicks: 7, yTicks: 5, whole: true}
 	p.frame(f)
 	labels := &placer{bounds: box{f.x.from, f.y.to - 4, f.x.to, f.y.from}}
 	rule := func(class, name string, level float64) {
@@ -70,7 +71,7 @@ func Evidence(m *report.Model) *Plot {
 			}
 		}
 	}
-	rule("rule", fmt.Sprintf("1/α = %.3g", 1/max(alpha, 1e-9)), alpha)
+	rule("rule", pareto.Proves(alpha)+" proves it", alpha)
 	var lines [][]float64
 	for _, s := range all {
 		var xy []float64
@@ -118,5 +119,5 @@ func pairTitle(e report.Evidence) string {
 	if e.Quality != nil && !math.IsNaN(*e.Quality) {
 		q = fmt.Sprintf("%+.2f", *e.Quality)
 	}
-	return fmt.Sprintf("cluster %d: quality %s, e = %.3g", e.Cases, q, e.EValue)
+	return fmt.Sprintf("cluster %d: quality %s, %s", e.Cases, q, pareto.Chance(e.EValue))
 }

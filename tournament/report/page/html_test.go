@@ -177,7 +177,7 @@ func TestRunPage(t *testing.T) {
 			t.Errorf("no %s among %v", id, plots)
 		}
 	}
-	for _, want := range []string{`class="band"`, `class="front"`, `class="rule"`, "1/α = 25", "no-skill", `class="kernel"`, "Sign every tag.", `href="#case-`,
+	for _, want := range []string{`class="band"`, `class="front"`, `class="rule"`, "1 in 25 proves it", "no-skill", `class="kernel"`, "Sign every tag.", `href="#case-`,
 		"<h2>Held-out evidence</h2>", "<h2>What changed</h2>", "failed: Read CHANGELOG.md", "quality ±0.052", "name the version", "$41.00", "101,000,000"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

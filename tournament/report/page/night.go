@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -52,7 +53,7 @@ func Night(n *status.Night) func(io.Writer) error {
 			r.Gain = fmt.Sprintf("%.1f", k.Gain)
 		}
 		if t := status.TrialOf(k); t != nil && t.Alpha > 0 {
-			r.Evidence = fmt.Sprintf("%.3g of %.0f", t.EValue, 1/t.Alpha)
+			r.Evidence = pareto.ChanceOf(t.EValue, t.Alpha)
 		}
 		v.Rows = append(v.Rows, r)
 	}

@@ -141,7 +141,10 @@ func heldOut(v *gate.Verdict) *held {
 			}
 			r.Interval = fmt.Sprintf("%s to %s (%.0f%%)", lo, hi, 100*e.Level)
 			r.Score = fmt.Sprintf("%d/%d/%d", e.Wins, e.Losses, e.Ties)
-			r.Better, r.Within = fmt.Sprintf("%.3g of %.3g", o.Better, 1/o.Alpha), fmt.Sprintf("%.3g", o.Within)
+			r.Better = pareto.ChanceOf(o.Better, o.Alpha)
+			if o.Objective == pareto.Quality.String() {
+				r.Within = pareto.Chance(o.Within)
+			}
 			rows = append(rows, charts.ForestRow{Name: o.Objective, Low: e.Low, Mid: e.Mean, High: e.High, Tolerance: -o.Tolerance,
 				Differs: e.Low > 0 || e.High < 0, Title: fmt.Sprintf("%s: %s, %s", o.Objective, r.Change, r.Interval)})
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/report/page"
 )
 
@@ -43,7 +44,7 @@ var frame = sync.OnceValue(func() *page.Frame {
 		"ago":       ago,
 		"date":      func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },
 		"percent":   func(x *float64) string { return fmt.Sprintf("%.0f%%", 100**x) },
-		"threshold": func(alpha float64) string { return fmt.Sprintf("%.3g", 1/alpha) },
+		"chance":    pareto.ChanceOf,
 	}, "page/*.html")
 	if err != nil {
 		panic(err)

@@ -1,0 +1,64 @@
+package pareto
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestChance(t *testing.T) {
+	for e, want := range map[float64]string{
+		math.NaN(): "no sign yet", 1: "no sign yet", 3.99: "no sign yet", 4: "at most 1 time in 4 by chance", 25.7: "at most 1 time in 25 by chance",
+		999_999: "at most 1 time in 999999 by chance", 1e6: "at most 1 time in a million by chance", math.MaxFloat64: "at most 1 time in a million by chance",
+	} {
+		if got := Chance(e); got != want {
+			t.Errorf("%g: %q, want %q", e, got, want)
+		}
+	}
+	for level, want := range map[float64]string{0.04: "1 in 25", 0.05: "1 in 20", 0.04 * 0.05 / 0.05 / 2: "1 in 50", 0.03: "1 in 34", 0: "1 in a million"} {
+		if got := Proves(level); got != want {
+			t.Errorf("level %g: %q, want %q", level, got, want)
+		}
+	}
+	// What is told as proving it is enough, whatever the level.
+	rapid.Check(t, func(r *rapid.T) {
+		level := rapid.Float64Range(1e-4, 0.5).Draw(r, "level")
+		if said := math.Ceil(1/level - 1e-6); said*level < 1-1e-5 || (said-1)*level >= 1 {
+			r.Errorf("1 in %g at level %g", said, level)
+		}
+	})
+}
+
+// TestReasonOfAProofThatWaited: quality decided at one pair while cost held it back until a
+// later one: the interval is the one of that pair, then the present one.
+func TestReasonOfAProofThatWaited(t *testing.T) {
+	trial := NewTrial(Config{})
+	for i := 0; trial.Verdict().IsOpen() && i < 60; i++ {
+		p := Pair{Quality: 1, Latency: 0.1, Cost: 0.5, Bill: Bill{USD: [2]float64{0.04, 0.01}}}
+		if i < 10 {
+			p.Cost, p.Bill.USD = -0.5, [2]float64{0.01, 0.04}
+		} else if i%2 == 0 {
+			p.Quality = 0
+		}
+		trial.Add(p)
+	}
+	d := trial.Decide()
+	at, now := d.PerObjective[Quality].Proved, d.PerObjective[Quality].Estimate
+	if d.Verdict != Promote || at == nil || at.N >= now.N {
+		t.Fatalf("%v after %d pairs, proved at %+v", d.Verdict, d.Cases, at)
+	}
+	want := change(Quality, *at) + " over " + counted(at.N) + " (now " + change(Quality, now)
+	if !strings.HasPrefix(d.Reason, want) {
+		t.Errorf("%s\nwant %s …", d.Reason, want)
+	}
+	for _, part := range []string{", expect about +0.", "cost at most ×", "latency at most ×", "by chance"} {
+		if !strings.Contains(d.Reason, part) {
+			t.Errorf("%s\nwithout %q", d.Reason, part)
+		}
+	}
+	if d.Gain >= now.Mean {
+		t.Errorf("the gain to expect is %g of a mean of %g", d.Gain, now.Mean)
+	}
+}
