@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"tournament/candidate":            {"eval", "eval/plain", "eval/problem", "mutate", "mutate/skill", "mutate/skill/check", "pareto", "store", "tournament/gate", "tournament/record", "tournament/search"},
 	"tournament/approval":             {"eval/plain", "eval/problem", "harvest/hook/settings", "mutate/skill", "mutate/skill/check", "store", "tournament/candidate", "tournament/release", "tournament/report"},
 	"tournament/campaign":             {"eval", "eval/agent", "eval/plain", "eval/problem", "eval/splits", "harvest", "harvest/consent", "harvest/ingest", "harvest/outgoing", "harvest/reading", "harvest/redact", "mutate", "mutate/skill", "mutate/skill/check", "mutate/skill/install", "pareto", "store", "store/datadir", "store/lock", "tournament/candidate", "tournament/expect", "tournament/gate", "tournament/judge", "tournament/record", "tournament/release", "tournament/report", "tournament/search"},
-	"tournament/expect":               {"eval", "eval/plain", "harvest", "store"},
+	"tournament/expect":               {"eval", "eval/plain", "harvest", "pareto", "store", "tournament/record"},
 	"tournament/judge":                {"eval", "eval/check", "mutate/skill", "store", "tournament/candidate", "tournament/record"},
 	"tournament/release":              {"eval/plain", "eval/problem", "harvest/hook", "mutate/skill", "mutate/skill/check", "mutate/skill/install", "pareto", "store", "store/datadir", "store/lock", "tournament/candidate", "tournament/record"},
 	"tournament/report":               {"eval", "eval/plain", "mutate/skill", "pareto", "tournament/gate", "tournament/record", "tournament/search"},

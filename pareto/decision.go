@@ -98,6 +98,22 @@ func (d *Decision) Asks(level float64) float64 {
 	return total / (d.Alpha * min(level, total))
 }
 
+// Needed is how many pairs with a quality prove a promising challenger at its present rate:
+// evidence grows exponentially with the pairs, so its logarithm grows in proportion. 0 if
+// that is more than ForecastCap, if it is not promising, or if quality is shown and
+// something else holds it back.
+func (d *Decision) Needed() int {
+	pairs := d.PerObjective[Quality].Estimate.N
+	if d.Verdict != Promising || !(d.EValue > 1) || !(d.Alpha > 0) {
+		return 0
+	}
+	n := int(math.Ceil(float64(pairs) * math.Log(1/d.Alpha) / math.Log(d.EValue)))
+	if n <= pairs || n > ForecastCap {
+		return 0
+	}
+	return n
+}
+
 // Lasts reports whether d is a promotion at the given level over all routes,
 // instead of its trial's own level.
 func (d *Decision) Lasts(level float64) bool {

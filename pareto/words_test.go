@@ -62,3 +62,27 @@ func TestReasonOfAProofThatWaited(t *testing.T) {
 		t.Errorf("the gain to expect is %g of a mean of %g", d.Gain, now.Mean)
 	}
 }
+
+// TestNeeded: what a promising challenger still takes falls with its gain; of others nothing is
+// told.
+func TestNeeded(t *testing.T) {
+	needed := func(pairs int, quality float64) int {
+		tr := NewTrial(DefaultConfig())
+		for range pairs {
+			tr.Add(Pair{Quality: quality})
+		}
+		d := tr.Decide()
+		return d.Needed()
+	}
+	if n := needed(12, 0.3); n <= 12 || n > 100 {
+		t.Errorf("%d cases for a gain of 0.3", n)
+	}
+	if n, fewer := needed(16, 0.2), needed(12, 0.3); n == 0 || fewer == 0 || fewer >= n {
+		t.Errorf("%d cases for 0.2, %d for 0.3: a larger gain takes fewer", n, fewer)
+	}
+	for name, n := range map[string]int{"nothing yet": needed(0, 0), "no gain": needed(10, 0), "worse": needed(5, -0.5), "no sign": needed(3, 0.3), "shown": needed(60, 1)} {
+		if n != 0 {
+			t.Errorf("%s: %d cases", name, n)
+		}
+	}
+}

@@ -126,6 +126,9 @@ func printResult(a *global, r *runResult) error {
 	if h := r.Verdict.Heard; h != nil {
 		fmt.Fprintf(&b, "  heard        %s\n", h)
 	}
+	if s := r.Verdict.Takes; s != "" {
+		fmt.Fprintf(&b, "  still        %s\n", s)
+	}
 	if j := r.Verdict.Judge; j != nil && j.Trusted { // otherwise a warning reports it
 		fmt.Fprintf(&b, "  judge        agrees with your labels: %s\n", j.Words)
 	}
@@ -181,6 +184,13 @@ func sayWaiting(ctx context.Context, a *global, c *campaign.Campaign, w *campaig
 	}
 	if a.JSON {
 		return errors.Join(printUnrun(ctx, a, c, w), &quietExit{exitDone})
+	}
+	res, err := c.Unrun(ctx, w)
+	if err != nil {
+		return err
+	}
+	if s := res.Verdict.Takes; s != "" {
+		a.Say("%s", s)
 	}
 	fmt.Fprintf(a.Stdout, "%s: %v; %s\nnext: keep using the skill, and its trial continues with the new sessions; or search for a better text with `evolve --skill %s --anew`\n",
 		c.Config.Skill, w, c.SpentReading(), c.Config.Skill)

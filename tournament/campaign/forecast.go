@@ -12,8 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -37,11 +37,8 @@ type Forecast struct {
 	Minutes float64 `json:"minutes"`
 	// Cap is the cap on dollars or tokens that the owner has not chosen, or none, in words.
 	Cap string `json:"cap,omitempty"`
-	// Needed is the number of held-out cases that a gain of 30 and of 10
-	// points is likely to take (80 % of trials end by then); Capped values
-	// mean "more than".
-	Needed30 int `json:"cases_for_30_points"`
-	Needed10 int `json:"cases_for_10_points"`
+	// Proof is what it is likely to take to prove something.
+	Proof *expect.Proof `json:"proof"`
 	// Provable is the number of held-out cases that can be evidence for the
 	// challenger of this run: those of one session count as one, and those
 	// that were used do not count.
@@ -162,11 +159,15 @@ func (r *Runner) NewForecast(ctx context.Context, db *store.Store, f *Config, li
 	if err != nil {
 		return nil, err
 	}
-	return f.forecast(live, cases, tools, past, turns, calibration), nil
+	proof, err := r.proof(ctx, db, f, live, runs, cases)
+	if err != nil {
+		return nil, err
+	}
+	return f.forecast(live, cases, tools, past, turns, calibration, proof), nil
 }
 
-func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate, turns *Recorded, calibration int) *Forecast {
-	fc := &Forecast{Schema: 1, Skill: f.Skill, Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
+func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate, turns *Recorded, calibration int, proof *expect.Proof) *Forecast {
+	fc := &Forecast{Schema: 1, Proof: proof, Skill: f.Skill, Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
 	prompt, judged := sizes(cases)
 	var test []eval.Case
 	for _, c := range cases {
@@ -184,7 +185,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	share := search.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
 	fc.Search, fc.Gate = share.Search, share.Gate
 	if f.Carried != "" {
-		fc.Search, fc.Gate = 0, min(f.MaxRollouts, gate.Takes(f.HeldOut, gate.Replays, f.MaxRetries))
+		fc.Search, fc.Gate = 0, min(f.MaxRollouts, gate.Takes(f.HeldOut, proof.Replays, f.MaxRetries))
 		fc.Rollouts = fc.Gate
 	}
 	rollouts := float64(fc.Rollouts)
@@ -226,13 +227,10 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	if fc.Rollouts == 0 {
 		fc.CostUSD = nil // not known without a cap
 	}
-	cfg := pareto.DefaultConfig()
 	fc.Provable = f.HeldOut
 	if f.Clusters > 0 {
 		fc.Provable = f.Clusters
 	}
-	_, fc.Needed30 = pareto.Forecast(pareto.World{Failures: .5, Gain: .3, Replays: gate.Replays}, cfg)
-	_, fc.Needed10 = pareto.Forecast(pareto.World{Failures: .3, Gain: .1, Replays: gate.Replays}, cfg)
 	return fc
 }
 
@@ -259,7 +257,7 @@ func (fc *Forecast) String() string {
 		b.WriteString("\ncap: " + fc.Cap)
 	}
 	if !fc.noGate && (fc.Gate > 0 || fc.Test > 0) {
-		fmt.Fprintf(&b, "\nproof: a gain of 30 points takes about %d held-out cases, 10 points about %s; ", fc.Needed30, atLeast2000(fc.Needed10))
+		fmt.Fprintf(&b, "\nproof: %s; ", fc.Proof.Words(fc.Provable))
 		if fc.Provable == fc.Test {
 			fmt.Fprintf(&b, "there are %d", fc.Test)
 		} else {
@@ -282,14 +280,6 @@ func costWords(usd *float64, free bool) string {
 		return "about " + eval.FormatUSD(*usd)
 	}
 	return "cost unknown without --price-in and --price-out"
-}
-
-// atLeast2000 marks a number of cases at the forecast's limit.
-func atLeast2000(n int) string {
-	if n == 0 || n >= 2000 {
-		return "2000 or more"
-	}
-	return fmt.Sprint(n)
 }
 
 // PerRollout estimates the tokens of a rollout with its share of the judge's

@@ -87,6 +87,8 @@ type Verdict struct {
 	Cases    int            `json:"cases"`
 	// Heard is what the verdict is about, nil if that is not known.
 	Heard *record.Heard `json:"heard,omitempty"`
+	// Takes describes what a promising trial still takes.
+	Takes string `json:"takes,omitempty"`
 	// Judge is set if a judge checks held-out cases.
 	Judge *Judge `json:"judge,omitempty"`
 }
@@ -115,9 +117,9 @@ type Kernel struct {
 }
 
 // result gathers a run's outcome and writes the challenger's text to disk.
-func (c *Campaign) result(ctx context.Context, out *search.Outcome) (*Result, error) {
+func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result, err error) {
 	inc := c.plan.Incumbent
-	res := c.emptyResult(ctx, inc.Doc)
+	res = c.emptyResult(ctx, inc.Doc)
 	res.Outcome, res.Run, res.Simulated, res.Status = out, c.run.ID, c.run.Simulated, string(c.run.Status)
 	res.Spent, res.Worth = out.Spent, out.Worth
 	res.Warnings = append(res.Warnings, out.Warnings...)
@@ -159,12 +161,15 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (*Result, er
 	}
 	switch v := out.Verdict; {
 	case v != nil:
-		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, v.Heard, nil}
+		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, v.Heard, "", nil}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), nil, j.Reviews(), j.String()}
 			if l := j.Sensitivity(); l > 0 {
 				res.Verdict.Judge.Sensitivity = &l
 			}
+		}
+		if res.Verdict.Takes, err = c.StillTakes(ctx, v.Decision); err != nil {
+			return nil, err
 		}
 		res.Warnings = append(res.Warnings, v.Warnings...)
 	case c.Config.NoGate:

@@ -64,6 +64,9 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 		return nil, err
 	}
 	v := res.Verdict
+	if v.Takes, err = c.StillTakes(ctx, d); err != nil {
+		return nil, err
+	}
 	v.Decision, v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = d.Verdict, pareto.Finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
 	with := waits.Trial.With
 	doc, err := skill.Parse(with.Text, live.Options())

@@ -28,7 +28,7 @@ func TestStatusCountsWhatTheVerdictCounts(t *testing.T) {
 		t.Fatalf("%s: the rest is about one that is undecided", d.Reason)
 	}
 	// Evidence grows with the cases that count.
-	if n := needed(d); n == nil || *n < 8 || *n > 12 {
-		t.Errorf("about %v cases prove it, after 7 with e = %g", n, d.EValue)
+	if n := d.Needed(); n < 8 || n > 12 {
+		t.Errorf("about %d cases prove it, after 7 with e = %g", n, d.EValue)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -206,7 +205,10 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live) (*Challenge
 		c.Open = append(c.Open, o.String())
 	}
 	d := trial.Decide()
-	c.EValue, c.Alpha, c.Cases, c.Needed = pareto.Finite(d.EValue), d.Alpha, counting(&d), needed(d)
+	c.EValue, c.Alpha, c.Cases = pareto.Finite(d.EValue), d.Alpha, counting(&d)
+	if n := d.Needed(); n > 0 {
+		c.Needed = &n
+	}
 	c.Wins, c.Losses = d.Wins, d.Losses
 	return c, nil
 }
@@ -229,21 +231,6 @@ func counting(d *pareto.Decision) int {
 		}
 	}
 	return d.Cases
-}
-
-// needed estimates how many cases a proof takes: evidence grows exponentially
-// with the cases, so its logarithm grows in proportion. nil if the evidence
-// points nowhere, or if quality is shown and something else is not.
-func needed(d pareto.Decision) *int {
-	cases := counting(&d)
-	if !d.Verdict.IsOpen() || cases == 0 || !(d.EValue > 1) || !(d.Alpha > 0) {
-		return nil
-	}
-	n := int(math.Ceil(float64(cases) * math.Log(1/d.Alpha) / math.Log(d.EValue)))
-	if n <= cases || n > pareto.ForecastCap {
-		return nil
-	}
-	return &n
 }
 
 // unfinished is the skill's last run if it can be resumed, nil if it ended:

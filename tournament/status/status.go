@@ -112,9 +112,8 @@ type Challenger struct {
 	Cases    int            `json:"cases"`
 	Wins     int            `json:"wins"` // of the cases, by quality
 	Losses   int            `json:"losses"`
-	// Needed estimates how many cases the proof takes at this rate; null if
-	// the evidence points nowhere yet, or already has all the cases that it
-	// should take.
+	// Needed estimates how many cases the proof takes at this rate; null unless it is
+	// promising (pareto.Decision.Needed).
 	Needed *int `json:"cases_needed"`
 	// Open are the objectives that are beyond their tolerance so far: they keep
 	// it undecided at any quality.

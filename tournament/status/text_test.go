@@ -11,27 +11,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
-func TestNeeded(t *testing.T) {
-	trial := func(pairs int, quality float64) pareto.Decision {
-		tr := pareto.NewTrial(pareto.DefaultConfig())
-		for range pairs {
-			tr.Add(pareto.Pair{Quality: quality})
-		}
-		return tr.Decide()
-	}
-	if n := needed(trial(12, 0.3)); n == nil || *n <= 12 || *n > 100 {
-		t.Errorf("%v cases for a gain of 0.3", n)
-	}
-	if n, fewer := needed(trial(10, 0.2)), needed(trial(10, 0.3)); n == nil || fewer == nil || *fewer >= *n {
-		t.Errorf("%v cases for 0.2, %v for 0.3: a larger gain takes fewer", n, fewer)
-	}
-	for name, d := range map[string]pareto.Decision{"nothing yet": trial(0, 0), "no gain": trial(10, 0), "worse": trial(5, -0.5), "shown": trial(60, 1)} {
-		if n := needed(d); n != nil {
-			t.Errorf("%s: %d cases", name, *n)
-		}
-	}
-}
-
 // With any name and state of a skill no line is wider than the terminal,
 // except one that holds nothing but a command; and no text reaches the
 // terminal as a control sequence.
