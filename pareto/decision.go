@@ -121,10 +121,17 @@ func (d *Decision) Lasts(level float64) bool {
 	if d.Verdict != Promote || d.EValue < d.Asks(level)*(1-1e-9) {
 		return false
 	}
-	// A win elsewhere also rests on quality that is shown not to be lower.
-	total := d.Total()
-	return d.Route == Quality.String() || len(d.PerObjective) == 0 || !(d.ToleranceAlpha > 0) ||
-		d.PerObjective[Quality].Within*d.ToleranceAlpha*min(level, total)/total >= 1-1e-9
+	total, n := d.Total(), d.NotLower()
+	return n == 0 || n*min(level, total)/total >= 1-1e-9
+}
+
+// NotLower is how often over the evidence suffices that quality is not lower, on which a win
+// elsewhere also rests; 0 of a win by quality.
+func (d *Decision) NotLower() float64 {
+	if d.Route == Quality.String() || len(d.PerObjective) == 0 {
+		return 0
+	}
+	return Finite(d.PerObjective[Quality].Within * d.ToleranceAlpha)
 }
 
 func (t *Trial) level(o Objective) float64 { return t.cfg.limits()[o].Alpha }

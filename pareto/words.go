@@ -59,8 +59,7 @@ func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason strin
 		reason = fmt.Sprintf("%s: %s, quality is not lower by %g or more (%s), and %s",
 			head, Chance(e), per[Quality].Tolerance, Chance(per[Quality].Within), others)
 	case t.verdict == Reject && t.route == routeDropped:
-		reason = fmt.Sprintf("%s: dropped, because the chance of a gain that matters (quality %+.2g) is only %.0f %%",
-			head, t.matters(Quality), 100*t.hope(Quality))
+		reason = fmt.Sprintf("%s: dropped, because the chance of a gain that matters is only %s", head, t.hopes())
 	case t.verdict == Reject:
 		what := "the challenger is worse"
 		if o != Quality {
@@ -90,6 +89,24 @@ func (t *Trial) bounds(won Objective, per []ObjectiveEvidence) string {
 		return ""
 	}
 	return " (" + strings.Join(of, ", ") + ")"
+}
+
+// hopes are the chances of a gain that matters in quality, and in the other objective that has
+// the most: that of a text that only lacks lines is usually the cost.
+func (t *Trial) hopes() string {
+	chance := func(o Objective) string {
+		return fmt.Sprintf("%.0f %% for %v (%s)", 100*t.hope(o), o, Change(o.String(), t.matters(o)))
+	}
+	best := Quality
+	for o := Latency; o < objectives; o++ {
+		if t.Measured(o) && (best == Quality || t.hope(o) > t.hope(best)) {
+			best = o
+		}
+	}
+	if best == Quality {
+		return chance(Quality)
+	}
+	return chance(Quality) + " and " + chance(best)
 }
 
 // head is the estimate of an objective that the verdict is about: at the pair that decided,

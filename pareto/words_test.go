@@ -86,3 +86,22 @@ func TestNeeded(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonOfADrop: a text that only lacks lines can win by its cost; a drop names that chance
+// beside the one of quality.
+func TestReasonOfADrop(t *testing.T) {
+	trial := NewTrial(Config{})
+	for i := 0; trial.Verdict().IsOpen() && i < 400; i++ {
+		p := Pair{Quality: 0.3, Latency: math.NaN(), Cost: 0.001, Bill: Bill{USD: [2]float64{0.01, 0.01}}}
+		if i%2 == 0 {
+			p.Quality = -0.3
+		}
+		trial.Add(p)
+	}
+	d := trial.Decide()
+	for _, part := range []string{": dropped, because the chance of a gain that matters is only ", " % for quality (+0.10) and ", " % for cost (×0.90)"} {
+		if !strings.Contains(d.Reason, part) {
+			t.Errorf("%v after %d pairs: %s\nwithout %q", d.Verdict, d.Cases, d.Reason, part)
+		}
+	}
+}

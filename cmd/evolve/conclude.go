@@ -119,7 +119,11 @@ func printResult(a *global, r *runResult) error {
 		fmt.Fprintf(&b, "  worth        %s\n", report.Worth(w, fmt.Sprintf("v%d", r.Incumbent.Version), r.Incumbent.Metrics.Cases))
 	}
 	if v := r.Verdict; v.Decision != "none" {
-		fmt.Fprintf(&b, "  verdict      %s: %s\n", v.Decision, v.Reason)
+		alone := ""
+		if v.Single && v.Decision == pareto.Promote {
+			alone = ", as a single trial"
+		}
+		fmt.Fprintf(&b, "  verdict      %s%s: %s\n", v.Decision, alone, v.Reason)
 	} else {
 		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
 	}

@@ -87,6 +87,8 @@ type Verdict struct {
 	Cases    int            `json:"cases"`
 	// Heard is what the verdict is about, nil if that is not known.
 	Heard *record.Heard `json:"heard,omitempty"`
+	// Single: a promotion is proved as a single trial, and not among all trials of the skill.
+	Single bool `json:"single_trial,omitempty"`
 	// Takes describes what a promising trial still takes.
 	Takes string `json:"takes,omitempty"`
 	// Judge is set if a judge checks held-out cases.
@@ -161,7 +163,7 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 	}
 	switch v := out.Verdict; {
 	case v != nil:
-		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, v.Heard, "", nil}
+		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, v.Heard, v.Single, "", nil}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), nil, j.Reviews(), j.String()}
 			if l := j.Sensitivity(); l > 0 {

@@ -73,6 +73,8 @@ type Verdict struct {
 	// error rate that is left for it; 0 if the journal does not number them.
 	Number   int     `json:"trial,omitempty"`
 	Lifetime float64 `json:"lifetime_level,omitempty"`
+	// Single: it is proved as a single trial, and not at that level.
+	Single bool `json:"single_trial,omitempty"`
 	// Heard is what it is about; nil of a trial that an older evolve has begun. It is not
 	// stored: a purge has the trial alone forget the folders.
 	Heard *record.Heard `json:"-"`

@@ -16,6 +16,7 @@ func (g *Gate) reportLifetime(ctx context.Context, st *state, v *Verdict, of rec
 	}
 	v.Number, v.Lifetime = n.Number, n.Level()
 	if over := n.OverLifetime(g.Skill, st.Trial); over != "" {
+		v.Single = true
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%s: `evolve promote %s` installs it if you say so, nights go on with fresh cases", over, g.Skill))
 	}
 	return nil

@@ -88,6 +88,8 @@ func (m *Model) standing() Standing {
 // sentence is the verdict in one sentence.
 func sentence(m *Model) string {
 	switch v := m.Verdict; {
+	case v != nil && v.Verdict == pareto.Promote && v.Single:
+		return "Proven as a single trial: " + v.Reason + "."
 	case v != nil && v.Verdict == pareto.Promote:
 		return "Proven: " + v.Reason + "."
 	case v != nil && v.Verdict == pareto.Reject:

@@ -197,6 +197,8 @@ func TestPolicy(t *testing.T) {
 		{"simulated, in the demo", Auto, with(func(r *Result) { r.Simulated = true }), true, true},
 		{"tools without a sandbox", Auto, with(func(r *Result) { r.Unboxed = true }), false, false},
 		{"proved at 0.05, where the lifetime leaves half of it", Auto, with(func(r *Result) { r.Alpha, r.Total, r.EValue = 0.04, 0.05, 26 }), false, false},
+		{"by another objective, while quality is shown to be no lower at 0.05 alone", Auto, with(func(r *Result) { r.Alpha, r.Total, r.EValue, r.NotLower = 0.01, 0.05, 400, 1.2 }), false, false},
+		{"by another objective, with enough of that", Auto, with(func(r *Result) { r.Alpha, r.Total, r.EValue, r.NotLower = 0.01, 0.05, 400, 2.4 }), false, true},
 		{"the same with evidence that is enough", Auto, with(func(r *Result) { r.Alpha, r.Total, r.EValue = 0.04, 0.05, 51 }), false, true},
 	} {
 		if got, why := c.policy.MayInstall(&c.r, level, c.demo); got != c.want || !got && why == "" {

@@ -132,7 +132,7 @@ func closed(t *record.TrialRecord) (*Result, error) {
 		return nil, err
 	}
 	return &Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger, Round: round,
-		EValue: d.EValue, Alpha: d.Alpha, Total: d.Total(), Simulated: t.Simulated}, nil
+		EValue: d.EValue, Alpha: d.Alpha, Total: d.Total(), NotLower: d.NotLower(), Simulated: t.Simulated}, nil
 }
 
 // Level is the error rate of the trial of a challenger, in this round of it:
@@ -184,7 +184,8 @@ func (r *Result) Proved(level float64) bool {
 		return false
 	}
 	// Allow for rounding: the levels were divided and multiplied again.
-	return r.EValue*r.Alpha*min(1, level/r.Total) >= 1-1e-9
+	share := min(1, level/r.Total)
+	return r.EValue*r.Alpha*share >= 1-1e-9 && (r.NotLower == 0 || r.NotLower*share >= 1-1e-9)
 }
 
 // asks is the e-value at which r would be Proved at the given level.

@@ -177,8 +177,9 @@ type Result struct {
 	Incumbent  string         `json:"incumbent,omitempty"`  // SHA-256 of the text that the challenger was made from
 	Challenger string         `json:"challenger,omitempty"` // SHA-256
 	EValue     float64        `json:"e_value,omitempty"`
-	Alpha      float64        `json:"alpha,omitempty"` // of the route that decided
-	Total      float64        `json:"total,omitempty"` // over all routes of this trial
+	Alpha      float64        `json:"alpha,omitempty"`     // of the route that decided
+	Total      float64        `json:"total,omitempty"`     // over all routes of this trial
+	NotLower   float64        `json:"not_lower,omitempty"` // see pareto.Decision.NotLower
 	// Round counts how often the trial has started again because the model
 	// changed; Restarted is the message if it did so now.
 	Round     int          `json:"round,omitempty"`

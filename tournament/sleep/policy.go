@@ -46,5 +46,8 @@ func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why st
 
 // alone describes a proof that does not hold at the level of its number.
 func (r *Result) alone(level float64) string {
+	if r.EValue >= r.asks(level) {
+		return "proven as a single trial; among all trials of this skill it is not shown yet that quality is no lower"
+	}
 	return fmt.Sprintf("proven as a single trial (%s); among all trials of this skill it takes %s", pareto.Chance(r.EValue), pareto.Proves(1/r.asks(level)))
 }

@@ -62,7 +62,7 @@ func (s *Worker) proof(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	if r.Round, err = t.Rounds(); err != nil {
 		return nil, err
 	}
-	r.Total = d.Total()
+	r.Total, r.NotLower = d.Total(), d.NotLower()
 	if err := s.weigh(ctx, live, t, r); err != nil {
 		return nil, err
 	}

@@ -341,7 +341,7 @@ func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campai
 	v := out.Verdict
 	r.Challenger, r.Decision, r.Reason, r.EValue, r.Alpha = of.Challenger, v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha
 	r.Round, r.Restarted = v.Round, v.Restarted
-	r.Total = v.Total()
+	r.Total, r.NotLower = v.Total(), v.NotLower()
 	t, err := candidate.On(ctx, s.Store, c.Live, of)
 	if err != nil || t == nil || t.With == nil { // an edit while it ran: its owner installs it
 		r.Against = "you changed the live text while it ran"
