@@ -126,9 +126,9 @@ func (d *Decision) Lasts(level float64) bool {
 }
 
 // NotLower is how often over the evidence suffices that quality is not lower, on which a win
-// elsewhere also rests; 0 of a win by quality.
+// elsewhere also rests; 0 of a win by quality, and without a win.
 func (d *Decision) NotLower() float64 {
-	if d.Route == Quality.String() || len(d.PerObjective) == 0 {
+	if d.Verdict != Promote || d.Route == Quality.String() || len(d.PerObjective) == 0 {
 		return 0
 	}
 	return Finite(d.PerObjective[Quality].Within * d.ToleranceAlpha)

@@ -127,8 +127,8 @@ func printResult(a *global, r *runResult) error {
 	} else {
 		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
 	}
-	if h := r.Verdict.Heard; h != nil {
-		fmt.Fprintf(&b, "  heard        %s\n", h)
+	if v := r.Verdict; v.Heard != nil && (v.Decision == pareto.Promote || v.Decision == pareto.Promising) {
+		fmt.Fprintf(&b, "  heard        %s\n", v.Heard)
 	}
 	if s := r.Verdict.Takes; s != "" {
 		fmt.Fprintf(&b, "  still        %s\n", s)

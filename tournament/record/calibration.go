@@ -108,12 +108,11 @@ func (c Calibration) String() string {
 	case math.IsNaN(k.Value):
 		return fmt.Sprintf("κ unknown on %s of one kind, %s, %s", plain.Counted(k.N, "label"), need, c.Next())
 	}
-	found := fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %s; %g and an interval from %g needed",
-		k.Value, 100*k.Level, k.Low, k.High, plain.Counted(k.N, "label"), TrustedKappa, TrustedLow)
+	found := fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %s", k.Value, 100*k.Level, k.Low, k.High, plain.Counted(k.N, "label"))
 	if c.Trusted() {
 		return found
 	}
-	return found + ", " + c.Next()
+	return found + fmt.Sprintf("; %g and an interval from %g needed, ", TrustedKappa, TrustedLow) + c.Next()
 }
 
 // Next says what the next look takes.

@@ -128,6 +128,7 @@ type Stats struct {
 	Rounds      int `json:"rounds"`
 	Proposals   int `json:"proposals"`
 	Unusable    int `json:"unusable"` // replies that were cut off, unparsable or without effect
+	Guesses     int `json:"guesses"`  // left out, because they share no word with the feedback where others do
 	Invalid     int `json:"invalid"`  // failed a check before any rollout
 	Quarantined int `json:"quarantined"`
 	Refused     int `json:"refused"` // lost their minibatch

@@ -260,8 +260,13 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		return nil, err
 	}
 	out.Search, out.Challenger = res, res.Challenger
-	if n := res.Stats; n.Proposals > 0 && 2*n.Unusable >= n.Proposals {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d proposals of the mutator could not be used", n.Unusable, n.Proposals))
+	n := res.Stats
+	useless := n.Unusable
+	if res.Challenger == nil { // else it has lost nothing by its guesses
+		useless += n.Guesses
+	}
+	if n.Proposals > 0 && 2*useless >= n.Proposals {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d proposals of the mutator could not be used", useless, n.Proposals))
 	}
 	if !p.NoGate {
 		out.Warnings = append(out.Warnings, res.Noise.warnings(p.HeldOut, p.rule().Quality.Alpha, res)...)

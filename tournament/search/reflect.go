@@ -49,7 +49,7 @@ func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
 		// change that shares none is a guess.
 		n := len(ps)
 		ps = slices.DeleteFunc(ps, func(p mutate.Proposal) bool { return !p.Supported })
-		s.stats.Unusable += n - len(ps)
+		s.stats.Guesses += n - len(ps)
 	}
 	return &Change{Parent: m, Proposals: ps, Targets: s.targets(ps, fails), Accept: s.opt.Accept, Stone: true}, nil
 }
