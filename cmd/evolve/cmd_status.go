@@ -16,11 +16,11 @@ func newStatusCommand(a *global) *cobra.Command {
 		Long: `status shows what waits for you first, then the skills by use. Skills without
 news are folded into one line. USES counts the invocations in sessions that a
 person had, each once. CORRECTED counts those that the user corrected in the
-next message. "e 6.1 of 25" is the evidence for a challenger, and the evidence
-that proves it; "14/40 cases" is how many cases the challenger has seen, and
-about how many it needs at this rate. "promising" means that a text that is no
-better comes as far at most 1 time in 4. "but cost beyond tolerance" means that
-the gain in quality is proved, and the cost holds the challenger back so far.`,
+next message. "no sign yet" is a challenger that may be better or not;
+"promising" means that by chance one comes as far at most 1 time in 4, and
+"14/40 cases" is how many cases it has, and about how many it needs at this
+rate. "but cost beyond tolerance" means that the gain in quality is proved, and
+the cost holds the challenger back so far.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runStatus(c.Context(), a, all) },
 	}

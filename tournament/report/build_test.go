@@ -202,6 +202,20 @@ func jsonOf(t *testing.T, v any) string {
 	return string(raw)
 }
 
+// TestHeardOfTheVerdict: what a trial has heard by now is what the verdict is about only while
+// no later run has gone on with it.
+func TestHeardOfTheVerdict(t *testing.T) {
+	d := reporttest.Tournament(t, 6, 20)
+	d.Heard = &record.Heard{Requests: d.Trial.Cases()}
+	if got := reporttest.Model(t, d).Heard; got != d.Heard {
+		t.Errorf("heard %+v", got)
+	}
+	d.Trial = d.Trial.Under(d.Trial.Config().Within(1e-6)) // open
+	if d.Trial.Add(pareto.Pair{Quality: 1}); reporttest.Model(t, d).Heard != nil {
+		t.Error("what was heard later is the verdict's")
+	}
+}
+
 // TestEvidenceOfAKeptTrial: the whole trial is drawn, pairs of earlier runs
 // too, but only if the verdict is about it.
 func TestEvidenceOfAKeptTrial(t *testing.T) {

@@ -383,14 +383,20 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 		}
 	}
 	if r.Against == "" && t.Decision == pareto.Promote {
-		heard, err := t.Heard()
-		if err != nil {
+		if r.Against, err = oneWorkspace(&t.TrialRecord); err != nil {
 			return err
-		}
-		if one := heard.RestsOn(); one != "" {
-			r.Against = "its gain rests on one workspace, " + one
 		}
 	}
 	r.Flagged, err = candidate.FlaggedRules(live.Doc, next, part, c)
 	return err
+}
+
+// oneWorkspace is an objection to a gain that only one of several workspaces has, "" without
+// one.
+func oneWorkspace(t *record.TrialRecord) (string, error) {
+	heard, err := t.Heard()
+	if one := heard.RestsOn(); one != "" {
+		return "its gain rests on one workspace, " + one, err
+	}
+	return "", err
 }
