@@ -36,6 +36,18 @@ func (b *Budget) SetPrice(by Spender, p *Price) {
 	b.learned[by.index()].price = p
 }
 
+// Apart returns a share of b for agent calls that take other amounts than b's own, those of
+// another model, with the price of their tokens: neither is estimated by the other.
+func (b *Budget) Apart(p *Price) *Budget {
+	b.mu.Lock()
+	learned := *b.learned
+	b.mu.Unlock()
+	learned[ByAgent.index()] = experience{price: p}
+	sub := b.Sub(Caps{})
+	sub.learned = &learned
+	return sub
+}
+
 // used is what counts against b's caps: reported usage, and the estimates for calls
 // that reported nothing. Callers hold the lock.
 func (b *Budget) used() (tokens int64, usd float64) {

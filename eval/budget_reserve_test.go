@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -162,5 +163,43 @@ func TestAPromptBeyondTheCapIsNotSent(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A share for another model is not estimated by what calls of the first one took, and the
+// other way round; both count against the same caps.
+func TestBudgetApart(t *testing.T) {
+	dear, cheap := &Price{Input: 100, Output: 100}, &Price{Input: 1, Output: 1}
+	b := NewBudget(Caps{CostUSD: 10}, nil)
+	b.SetPrice(ByAgent, dear)
+	apart := b.Apart(cheap)
+	for range 30 {
+		r, err := apart.Reserve(ByAgent, Cost{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Settle(Cost{Usage: &Usage{Input: 10_000}, USD: ptr(0.01)})
+	}
+	if got := b.Spent(); math.Abs(got.CostUSD-0.3) > 1e-9 || got.AgentCalls != 30 {
+		t.Errorf("the whole has spent %+v, want the 0.30 of its share", got)
+	}
+	one := func(b *Budget) float64 {
+		r, err := b.Reserve(ByAgent, Cost{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Release()
+		return r.demand.usd
+	}
+	if got := one(b); got < 0.1 {
+		t.Errorf("a call of the dear model reserves %v, as if it were the cheap one", got)
+	}
+	b.Charge(ByAgent, Cost{Usage: &Usage{Input: 10_000}, USD: ptr(1.0)})
+	if got := one(apart); got > 0.02 {
+		t.Errorf("a call of the cheap model reserves %v, as if it were the dear one", got)
+	}
+	b.Charge(ByAgent, Cost{USD: ptr(8.7)})
+	if _, err := apart.Reserve(ByAgent, Cost{}); err == nil {
+		t.Error("the cap is used up, and the share goes on")
 	}
 }

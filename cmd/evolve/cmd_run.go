@@ -73,7 +73,7 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.SortFlags = false
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "what may change: harness (the body), description, on its own trigger cases, or shorten: harness, by deletions alone")
-	f.who.Register(fl)
+	f.who.RegisterSearch(fl)
 	f.registerSpending(fl)
 	fl.Int64Var(&f.Seed, "seed", -1, "seed of everything random (default: the number of earlier runs)")
 	fl.Lookup("seed").DefValue = "0" // "" would be shown;  -1 is no seed that anybody should type

@@ -73,7 +73,7 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.rollback, "rollback-on-alarm", false, "take an installed version back when real sessions raise an alarm")
 	fl.BoolVar(&f.onlyOnAC, "only-on-ac", false, "do nothing while the machine runs on its battery")
 	fl.BoolVar(&f.DryRun, "dry-run", false, "say what the night would do, with the sessions harvested so far, and stop")
-	f.who.Register(fl)
+	f.who.RegisterSearch(fl)
 	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
 	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")

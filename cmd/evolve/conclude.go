@@ -127,6 +127,9 @@ func printResult(a *global, r *runResult) error {
 	} else {
 		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
 	}
+	if v := r.Outcome.Verdict; v != nil && v.Measured() != "" {
+		fmt.Fprintf(&b, "               %s\n", v.Measured())
+	}
 	if v := r.Verdict; v.Heard != nil && (v.Decision == pareto.Promote || v.Decision == pareto.Promising) {
 		fmt.Fprintf(&b, "  heard        %s\n", v.Heard)
 	}

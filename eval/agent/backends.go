@@ -15,6 +15,7 @@ import (
 // them.
 type Backends struct {
 	Agent   eval.Agent
+	Search  eval.Agent // the agent with the model of the search; nil: it has no other
 	Mutator eval.Model
 	Judge   eval.Model
 	Miner   eval.Model // the mutator's, for requests of another kind
@@ -77,7 +78,7 @@ const pingTimeout = 10 * time.Second
 
 // Ping pings every backend that is a pinger, once, before anything is spent.
 func (b *Backends) Ping(ctx context.Context) error {
-	for _, x := range []any{b.Agent, b.Mutator, b.Judge} {
+	for _, x := range []any{b.Agent, b.Search, b.Mutator, b.Judge} {
 		p, ok := x.(pinger)
 		if !ok {
 			continue

@@ -14,8 +14,11 @@ import (
 // configuration, with the values that the environment and config.yaml had when the run
 // began.
 type Spec struct {
-	Agent        string  `json:"agent"`
-	Model        string  `json:"model,omitempty"`
+	Agent string `json:"agent"`
+	Model string `json:"model,omitempty"`
+	// SearchModel is the agent's in the search; "": the search has Model, too. The trial
+	// always has Model.
+	SearchModel  string  `json:"search_model,omitempty"`
 	BaseURL      string  `json:"base_url,omitempty"`
 	APIKeyEnv    string  `json:"api_key_env,omitempty"`
 	ReflectAgent string  `json:"reflect_agent,omitempty"`
@@ -36,6 +39,9 @@ type Spec struct {
 	// Prices are those of the models in use, and PricesOf their date.
 	Prices   map[string]eval.Price `json:"prices,omitempty"`
 	PricesOf string                `json:"prices_of,omitempty"`
+	// Searches: it is of a command that may search, and that config.yaml may give a
+	// SearchModel. A run that is resumed has its own.
+	Searches bool `json:"-"`
 }
 
 // The values of Sandbox.
@@ -47,9 +53,14 @@ const (
 // A Role is one part that a backend plays in a run, and the flag that names its model.
 type Role struct{ Agent, Model, Flag string }
 
-// Roles are those of the agent, the mutator and the judge, in this order.
+// Roles are those of the agent, the mutator, the judge and, if it has another model, the
+// agent in the search, in this order.
 func (s *Spec) Roles() []Role {
-	return []Role{{s.Agent, s.Model, "--model"}, {s.ReflectAgent, s.ReflectModel, "--reflect-model"}, {s.JudgeAgent, s.JudgeModel, "--judge-model"}}
+	out := []Role{{s.Agent, s.Model, "--model"}, {s.ReflectAgent, s.ReflectModel, "--reflect-model"}, {s.JudgeAgent, s.JudgeModel, "--judge-model"}}
+	if s.SearchModel != "" {
+		out = append(out, Role{s.Agent, s.SearchModel, "--search-model"})
+	}
+	return out
 }
 
 // Simulated reports whether the agent, the mutator and the judge are all simulated.
@@ -122,6 +133,9 @@ func (s *Spec) Describe() string {
 		return fmt.Sprintf("%s/%s", agent, model)
 	}
 	out := "agent " + name(s.Agent, s.Model)
+	if s.SearchModel != "" {
+		out += ", in the search " + name(s.Agent, s.SearchModel)
+	}
 	if s.ReflectAgent != s.Agent || s.ReflectModel != s.Model {
 		out += ", mutator " + name(s.ReflectAgent, s.ReflectModel)
 	}

@@ -85,7 +85,7 @@ func (c *Comparison) forecast(past PastRate, turns *Recorded) *CompareForecast {
 			fc.CostUSD = f.USD(f.Model, float64(fc.Tokens))
 		}
 	case turns != nil:
-		fc.byTurns(f, turns, fc.Rollouts, fc.Cases, float64(judged*tokensJudge), 0)
+		fc.byTurns(f, turns, fc.Rollouts, fc.Cases, float64(judged*tokensJudge), 0, 0)
 	}
 	return fc
 }

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -89,7 +90,7 @@ func PastRateOf(runs []record.Run, now *Config) (r PastRate) {
 		if seen == recent {
 			break
 		}
-		if run.Spent.Rollouts < 10 || json.Unmarshal(run.Config, &f) != nil || f.Agent != now.Agent || f.Model != now.Model {
+		if run.Spent.Rollouts < 10 || json.Unmarshal(run.Config, &f) != nil || f.Agent != now.Agent || f.models() != now.models() {
 			continue
 		}
 		seen++
@@ -102,6 +103,30 @@ func PastRateOf(runs []record.Run, now *Config) (r PastRate) {
 		r.Wall += time.Duration(run.Spent.WallMS) * time.Millisecond
 	}
 	return r
+}
+
+// models are those that answer in the search and in the trial. A continued trial searches
+// nothing, and a run without a gate has no trial.
+func (f *Config) models() (out [2]string) {
+	out = [2]string{cmp.Or(f.SearchModel, f.Model), f.Model}
+	switch {
+	case f.Carried != "":
+		out[0] = f.Model
+	case f.NoGate:
+		out[1] = out[0]
+	}
+	return out
+}
+
+// usd estimates what tokens cost of which so large a share is the search's; nil is unknown.
+func (f *Config) usd(tokens, share float64) *float64 {
+	m := f.models()
+	search, trial := f.USD(m[0], share*tokens), f.USD(m[1], (1-share)*tokens)
+	if search == nil || trial == nil {
+		return nil
+	}
+	sum := *search + *trial
+	return &sum
 }
 
 // sizes are the tokens of the cases' prompts, and the number of checks that
@@ -199,11 +224,15 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 		}
 		asked += float64(calibration) + float64(fc.Gate)*float64(compared)/float64(len(test))
 	}
+	searched := 1.0 // the share of the search
+	if fc.Search+fc.Gate > 0 {
+		searched = float64(fc.Search) / float64(fc.Search+fc.Gate)
+	}
 	mutator := float64(fc.Search) * mutatorShare
 	fc.Calls = int64(rollouts + asked + mutator)
 	perRollout := f.answering(string(live.Doc.Body()), tools) + prompt/n
 	fc.Tokens = int64(rollouts*float64(perRollout) + asked*tokensJudge + mutator*tokensMutator)
-	fc.CostUSD = f.USD(f.Model, float64(fc.Tokens))
+	fc.CostUSD = f.usd(float64(fc.Tokens), searched)
 	if past.Rollouts > 0 {
 		share := rollouts / float64(past.Rollouts)
 		if past.Tokens > 0 { // else no usage was reported, and the estimate remains
@@ -216,7 +245,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 		fc.Minutes = share * past.Wall.Minutes()
 	} else if turns != nil {
 		n := fc.Train + fc.Val + fc.Test
-		fc.byTurns(f, turns, fc.Rollouts, n, asked*tokensJudge, mutator*tokensMutator)
+		fc.byTurns(f, turns, fc.Rollouts, n, asked*tokensJudge, mutator*tokensMutator, searched)
 		if s := turns.Seconds(fc.Rollouts, n); s != nil {
 			fc.Minutes = s.Expected / 60 / float64(max(1, f.Concurrency))
 		}

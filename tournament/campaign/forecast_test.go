@@ -75,3 +75,58 @@ func TestFarBeyondTheForecast(t *testing.T) {
 		t.Errorf("twice the forecast: %q", got)
 	}
 }
+
+// TestForecastOfTwoModels: what the search takes has its own model's price, earlier runs
+// count if they had the same models, and neither matters to a trial that is continued.
+func TestForecastOfTwoModels(t *testing.T) {
+	doc, err := skill.Parse([]byte("---\nname: dataviz\ndescription: draws charts\n---\n# Charts\nUse a log axis.\n"), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, cases := &skill.Live{Doc: doc}, make([]eval.Case, 9)
+	for i := range cases {
+		cases[i].Split = eval.Test
+	}
+	of := func(search string) *Config {
+		f := &Config{HeldOut: 9, MaxRollouts: 400}
+		f.Agent, f.Model, f.SearchModel = "openai", "dear", search
+		f.Prices = map[string]eval.Price{"dear": {Input: 10, Output: 10}, "cheap": {Input: 1, Output: 1}}
+		return f
+	}
+	usd := func(f *Config) (float64, *Forecast) {
+		fc := f.forecast(live, cases, false, PastRate{}, nil, 0, &expect.Proof{Replays: 3})
+		if fc.CostUSD == nil {
+			t.Fatal("the cost is not known")
+		}
+		return *fc.CostUSD, fc
+	}
+	one, fc := usd(of(""))
+	two, _ := usd(of("cheap"))
+	share := float64(fc.Search) / float64(fc.Rollouts)
+	if want := one * (1 - 0.9*share); share <= 0.5 || two < 0.999*want || two > 1.001*want {
+		t.Errorf("one model $%.4f, with a tenth of the price for %.2f of the rollouts $%.4f, want $%.4f", one, share, two, want)
+	}
+	carried, carried2 := of(""), of("cheap")
+	carried.Carried, carried2.Carried = "x", "x"
+	a, _ := usd(carried)
+	if b, _ := usd(carried2); a != b {
+		t.Errorf("a trial that is continued costs $%.4f with a model of the search and $%.4f without", b, a)
+	}
+	runs := func(f *Config) []record.Run {
+		raw, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []record.Run{{Config: raw, Spent: eval.Spent{Rollouts: 10, TokensIn: 7}}}
+	}
+	for _, c := range []struct {
+		was, now *Config
+		counts   bool
+	}{
+		{of("cheap"), of("cheap"), true}, {of(""), of("cheap"), false}, {of("cheap"), of(""), false}, {carried2, of(""), true}, {carried2, of("cheap"), false},
+	} {
+		if got := PastRateOf(runs(c.was), c.now); got.Tokens > 0 != c.counts {
+			t.Errorf("a run with %v counts for one with %v: %v", c.was.models(), c.now.models(), got.Tokens > 0)
+		}
+	}
+}

@@ -100,6 +100,9 @@ func (c *Campaign) build(ctx context.Context) error {
 	c.plan = f.rollouts(c.back, c.cases, c.runner.Now)
 	p := &c.plan
 	p.Run, p.Incumbent, p.Cases = c.run, incumbent, c.cases
+	if p.SearchAgent = c.back.Search; p.SearchAgent != nil {
+		p.SearchPrice = f.Price(f.SearchModel)
+	}
 	p.Mutator, p.Journal = c.back.Mutator, c.journal()
 	if p.Uses, err = usesOf(ctx, c.db, f.Skill); err != nil {
 		return err

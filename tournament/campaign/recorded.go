@@ -15,7 +15,8 @@ import (
 // Recorded are the owner's recorded turns, as far as they tell what a replay takes.
 type Recorded struct {
 	*expect.Sample
-	price *eval.Price // of the model that answers; nil is unknown
+	price  *eval.Price // of the model that answers; nil is unknown
+	search *eval.Price // of the one that answers in a search
 }
 
 // Recorded reads the recorded turns for the replays of a skill's cases, "" for any skill;
@@ -31,9 +32,12 @@ func (r *Runner) Recorded(ctx context.Context, db *store.Store, f *Config, name 
 	if err != nil || !s.Known() {
 		return nil, err
 	}
-	out := &Recorded{s, f.Price(f.Model)}
+	out := &Recorded{Sample: s, price: f.Price(f.Model)}
 	if out.price == nil && f.Model == "" && k.Dollars == agent.Reported && r.PriceOf != nil { // the agent's own model
 		out.price = r.PriceOf(s.Model)
+	}
+	if out.search = out.price; f.models()[0] != f.Model {
+		out.search = f.Price(f.SearchModel)
 	}
 	return out, nil
 }
@@ -49,23 +53,35 @@ type Takes struct {
 	CostRange   *expect.Range `json:"cost_usd_range,omitempty"`
 }
 
-// byTurns estimates from recorded turns what n replays of so many cases take, with calls of
-// the judge and the mutator of so many tokens.
-func (t *Takes) byTurns(f *Config, turns *Recorded, n int64, cases int, judge, mutator float64) {
+// byTurns estimates from recorded turns what n replays of so many cases take, of which so
+// large a share is the search's, with calls of the judge and the mutator of so many tokens.
+func (t *Takes) byTurns(f *Config, turns *Recorded, n int64, cases int, judge, mutator, searched float64) {
 	if of := turns.Tokens(n, cases); of != nil {
 		of := of.Plus(judge + mutator)
 		t.TokensRange, t.Tokens = &of, int64(of.Expected)
 	}
-	if of := turns.USD(turns.price, n, cases); of != nil {
+	if of := turns.dollars(n, cases, searched); of != nil {
 		of := of.Plus(f.cost(turns.price, judge, mutator))
 		t.CostRange, t.CostUSD = &of, &of.Expected
 	}
 }
 
+// dollars are what n replays of so many cases cost, a share of them in the search; nil is
+// unknown.
+func (r *Recorded) dollars(n int64, cases int, searched float64) *expect.Range {
+	switch {
+	case searched == 0 || r.search == r.price:
+		return r.USD(r.price, n, cases)
+	case searched == 1:
+		return r.USD(r.search, n, cases)
+	}
+	return r.USD(r.search, n, cases).Mix(r.USD(r.price, n, cases), searched)
+}
+
 // Estimate is what n replays of so many cases take by recorded turns, with read tokens of
 // the mutator that read corrections, and its calls in a search.
 func (f *Config) Estimate(turns *Recorded, n int64, cases int, read float64) (t Takes) {
-	t.byTurns(f, turns, n, cases, 0, read+float64(n)*mutatorShare*tokensMutator)
+	t.byTurns(f, turns, n, cases, 0, read+float64(n)*mutatorShare*tokensMutator, 0) // a night may only continue trials
 	return t
 }
 

@@ -93,6 +93,9 @@ type Verdict struct {
 	Takes string `json:"takes,omitempty"`
 	// Judge is set if a judge checks held-out cases.
 	Judge *Judge `json:"judge,omitempty"`
+	// Model and SearchModel are as in gate.Verdict.
+	Model       string `json:"model,omitempty"`
+	SearchModel string `json:"search_model,omitempty"`
 }
 
 // A Judge is how well the judge agrees with the owner's labels.
@@ -163,7 +166,7 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 	}
 	switch v := out.Verdict; {
 	case v != nil:
-		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, v.Heard, v.Single, "", nil}
+		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, v.Heard, v.Single, "", nil, v.Model, v.SearchModel}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), nil, j.Reviews(), j.String()}
 			if l := j.Sensitivity(); l > 0 {

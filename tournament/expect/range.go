@@ -32,6 +32,15 @@ type Range struct {
 // Plus is the range of r and of what is certain to take x more.
 func (r Range) Plus(x float64) Range { return Range{r.Low + x, r.Expected + x, r.High + x} }
 
+// Mix is the range of a share of r and of the rest of q.
+func (r *Range) Mix(q *Range, share float64) *Range {
+	if r == nil || q == nil {
+		return nil
+	}
+	of := func(a, b float64) float64 { return share*a + (1-share)*b }
+	return &Range{of(r.Low, q.Low), of(r.Expected, q.Expected), of(r.High, q.High)}
+}
+
 // Words formats a range of tokens, and USD one of dollars, with the bounds in brackets.
 func (r Range) Words() string {
 	return fmt.Sprintf("%s (%s to %s)", rounded(r.Expected), rounded(r.Low), rounded(r.High))

@@ -80,6 +80,22 @@ type Verdict struct {
 	Heard *record.Heard `json:"-"`
 	// Judge is set if a judge checks held-out cases.
 	Judge *record.Calibration `json:"judge,omitempty"`
+	// Model is what the pairs were measured on, and SearchModel what this run searched with;
+	// "" unless they differ.
+	Model       string `json:"model,omitempty"`
+	SearchModel string `json:"search_model,omitempty"`
+}
+
+// Measured says in words on which model the pairs were measured, "" unless the search had
+// another one.
+func (v *Verdict) Measured() string {
+	switch {
+	case v.Model == "":
+		return ""
+	case v.SearchModel == "":
+		return "measured on " + v.Model
+	}
+	return fmt.Sprintf("measured on %s; the search had %s", v.Model, v.SearchModel)
 }
 
 func (v *Verdict) stopAt(limit *eval.BudgetError) {
@@ -236,6 +252,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		if v.BudgetStop {
 			break
 		}
+	}
+	if st.Trial.Cases()+len(st.Waiting) > 0 {
+		v.Model = st.On.String()
 	}
 	if v.Verdict.IsOpen() && v.Stop == "" {
 		v.Stop = "no held-out case is left"

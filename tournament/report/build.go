@@ -34,6 +34,9 @@ func Build(d *Data) (*Model, error) {
 	}
 	m.Shorter = shorter(d)
 	m.Sentence = sentence(m)
+	if v := m.Verdict; v != nil && v.Measured() != "" {
+		m.Sentence += " It was " + v.Measured() + "."
+	}
 	if m.Shorter != nil {
 		m.Sentence = "The challenger is " + m.Shorter.String() + ". " + m.Sentence
 	}

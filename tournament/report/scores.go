@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -57,10 +58,10 @@ func newScores(d *Data) *scores {
 		}
 		s.byCase[r.CaseID][r.Candidate] = append(s.byCase[r.CaseID][r.Candidate], r)
 	}
-	var agent *eval.Identity
+	var agents [2]*eval.Identity // of the search, and of the gate: it may have another model
 	for i := range d.Rollouts {
 		r := &d.Rollouts[i]
-		agent = &r.Agent
+		agents[part(r)] = &r.Agent
 		switch r.Status {
 		case eval.Missing:
 			s.missing++
@@ -76,21 +77,30 @@ func newScores(d *Data) *scores {
 	trial := gate.Arm("gate", d.Run.Incumbent, d.Run.Challenger)
 	for i := range d.Reused {
 		r := &d.Reused[i]
-		if agent == nil {
-			agent = &r.Agent
+		agent := cmp.Or(agents[part(r)], agents[1-part(r)], &r.Agent)
+		if agents == [2]*eval.Identity{} {
+			agents[part(r)] = agent
 		}
 		late := !d.Run.Ended.IsZero() && r.Started.After(d.Run.Ended)
 		if mine[r.Candidate] && r.Status == eval.Done && r.Agent == *agent && !late && (r.Arm == "" || r.Arm == trial) {
 			add(r)
 		}
 	}
-	if agent != nil {
+	if agent := cmp.Or(agents[1], agents[0]); agent != nil {
 		s.agent = agent.Backend
 		if agent.Model != "" {
 			s.agent += "/" + agent.Model
 		}
 	}
 	return s
+}
+
+// part is 1 for a rollout of the gate, else 0.
+func part(r *eval.Rollout) int {
+	if strings.HasPrefix(r.Arm, "gate:") {
+		return 1
+	}
+	return 0
 }
 
 // mean is the mean quality of a candidate on a case over its scored trials, nil
@@ -117,7 +127,7 @@ func (s *scores) validation(sha string) (out []*eval.Rollout) {
 			continue
 		}
 		for _, r := range s.byCase[id][sha] {
-			if !strings.HasPrefix(r.Arm, "gate:") {
+			if part(r) == 0 {
 				out = append(out, r)
 			}
 		}

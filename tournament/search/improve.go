@@ -30,7 +30,12 @@ type Plan struct {
 	Trial *record.Change
 	With  *record.Candidate
 
-	Agent   eval.Agent
+	Agent eval.Agent
+	// SearchAgent is the agent with another model for the search, and SearchPrice the price
+	// of its tokens; nil: Agent searches, too.
+	SearchAgent eval.Agent
+	SearchPrice *eval.Price
+
 	Grader  eval.Grader
 	Mutator eval.Model // not metered
 	Journal record.Journal
@@ -201,7 +206,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	}
 	g := &gate.Gate{Evaluator: trial, Log: log, Skill: run.Skill, Config: rule,
 		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Replays: gate.Replays, Trial: run.Trial, Compare: p.Compare}
-	if out.Search != nil {
+	if out.Search != nil && p.SearchAgent == nil { // the repeats of another model say nothing of this one's
 		g.Replays = out.Search.Noise.replays()
 	}
 	if p.Calibrate != nil && record.RestsOnJudge(held) > 0 {
@@ -212,6 +217,11 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if out.Verdict, err = g.Try(ctx, p.Incumbent, *challenger, held); err != nil {
 		return err
 	}
+	if p.SearchAgent == nil {
+		out.Verdict.Model = ""
+	} else if out.Search != nil {
+		out.Verdict.SearchModel = record.ModelOf(p.SearchAgent.Identity(), "").String()
+	}
 	if words := repeatedCorrection(p.Cases); words != "" {
 		out.Verdict.Warnings = append(out.Verdict.Warnings, words)
 	}
@@ -221,17 +231,26 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 }
 
 // failures is how often the incumbent fails in use, if that is its quality on
-// validation, where those uses are of which the user said something.
+// validation, where those uses are of which the user said something. What another model
+// fails in says nothing of the owner's: then it is how often she corrected it.
 func (p *Plan) failures(quality float64) float64 {
-	said := 0
+	said, corrected := 0, 0
 	for _, u := range p.Uses {
 		if u.Stratum != eval.Silent {
 			said++
 		}
+		if u.Stratum == record.Corrected {
+			corrected++
+		}
 	}
 	fails := max(0, min(1, 1-quality))
-	if len(p.Uses) > 0 && said > 0 {
-		fails *= float64(said) / float64(len(p.Uses))
+	switch all := float64(len(p.Uses)); {
+	case p.SearchAgent != nil && corrected == 0:
+		fails = pareto.DefaultConfig().Failures
+	case p.SearchAgent != nil:
+		fails = float64(corrected) / all
+	case said > 0:
+		fails *= float64(said) / all
 	}
 	return fails
 }
@@ -247,10 +266,12 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if !p.NoGate && p.Caps.Rollouts > 0 {
 		share = budget.Sub(eval.Caps{Rollouts: Share(p.Caps.Rollouts, p.HeldOut, p.MaxRetries, true).Search})
 	}
+	evaluator := p.searching(share)
+	share = evaluator.Budget
 	opt := p.Options
 	opt.Seed, opt.Objectives = p.Run.Seed, p.Objectives
 	e := &Engine{
-		Evaluator: p.Evaluator(share, 0),
+		Evaluator: evaluator,
 		Mutator: &eval.Metered{Model: p.Mutator, By: eval.ByMutator, Budget: share, Recorder: p.Journal,
 			Scope: p.Run.ID, Redactor: p.Redact, WallClock: p.WallClock},
 		Log: log, Options: opt,
@@ -269,7 +290,11 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d proposals of the mutator could not be used", useless, n.Proposals))
 	}
 	if !p.NoGate {
-		out.Warnings = append(out.Warnings, res.Noise.warnings(p.HeldOut, p.rule().Quality.Alpha, res)...)
+		held := p.HeldOut
+		if p.SearchAgent != nil { // how noisy the trial is, another model does not tell
+			held = 0
+		}
+		out.Warnings = append(out.Warnings, res.Noise.warnings(held, p.rule().Quality.Alpha, res)...)
 	}
 	out.BudgetStop = res.Cap != "" && res.Stats.Rounds == 0 && res.Challenger == nil
 	if res.Challenger == nil {
@@ -304,6 +329,16 @@ func (p *Plan) Evaluator(b *eval.Budget, retries int) *eval.Evaluator {
 	if p.PerSecond > 0 {
 		ev.Limiter = rate.NewLimiter(rate.Limit(p.PerSecond), 1)
 	}
+	return ev
+}
+
+// searching is the Evaluator of the search, on a budget.
+func (p *Plan) searching(b *eval.Budget) *eval.Evaluator {
+	if p.SearchAgent == nil {
+		return p.Evaluator(b, 0)
+	}
+	ev := p.Evaluator(b.Apart(p.SearchPrice), 0)
+	ev.Agent = p.SearchAgent
 	return ev
 }
 

@@ -36,7 +36,7 @@ func (p *Plan) worth(ctx context.Context, out *Outcome, budget *eval.Budget, val
 		jobs = append(jobs, eval.Job{Variant: p.Incumbent, Case: &val[i]},
 			eval.Job{Variant: eval.Variant{Name: p.Incumbent.Name}, Case: &val[i]})
 	}
-	rs, err := p.Evaluator(budget, 0).Run(ctx, jobs)
+	rs, err := p.searching(budget).Run(ctx, jobs)
 	var limit *eval.BudgetError
 	if err != nil && !errors.As(err, &limit) {
 		return nil, err

@@ -28,6 +28,13 @@ func (b *Flags) Spec() agent.Spec {
 	return s
 }
 
+// RegisterSearch adds the flags to f, with those of a command that may search.
+func (b *Flags) RegisterSearch(f *pflag.FlagSet) {
+	b.Register(f)
+	b.spec.Searches = true
+	f.StringVar(&b.spec.SearchModel, "search-model", "", "a cheaper model of the agent for the search; the trial has --model (default: --model)")
+}
+
 // Register adds the flags to f.
 func (b *Flags) Register(f *pflag.FlagSet) {
 	names := strings.Join(agent.Names(), ", ")

@@ -31,6 +31,7 @@ import (
 type Config struct {
 	Agent          string      `yaml:"agent"`
 	Model          string      `yaml:"model"`
+	SearchModel    string      `yaml:"search_model"`
 	BaseURL        string      `yaml:"base_url"`
 	APIKeyEnv      string      `yaml:"api_key_env"`
 	ReflectAgent   string      `yaml:"reflect_agent"`

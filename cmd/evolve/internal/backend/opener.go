@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
@@ -56,6 +57,12 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 		b.Agent = conf.Agent
 		def(&b.Model, conf.Model)
 		def(&b.BaseURL, conf.BaseURL)
+		if b.Searches {
+			def(&b.SearchModel, conf.SearchModel)
+		}
+	}
+	if b.SearchModel == b.Model {
+		b.SearchModel = ""
 	}
 	def(&b.ReflectAgent, conf.ReflectAgent)
 	def(&b.ReflectModel, conf.ReflectModel)
@@ -198,16 +205,24 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 		made[r] = m
 		return m, err
 	}
-	var played [3]agent.Answerer
-	for i, r := range b.Roles() {
-		var err error
-		if played[i], err = get(r); err != nil {
+	var played []agent.Answerer
+	for _, r := range b.Roles() {
+		m, err := get(r)
+		if err != nil {
 			return nil, err
 		}
+		played = append(played, m)
 	}
 	model := func(kind string, a agent.Answerer) eval.Model { return o.Control.Model(kind, to[kind], a.Model) }
 	back := &agent.Backends{Agent: o.Control.Agent(to[agent.Replay], played[0].Agent), Mutator: model(agent.Mutate, played[1]), Miner: model(agent.Mine, played[1]),
 		Judge: model(agent.Judge, played[2]), To: to, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
+	switch {
+	case b.SearchModel == "":
+	case played[3].Agent.Identity() == played[0].Agent.Identity(): // it takes no model by name
+		b.SearchModel = ""
+	default:
+		back.Search = o.Control.Agent(to[agent.Replay], played[3].Agent)
+	}
 	if agent.UsesTools(b.Agent) {
 		back.Spaces = &workspace.Recorded{}
 	}
@@ -222,6 +237,13 @@ func (o *Opener) Recipients(b *agent.Spec) map[string][]agent.Recipient {
 	for kind, r := range map[string]agent.Role{agent.Replay: roles[0], agent.Mutate: roles[1], agent.Mine: roles[1], agent.Judge: roles[2]} {
 		if list := agent.KindOf(r.Agent).Recipients(o.Opening(b, r)); len(list) > 0 {
 			to[kind] = list
+		}
+	}
+	if len(roles) > 3 {
+		for _, r := range agent.KindOf(b.Agent).Recipients(o.Opening(b, roles[3])) {
+			if !slices.Contains(to[agent.Replay], r) {
+				to[agent.Replay] = append(to[agent.Replay], r)
+			}
 		}
 	}
 	return to

@@ -3,11 +3,13 @@ package backend
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
 // with returns an Opener whose environment is env, whose PATH holds nothing but the
@@ -101,5 +103,48 @@ func TestPricesAreFrozen(t *testing.T) {
 	}
 	if p := b.Price("gpt-5-mini"); p == nil || b.PricesOf == "" || b.Price("other") != nil {
 		t.Errorf("price = %+v of %q, other %v, want the table's, with its date, and none for another model", p, b.PricesOf, b.Price("other"))
+	}
+}
+
+// config.yaml's model of the search belongs to its agent, and to commands that may search:
+// a run that is resumed has its own choice. The owner's model is none.
+func TestConfiguredSearchModel(t *testing.T) {
+	const text = "agent: claude\nmodel: claude-opus-4-6\nsearch_model: claude-haiku-4-5\n"
+	for _, c := range []struct {
+		spec agent.Spec
+		want string
+	}{
+		{agent.Spec{Searches: true}, "claude-haiku-4-5"},
+		{agent.Spec{Searches: true, SearchModel: "sonnet"}, "sonnet"},
+		{agent.Spec{Searches: true, Model: "claude-haiku-4-5"}, ""},
+		{agent.Spec{Searches: true, Agent: "pi"}, ""},
+		{agent.Spec{}, ""},
+		{agent.Spec{SearchModel: "sonnet"}, "sonnet"},
+	} {
+		b := c.spec
+		if err := with(t, nil, text).Resolve(&b); err != nil {
+			t.Fatal(err)
+		}
+		if b.SearchModel != c.want || (len(b.Roles()) == 4) != (c.want != "") {
+			t.Errorf("%+v searches with %q, want %q; %d roles", c.spec, b.SearchModel, c.want, len(b.Roles()))
+		}
+		if c.want == "claude-haiku-4-5" && b.Price(c.want) == nil {
+			t.Errorf("%+v: no price is frozen for the model of the search", c.spec)
+		}
+	}
+}
+
+// Whoever gets the requests of either model of the agent has to be allowed.
+func TestSearchModelIsSentTo(t *testing.T) {
+	o := with(t, map[string]string{"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "b"}, "")
+	o.Keys = new(redact.Keys)
+	to := o.Recipients(&agent.Spec{Agent: "pi", Model: "anthropic/claude-opus-4-6", SearchModel: "openai/gpt-5-mini",
+		ReflectAgent: "simulated", JudgeAgent: "simulated"})
+	var vendors []string
+	for _, r := range to[agent.Replay] {
+		vendors = append(vendors, r.Vendor)
+	}
+	if want := []string{"anthropic", "openai"}; !slices.Equal(vendors, want) {
+		t.Errorf("replays go to %v, want %v", vendors, want)
 	}
 }

@@ -81,7 +81,7 @@ func (p Parts) show(ctx context.Context) error {
 		return err
 	}
 	g, open := p.Control(), p.Opener()
-	var spec agent.Spec
+	spec := agent.Spec{Searches: true}
 	var to map[string][]agent.Recipient
 	who := ""
 	if err := open.Resolve(&spec); err != nil {
