@@ -259,9 +259,9 @@ func (t *Trial) Decide() Decision {
 		d.PerObjective = append(d.PerObjective, per)
 		missing := len(t.pairs) - e.n
 		switch {
-		case len(t.pairs) == 0:
+		case len(t.pairs) == 0 || t.cfg.Without.Has(o):
 		case e.n == 0:
-			d.Warnings = append(d.Warnings, NeverMeasured(o))
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%v was never measured and is not part of the verdict", o))
 		case float64(missing) > sparse*float64(len(t.pairs)):
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%v is missing in %d of %d cases", o, missing, len(t.pairs)))
 		}
@@ -276,16 +276,11 @@ func (t *Trial) Decide() Decision {
 	return d
 }
 
-// NeverMeasured is the warning about an objective that no pair has a value of.
-func NeverMeasured(o Objective) string {
-	return fmt.Sprintf("%v was never measured and is not part of the verdict", o)
-}
-
 // estimate is of the first n pairs.
 func (t *Trial) estimate(o Objective, n int) Estimate {
 	var d, weights, largest []float64
 	for _, p := range t.pairs[:n] {
-		if v := *Objectives[o].Of(&p); !math.IsNaN(v) {
+		if v := *Objectives[o].Of(&p); !math.IsNaN(v) && !t.cfg.Without.Has(o) {
 			w, most := p.weight()
 			d, weights, largest = append(d, v), append(weights, w), append(largest, most)
 		}

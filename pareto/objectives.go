@@ -1,7 +1,8 @@
 package pareto
 
 import (
-	"math"
+	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -47,14 +48,50 @@ func Names() (names []string) {
 	return names
 }
 
-// Only returns p with the named objectives and quality alone.
-func (p Pair) Only(names []string) Pair {
-	for o, x := range Objectives {
-		if !Objective(o).In(names) {
-			*x.Of(&p) = math.NaN()
+// A Set is a set of objectives; its JSON has their names.
+type Set uint8
+
+// Without is the set of the objectives that are not In these names.
+func Without(names []string) (s Set) {
+	for o := range Objective(objectives) {
+		if !o.In(names) {
+			s |= 1 << o
 		}
 	}
-	return p
+	return s
+}
+
+// Has reports whether o is in the set.
+func (s Set) Has(o Objective) bool { return s>>o&1 == 1 }
+
+// Names are the names of the objectives in the set.
+func (s Set) Names() (names []string) {
+	for o := range Objective(objectives) {
+		if s.Has(o) {
+			names = append(names, o.String())
+		}
+	}
+	return names
+}
+
+// MarshalJSON writes the names.
+func (s Set) MarshalJSON() ([]byte, error) { return json.Marshal(s.Names()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Set) UnmarshalJSON(b []byte) error {
+	var names []string
+	if err := json.Unmarshal(b, &names); err != nil {
+		return fmt.Errorf("read objectives: %w", err)
+	}
+	*s = 0
+	for _, name := range names {
+		o := slices.Index(Names(), name)
+		if o < 0 {
+			return fmt.Errorf("read objectives: unknown objective %q", name)
+		}
+		*s |= 1 << o
+	}
+	return nil
 }
 
 func (p Pair) values() (v [objectives]float64) {

@@ -2,6 +2,7 @@ package pareto
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -151,6 +152,9 @@ type Config struct {
 	// Failures is the share of uses in which the incumbent fails. What a
 	// challenger may gain is judged by it.
 	Failures float64 `json:"failures"`
+	// Without are the objectives that do not count. The levels of the others are what they
+	// are with all: so a trial may be judged under others at any time, see Under.
+	Without Set `json:"without,omitzero"`
 }
 
 // DefaultConfig is the gate's rule. The four Alphas are the routes by which a
@@ -200,6 +204,9 @@ func (c Config) check() error {
 		if !level(l.Alpha) || !(l.Tolerance >= 0 && l.Tolerance < 1) || !(l.Gain >= 0 && l.Gain < 1) {
 			return fmt.Errorf("trial config: %v: %+v: want 0 < alpha < 1, 0 <= tolerance, gain < 1", Objective(o), l)
 		}
+	}
+	if c.Without.Has(Quality) {
+		return errors.New("trial config: quality always counts")
 	}
 	if !level(c.ToleranceAlpha) || !level(c.GuardAlpha) || !(c.Failures >= 0 && c.Failures <= 1) {
 		return fmt.Errorf("trial config: tolerance alpha %g, guard alpha %g, failures %g: want levels in (0, 1), a share",
@@ -281,6 +288,7 @@ func (e *evidence) spread() float64 {
 type Trial struct {
 	cfg      Config
 	pairs    []Pair
+	after    []Pair // that were added before Under closed it without them
 	evidence [objectives]evidence
 	verdict  Verdict
 	route    string
@@ -303,11 +311,19 @@ func NewTrial(cfg Config) *Trial {
 func (t *Trial) Config() Config { return t.cfg }
 
 // Under returns the trial of the same pairs, in their order, under the rule
-// cfg. It may close earlier than t, and then keeps fewer of them.
+// cfg. It may close earlier than t; those that come after count again under a
+// rule that closes later.
+//
+// The objectives that count may be chosen anew at any time, knowing the evidence: a trial
+// promotes only if an e-process has reached its level, and of those there are the same
+// ones at the same levels, whichever count.
 func (t *Trial) Under(cfg Config) *Trial {
 	again := NewTrial(cfg)
 	again.outdated = t.outdated
-	for _, p := range t.pairs {
+	for _, p := range slices.Concat(t.pairs, t.after) {
+		if again.verdict != Undecided {
+			again.after = append(again.after, p)
+		}
 		again.Add(p)
 	}
 	return again
@@ -315,7 +331,7 @@ func (t *Trial) Under(cfg Config) *Trial {
 
 // Clone returns a copy: what is added to one is not added to the other.
 func (t *Trial) Clone() *Trial {
-	c := &Trial{cfg: t.cfg, verdict: t.verdict, route: t.route, outdated: t.outdated}
+	c := &Trial{cfg: t.cfg, verdict: t.verdict, route: t.route, outdated: t.outdated, after: slices.Clone(t.after)}
 	for _, p := range t.pairs {
 		c.enter(p)
 	}
@@ -343,6 +359,9 @@ func (t *Trial) enter(p Pair) {
 	limits := t.cfg.limits()
 	weight, largest := p.weight()
 	for o, d := range p.values() {
+		if t.cfg.Without.Has(Objective(o)) {
+			continue
+		}
 		e := &t.evidence[o]
 		e.add(Objective(o), limits[o], d, weight, largest)
 		if e.crossed == 0 && t.better(Objective(o)) {
@@ -364,6 +383,7 @@ type trialState struct {
 	Version int     `json:"version"`
 	Config  Config  `json:"config"`
 	Pairs   []Pair  `json:"pairs"`
+	After   []Pair  `json:"after,omitempty"`
 	Verdict Verdict `json:"verdict"`
 	Route   string  `json:"route,omitempty"`
 	Old     bool    `json:"outdated,omitempty"`
@@ -375,7 +395,7 @@ func (t *Trial) MarshalJSON() ([]byte, error) {
 	if pairs == nil {
 		pairs = []Pair{}
 	}
-	return json.Marshal(trialState{trialVersion, t.cfg, pairs, t.verdict, t.route, t.outdated})
+	return json.Marshal(trialState{trialVersion, t.cfg, pairs, t.after, t.verdict, t.route, t.outdated})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote; errors are malformed JSON, a
@@ -401,7 +421,7 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 	default:
 		return fmt.Errorf("read trial: unknown verdict %q", s.Verdict)
 	}
-	*t = *(&Trial{cfg: s.Config, pairs: s.Pairs, verdict: s.Verdict, route: s.Route, outdated: s.Old}).Clone()
+	*t = *(&Trial{cfg: s.Config, pairs: s.Pairs, after: s.After, verdict: s.Verdict, route: s.Route, outdated: s.Old}).Clone()
 	return nil
 }
 

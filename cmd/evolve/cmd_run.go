@@ -78,7 +78,7 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.Int64Var(&f.Seed, "seed", -1, "seed of everything random (default: the number of earlier runs)")
 	fl.Lookup("seed").DefValue = "0" // "" would be shown;  -1 is no seed that anybody should type
 	fl.BoolVar(&f.NoGate, "no-gate", false, "search only; nothing can be promoted from it")
-	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
+	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four, in a trial that goes on as it began)")
 	fl.BoolVar(&f.promote, "promote", false, "install the challenger if the gate proves it")
 	toFlag(fl, &f.to, "with --promote, where to install it")
 	fl.StringVar(&f.resume, "resume", "", "continue an interrupted run")

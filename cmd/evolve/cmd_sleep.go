@@ -76,7 +76,7 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	f.who.RegisterSearch(fl)
 	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
-	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four)")
+	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four, in a trial that goes on as it began)")
 	fl.StringVar(&f.harvest.source, "source", "auto", "whose sessions: "+strings.Join(backend.SourceNames(), ", "))
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
 	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, excludeHelp)

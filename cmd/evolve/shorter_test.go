@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -43,6 +44,58 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 	}
 	r.says(" is shorter: 1 line that no check mentions")
 	r.holds("claude", cut)
+}
+
+// TestWithoutWhatWasSeen: what is proved by objectives of which one was left out after it
+// was seen is its owner's to install, and the night says which.
+func TestWithoutWhatWasSeen(t *testing.T) {
+	for _, dropped := range []bool{false, true} {
+		r := newRoaming(t)
+		if err := r.db.ConfirmKernel(t.Context(), "tagger", r.live().Doc.KernelHash(), day1); err != nil {
+			t.Fatal(err)
+		}
+		r.proved(r.v1, r.v0, func(rec *record.TrialRecord) {
+			st := &record.State{Version: 1, Trial: pareto.NewTrial(pareto.DefaultConfig())}
+			for range 9 {
+				p := pareto.Pair{Quality: 1, Latency: -0.4}
+				if !dropped {
+					p.Latency = 0
+				}
+				st.Trial.Add(p)
+			}
+			if dropped {
+				st.Count([]string{"quality", "retries", "cost"})
+			}
+			if rec.Decision = st.Trial.Verdict(); rec.Decision != pareto.Promote {
+				t.Fatalf("it is %s", rec.Decision)
+			}
+			if err := rec.Save(st); err != nil {
+				t.Fatal(err)
+			}
+		})
+		run, err := r.db.Run(t.Context(), "run-"+skill.HashText(r.v1)[:6])
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Config = []byte("{}")
+		if err := r.db.Journal(run.ID).SaveRun(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		night := nightWork(t, r.a, r.db)
+		defer night.Close()
+		o, err := night.Parts().Look(t.Context(), "tagger")
+		if err != nil || o.Proved == nil {
+			t.Fatalf("%+v, %v", o.Proved, err)
+		}
+		if against := o.Proved.Result.Against; dropped != strings.Contains(against, "latency did not count any more after it was seen") {
+			t.Errorf("dropped %v, and against it is %q", dropped, against)
+		}
+		if dropped {
+			if err := r.promote(""); err != nil {
+				t.Errorf("its owner may not install it: %v", err)
+			}
+		}
+	}
 }
 
 // TestShorterTakesNoPlace: a trial for being shorter continues if shortening

@@ -193,3 +193,45 @@ func TestCompareTwoTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestJudgedAgain: an undecided trial without a fresh case waits, and is judged by what it
+// has if its owner names other objectives; nothing is asked for it.
+func TestJudgedAgain(t *testing.T) {
+	l, ctx := newLab(t), t.Context()
+	_, _, err := l.db.SaveCases(ctx, l.world.Cases(12, 12, 4))
+	l.check(err)
+	c, err := l.Prepare(ctx, l.config(), Options{Run: "20261122-000000-aaaaaa"})
+	l.check(err)
+	res, err := c.Run(ctx)
+	l.check(err)
+	c.Close()
+	if v := res.Verdict; !v.Decision.IsOpen() || v.Cases != 4 {
+		t.Fatalf("%s on %d cases: this test shows nothing", v.Decision, v.Cases)
+	}
+	again := func(objectives ...string) (*Campaign, error) {
+		f := l.config()
+		f.Objectives = objectives
+		return l.Prepare(ctx, f, Options{})
+	}
+	for _, same := range [][]string{nil, {"retries", "quality", "cost", "latency"}} {
+		c, err := again(same...)
+		if !errors.As(err, new(*WaitingError)) {
+			t.Errorf("by %v: %v, want it to wait", same, err)
+		}
+		c.Close()
+	}
+	c, err = again("quality")
+	l.check(err)
+	defer c.Close()
+	fc, err := c.Forecast(ctx)
+	l.check(err)
+	if text := fc.String(); !strings.Contains(text, "no rollouts, the trial is judged by the pairs that it has") || !strings.Contains(strings.Join(c.Found(), "\n"), "is judged again, by other objectives: quality") {
+		t.Errorf("it says %q and\n%s", c.Found(), text)
+	}
+	before := l.silent.rollouts
+	judged, err := c.Run(ctx)
+	l.check(err)
+	if v := judged.Outcome.Verdict; l.silent.rollouts != before || judged.Challenger.SHA != res.Challenger.SHA || v.Cases != 4 || len(v.Dropped) == 0 || v.Fresh != 0 {
+		t.Errorf("%d rollouts; %+v of %.12s", l.silent.rollouts-before, v, judged.Challenger.SHA)
+	}
+}

@@ -50,6 +50,8 @@ type Forecast struct {
 	free bool // everybody who answers is simulated
 	// noGate: the run has no gate.
 	noGate bool
+	// judgedAgain: a trial has no fresh case, and is judged by other objectives.
+	judgedAgain bool
 }
 
 // The expected size of a call if nothing is known of it.
@@ -211,7 +213,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	fc.Search, fc.Gate = share.Search, share.Gate
 	if f.Carried != "" {
 		fc.Search, fc.Gate = 0, min(f.MaxRollouts, gate.Takes(f.HeldOut, proof.Replays, f.MaxRetries))
-		fc.Rollouts = fc.Gate
+		fc.Rollouts, fc.judgedAgain = fc.Gate, f.HeldOut == 0
 	}
 	rollouts := float64(fc.Rollouts)
 	asked := rollouts * float64(judged) / float64(n)
@@ -272,7 +274,9 @@ func (fc *Forecast) String() string {
 		atMost = fmt.Sprintf("at most %d rollouts (search %d, gate %d), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, fc.Calls, fc.tokenWords())
 	}
 	cost := fc.costWords(fc.free)
-	if fc.Rollouts == 0 && !fc.free {
+	if fc.judgedAgain {
+		atMost, cost = "no rollouts", "the trial is judged by the pairs that it has"
+	} else if fc.Rollouts == 0 && !fc.free {
 		cost = "so the patience of the search and the other caps alone end it"
 	}
 	fmt.Fprintf(&b, "forecast: %s, %s", atMost, cost)

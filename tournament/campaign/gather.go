@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -143,7 +144,11 @@ func (c *Campaign) continueTrial(ctx context.Context, trial *candidate.OnTrial) 
 	if err != nil {
 		return err
 	}
-	if fresh == 0 {
+	same, err := trial.Counts(f.Objectives)
+	if err != nil {
+		return err
+	}
+	if fresh == 0 && same {
 		copies, err := trial.Copies(held, spent)
 		if err != nil {
 			return err
@@ -160,6 +165,9 @@ func (c *Campaign) continueTrial(ctx context.Context, trial *candidate.OnTrial) 
 			"challenger %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
 	}
 	f.Carried, f.HeldOut = trial.Challenger, fresh
+	if !same {
+		c.found = append(c.found, fmt.Sprintf("challenger %.12s is judged again, by other objectives: %s", trial.Challenger, strings.Join(f.Objectives, ", ")))
+	}
 	c.found = append(c.found, fmt.Sprintf("challenger %.12s is still undecided: there are %s for its trial", trial.Challenger, plain.Counted(fresh, "fresh case")))
 	return nil
 }

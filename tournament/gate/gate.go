@@ -28,9 +28,9 @@ type Gate struct {
 	Config    pareto.Config
 	Seed      int64
 	Simulated bool
-	// Objectives names those that count; nil means all four. Quality always
-	// counts. Wall-clock latency, for example, is worthless on a busy
-	// machine.
+	// Objectives names those that count; nil means all four, and in a trial that has begun
+	// those that do: see record.State.Count. Quality always counts. Wall-clock latency, for
+	// example, is worthless on a busy machine.
 	Objectives []string
 
 	// Replays is how often each arm of a new trial answers a case, at least
@@ -78,6 +78,8 @@ type Verdict struct {
 	// Heard is what it is about; nil of a trial that an older evolve has begun. It is not
 	// stored: a purge has the trial alone forget the folders.
 	Heard *record.Heard `json:"-"`
+	// Dropped are the objectives that were left out after the trial had pairs with them.
+	Dropped []string `json:"dropped,omitempty"`
 	// Judge is set if a judge checks held-out cases.
 	Judge *record.Calibration `json:"judge,omitempty"`
 	// Model is what the pairs were measured on, and SearchModel what this run searched with;
@@ -266,7 +268,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if judged > 0 {
 		g.reportJudge(v, judged, len(test), len(st.Waiting))
 	}
-	g.reportLeftOut(v)
+	g.reportLeftOut(st, v)
 	if words := record.Repeated(st.copies); words != "" {
 		v.Warnings = append(v.Warnings, words)
 	}
@@ -276,7 +278,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if v.Restarted != "" {
 		v.Warnings = append(v.Warnings, v.Restarted)
 	}
-	if pareto.Cost.In(g.Objectives) && g.inTokens {
+	if !st.Trial.Config().Without.Has(pareto.Cost) && g.inTokens {
 		v.Warnings = append(v.Warnings, "cost was compared in tokens: no price is known for this model, and a longer skill weighs more in a short request than in a long session")
 	}
 	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "reason": v.Reason, "e_value": v.EValue,
@@ -345,20 +347,24 @@ func (g *Gate) spend(ctx context.Context, spent *record.Spent, of record.Change,
 	return ours, nil
 }
 
-// reportLeftOut reports in one line what the owner left out, instead of a
-// line each that it was never measured.
-func (g *Gate) reportLeftOut(v *Verdict) {
-	var out []string
-	for i, o := range pareto.Objectives {
-		if pareto.Objective(i).In(g.Objectives) {
-			continue
-		}
-		out = append(out, o.Name)
-		v.Warnings = slices.DeleteFunc(v.Warnings, func(w string) bool { return w == pareto.NeverMeasured(pareto.Objective(i)) })
-	}
-	if len(out) > 0 {
+// reportLeftOut reports what the owner left out, and what that showed if she had seen it.
+func (g *Gate) reportLeftOut(st *state, v *Verdict) {
+	rule := st.Trial.Config()
+	dropped := st.Dropped()
+	if out := (rule.Without &^ dropped).Names(); len(out) > 0 {
 		v.Warnings = append(v.Warnings, "not part of the verdict, as you asked: "+strings.Join(out, ", "))
 	}
+	if v.Dropped = dropped.Names(); v.Dropped == nil {
+		return
+	}
+	rule.Without = 0
+	var shown []string
+	for _, o := range st.Trial.Under(rule).Decide().PerObjective {
+		if slices.Contains(v.Dropped, o.Objective) {
+			shown = append(shown, o.Words())
+		}
+	}
+	v.Warnings = append(v.Warnings, "left out after it was seen, as you asked, so that no night installs this: "+strings.Join(shown, ", "))
 }
 
 func (g *Gate) load(ctx context.Context, of record.Change) (*state, error) {
@@ -378,6 +384,7 @@ func (g *Gate) load(ctx context.Context, of record.Change) (*state, error) {
 		st.Restart(g.Config)
 		st.why = "its cases were drawn by how the skill had done on them, under the rule of an older evolve: the trial starts again"
 	}
+	st.Count(g.Objectives)
 	if st.Replays == 0 {
 		st.Replays = max(1, g.Replays)
 	}

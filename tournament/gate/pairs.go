@@ -204,7 +204,7 @@ func (m *measured) weighted(weight record.Weight) (p pareto.Pair, checked float6
 	p.Largest = max(weight.Largest, p.Weight)
 	p.Latency, p.Cost, p.Bill = costs(old, new)
 	m.gate.inTokens = m.gate.inTokens || p.Bill.USD == [2]float64{} && !math.IsNaN(p.Cost)
-	return p.Only(m.gate.Objectives), checked
+	return p, checked
 }
 
 // costs compares two arms of as many rollouts.

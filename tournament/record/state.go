@@ -36,6 +36,8 @@ type State struct {
 	Since   time.Time           `json:"since,omitzero"`
 	// Places are those of each cluster that was measured; an older evolve has recorded none.
 	Places map[string]Place `json:"places,omitempty"`
+	// Seen are the objectives that pairs had values of when others were chosen to count.
+	Seen pareto.Set `json:"seen,omitzero"`
 	// Excluded clusters may not be evidence.
 	Excluded []string `json:"barred,omitempty"`
 	// On is the model that the pairs were measured on, as far as it is known.
@@ -98,7 +100,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	st.StartWaiting, st.Waiting = old.StartWaiting, slices.Clone(old.StartWaiting)
 	st.StartReplays, st.Replays = old.StartReplays, old.StartReplays
 	st.StartLost, st.Lost = old.StartLost, old.StartLost
-	st.Weights, st.Since = old.Weights, old.Since
+	st.Weights, st.Since, st.Seen = old.Weights, old.Since, old.Seen
 	st.Excluded, st.StartOn, st.On = old.Excluded, old.StartOn, old.StartOn
 	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
 	before := slices.Concat(st.StartClusters, st.pastClusters(), waiting(st.StartWaiting))
@@ -225,9 +227,12 @@ func (st *State) use(name string, prints, strata []string) {
 func (st *State) Restart(cfg pareto.Config) PastTrial {
 	was := PastTrial{On: st.On, Trial: st.Trial, Clusters: slices.Concat(st.Clusters, waiting(st.Waiting))}
 	st.Past = append(st.Past, was)
-	if cfg != (pareto.Config{}) {
+	if cfg == (pareto.Config{}) {
+		cfg = pareto.DefaultConfig()
+	} else {
 		cfg.Failures = st.Trial.Config().Failures // a run that continues a trial has not measured them
 	}
+	cfg.Without = st.Trial.Config().Without
 	st.Trial, st.Clusters, st.Waiting, st.Since = pareto.NewTrial(cfg), nil, nil, time.Time{}
 	return was
 }

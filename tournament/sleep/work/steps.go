@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -376,6 +377,11 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	}
 	if candidate.OnlyDeletes(live.Doc, t.With.Text) {
 		r.Against = "it only lacks lines of the live text"
+	}
+	if dropped, err := t.Dropped(); err != nil {
+		return err
+	} else if len(dropped) > 0 {
+		r.Against = strings.Join(dropped, " and ") + " did not count any more after it was seen"
 	}
 	if r.Against == "" && t.Decision == pareto.Promote {
 		if r.Against, err = candidate.Creep(ctx, s.Store, live, t); err != nil {
