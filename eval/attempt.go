@@ -59,8 +59,12 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 			return err
 		}
 		e.record(out, &a, begun)
-		if a.Tainted != "" {
+		if a.Tainted != "" && n == 0 {
 			out.Status, out.Failure = Void, a.Tainted
+			return nil
+		}
+		if a.Tainted != "" { // only failures are tried again: they must not be void more often
+			out.Retries++
 			return nil
 		}
 		g, err := e.grade(ctx, out, t, a, kase)

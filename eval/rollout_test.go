@@ -89,6 +89,36 @@ func TestVoid(t *testing.T) {
 	}
 }
 
+// Only a failure is asked for again. What is void then is another failure, and undoes
+// nothing of the first answer: else failures would be void more often than what works.
+func TestVoidRetry(t *testing.T) {
+	for void := 1; void <= 3; void++ {
+		n := 0
+		e := &Evaluator{Grader: new(Checks), MaxRetries: 2, Agent: agentFunc(func(context.Context, Task) (Attempt, error) {
+			n++
+			a := Attempt{Answer: "no", Usage: &Usage{Input: int64(10 * n)}, Audit: Clean}
+			if n == void {
+				a.Tainted, a.Audit = "read the installed skill", Tainted
+			}
+			return a, nil
+		})}
+		out, err := e.Run(t.Context(), jobsOf(testCases(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := out[0]
+		if void == 1 {
+			if r.Status != Void || n != 1 {
+				t.Errorf("a void first answer: %+v", r)
+			}
+			continue
+		}
+		if r.Status != Done || r.Quality != 0 || r.Answer != "no" || r.Usage.Input != 10 || r.Retries != float64(void) || n != void || r.Audit != Tainted || r.Failure != "" {
+			t.Errorf("answer %d is void: %d answers, %+v", void, n, r)
+		}
+	}
+}
+
 func TestEqualJobsShareOneRollout(t *testing.T) {
 	var calls atomic.Int32
 	e := &Evaluator{Grader: new(Checks), Agent: agentFunc(func(ctx context.Context, task Task) (Attempt, error) {

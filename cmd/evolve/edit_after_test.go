@@ -120,6 +120,36 @@ func TestEditMakesARejectedText(t *testing.T) {
 	}
 }
 
+// Whoever rejects a challenger rejects its change, in the edited text too.
+func TestRejectedChangeInAnEdit(t *testing.T) {
+	o := newDesk(t)
+	theirs := swap(tablesText, "Name every column.", "Name every column, with its unit.")
+	sha := o.challenger(o.base, theirs, "reflect", pareto.Promote)
+	o.write(swap(tablesText, "Markdown", "HTML"))
+	o.look()
+	live, err := o.a.layout().Live("tables")
+	o.check(err)
+	in := installerOf(o.a, o.db)
+	run, err := o.db.Run(t.Context(), "20261120-000000-"+sha[:6])
+	o.check(err)
+	v, err := in.Proved(t.Context(), live, run)
+	o.check(err)
+	if v.SHA == sha {
+		t.Fatal("the edit is not in it: this test shows nothing")
+	}
+	if _, err := in.PlanProved(t.Context(), live, v, nil); err != nil {
+		t.Errorf("before it is rejected: %v", err)
+	}
+	_, err = o.db.Decide(t.Context(), store.Decision{Skill: "tables", SHA: sha, Word: store.Rejected, By: "owner"})
+	o.check(err)
+	if _, err := in.PlanProved(t.Context(), live, v, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("candidate %.12s was", sha)) {
+		t.Errorf("a proof is installed after its owner rejected it: %v", err)
+	}
+	if _, err := in.PlanPromotion(t.Context(), live, release.Request{At: sha}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("candidate %.12s", sha)) {
+		t.Errorf("it is promoted by name: %v", err)
+	}
+}
+
 // A broken edit is no incumbent; once it is repaired, the trial goes on.
 func TestTrialOverABrokenText(t *testing.T) {
 	o := newDesk(t)

@@ -10,7 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // A newModel answers as another model than the one that versions were proved on.
@@ -66,5 +68,42 @@ func TestComparesWithWhatWasReplaced(t *testing.T) {
 	}
 	if got := previous(); got != skill.HashText(next(1)) {
 		t.Errorf("taken back, it replaced %.12s, want v1", got)
+	}
+}
+
+// TestComparesAnEditedProof: the version that an edit made of a proved change is compared
+// by what the change was proved on, and on none of the cases that proved it.
+func TestComparesAnEditedProof(t *testing.T) {
+	o, ctx := newDesk(t), t.Context()
+	sha := o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, with its unit."), "reflect", pareto.Promote)
+	rec, err := o.db.Journal("r").Trial(ctx, "tables", o.base, sha)
+	o.check(err)
+	rec.State = bytes.Replace(rec.State, []byte("{"), []byte(`{"on":{"agent":"openai","asked":"old"},`), 1)
+	o.check(o.db.Journal("r").SaveTrial(ctx, rec))
+	_, _, err = o.db.SaveCases(ctx, []eval.Case{{ID: "fresh", Skill: "tables", Prompt: "quite another request", Split: eval.Test, Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}})
+	o.check(err)
+	o.write(swap(tablesText, "Markdown", "HTML"))
+	o.look()
+	live, err := o.a.layout().Live("tables")
+	o.check(err)
+	in := installerOf(o.a, o.db)
+	plan, err := in.PlanPromotion(ctx, live, release.Request{At: sha})
+	o.check(err)
+	_, err = in.Apply(ctx, plan)
+	o.check(err)
+	s, world := nightWork(t, o.a, o.db), worldstest.Additive(1, 4, 0)
+	defer s.Close()
+	s.Config.Sandbox = agent.SandboxNone
+	s.Runner.Backends = func(context.Context, *agent.Spec) (*agent.Backends, error) {
+		return &agent.Backends{Agent: newModel{world.Agent()}, Judge: world.Model()}, nil
+	}
+	look, err := s.Parts().Look(ctx, "tables")
+	o.check(err)
+	d := look.Drift
+	if d == nil || d.Version == sha || d.From.Asked != "old" || d.To.Asked != "new" {
+		t.Fatalf("drift %+v", d)
+	}
+	if d.Cases != 1 {
+		t.Errorf("it is compared on %d cases, want the one that did not prove it", d.Cases)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -29,13 +30,17 @@ func TestWhatItsOwnerOvertakes(t *testing.T) {
 			r.write("claude", []byte(strings.Replace(string(r.v0), "Never guess", "Never ever guess", 1)))
 			return nil
 		}, "you edited the live text"},
-		"delete":  {func(r *roaming) error { return os.RemoveAll(filepath.Dir(r.path("claude"))) }, "tagger"},
+		"delete": {func(r *roaming) error { return os.RemoveAll(filepath.Dir(r.path("claude"))) }, "tagger"},
+		"edit": {func(r *roaming) error { // it does not concern what fails
+			r.write("claude", append(bytes.Clone(r.v0), "\n## Mine\n\nBe brief.\n"...))
+			return nil
+		}, ""},
 		"nothing": {func(r *roaming) error { return r.db.ForgetPlace(r.t.Context(), "tagger", r.path("claude")) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoaming(t)
 			r.proved(r.v1, r.v0)
-			if name != "nothing" { // else its kernel was never confirmed
+			if c.want != "" { // else its kernel was never confirmed
 				if err := r.db.ConfirmKernel(t.Context(), "tagger", r.live().Doc.KernelHash(), day1); err != nil {
 					t.Fatal(err)
 				}

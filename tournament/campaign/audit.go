@@ -10,8 +10,8 @@ import (
 // They have no scores, and the owner has to know their number. Rollouts are
 // added one at a time.
 type auditCounts struct {
-	all, void, unsure int
-	why               string // of the first
+	all, void, again, unsure int
+	why                      string // of the first void one
 }
 
 func (v *auditCounts) count(r *eval.Rollout) {
@@ -21,6 +21,8 @@ func (v *auditCounts) count(r *eval.Rollout) {
 		if v.void++; v.why == "" {
 			v.why = r.Failure
 		}
+	case r.Audit == eval.Tainted: // an answer that was asked for again
+		v.again++
 	case r.Audit == eval.Inconclusive:
 		v.unsure++
 	}
@@ -30,6 +32,9 @@ func (v *auditCounts) count(r *eval.Rollout) {
 func (v *auditCounts) warnings() (out []string) {
 	if v.void > 0 {
 		out = append(out, fmt.Sprintf("%d of %d rollouts are void, the agent read what it must not: %s", v.void, v.all, v.why))
+	}
+	if v.again > 0 {
+		out = append(out, fmt.Sprintf("in %d of %d rollouts the agent read what it must not when it was asked again: that counts as another failure", v.again, v.all))
 	}
 	if v.unsure > 0 {
 		out = append(out, fmt.Sprintf("%d of %d rollouts could not be audited, because the agent ran without a sandbox", v.unsure, v.all))

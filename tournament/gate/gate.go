@@ -153,10 +153,7 @@ type state struct {
 // Try runs pairs until the evidence decides, or the cases or the budget are
 // used up. The error is ctx's, the journal's or the infrastructure's.
 func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test []eval.Case) (*Verdict, error) {
-	of := record.Change{Base: incumbent.SHA(), Challenger: challenger.SHA()}
-	if g.Trial != nil {
-		of = *g.Trial
-	}
+	of := g.change(incumbent, challenger)
 	st, err := g.load(ctx, of)
 	if err != nil {
 		return nil, err
@@ -265,7 +262,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		}
 	}
 	v.Heard = st.Heard()
-	if judged > 0 {
+	if judged > 0 || len(st.Waiting) > 0 {
 		g.reportJudge(v, judged, len(test), len(st.Waiting))
 	}
 	g.reportLeftOut(st, v)
@@ -283,6 +280,13 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	}
 	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "reason": v.Reason, "e_value": v.EValue,
 		"cases": v.Cases, "wins": v.Wins, "losses": v.Losses, "ties": v.Ties})
+}
+
+func (g *Gate) change(incumbent, challenger eval.Variant) record.Change {
+	if g.Trial != nil {
+		return *g.Trial
+	}
+	return record.Change{Base: incumbent.SHA(), Challenger: challenger.SHA()}
 }
 
 // fresh lists the clusters of test that may still be evidence for this

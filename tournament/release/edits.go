@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -150,7 +151,11 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record
 	if err := check.Kernel(live.Doc, next, evolves); err != nil {
 		return nil, err
 	}
-	if _, err := in.mayInstall(ctx, live, next, evolves, false); err != nil {
+	change, err := candidate.ChangeOf(ctx, in.Store, v)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := in.mayInstall(ctx, live, next, change, evolves, false); err != nil {
 		return nil, err
 	}
 	if to == nil {
@@ -202,16 +207,19 @@ func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string,
 	return plan, nil
 }
 
-// mayInstall reports whether the owner's decisions let next replace the live
-// text. A text that the firewall flagged is installed by hand alone, and only
+// mayInstall reports whether the owner's decisions let next, which has the change of the
+// challenger whose SHA-256 is change, replace the live text. A text that the firewall flagged is installed by hand alone, and only
 // after its approval; note then records that with the version.
-func (in *Installer) mayInstall(ctx context.Context, live *skill.Live, next *skill.Document, evolves string, byHand bool) (note string, err error) {
-	c, err := candidate.Of(ctx, in.Store, live.Name, next.Hash())
-	if err != nil {
-		return "", err
-	}
-	name := live.Name + "@" + plain.Short(next.Hash())
-	if c != nil {
+func (in *Installer) mayInstall(ctx context.Context, live *skill.Live, next *skill.Document, change, evolves string, byHand bool) (note string, err error) {
+	var c *candidate.Candidate // of the change
+	name := ""
+	for _, sha := range slices.Compact([]string{next.Hash(), change}) {
+		if c, err = candidate.Of(ctx, in.Store, live.Name, sha); err != nil {
+			return "", err
+		}
+		if name = live.Name + "@" + plain.Short(sha); c == nil {
+			continue
+		}
 		switch c.Standing() {
 		case candidate.Quarantined:
 			return "", problem.Refusef("`evolve approve "+name+"` shows why, and lets it be tried", "candidate %.12s is %s", c.SHA, c.Words())

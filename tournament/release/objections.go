@@ -147,7 +147,7 @@ func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, tri
 	if err != nil {
 		return nil, "", nil, err
 	}
-	note, err = in.mayInstall(ctx, live, doc, candidate.PartOf(cand.Operator), true)
+	note, err = in.mayInstall(ctx, live, doc, trial.Challenger, candidate.PartOf(cand.Operator), true)
 	if err = out.add(isForbidden, err); err == nil {
 		err = out.add(isMisfit, check.Kernel(live.Doc, doc, candidate.PartOf(cand.Operator)))
 	}
@@ -179,7 +179,11 @@ func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *re
 	if err != nil {
 		return nil, err
 	}
-	if _, err := in.mayInstall(ctx, live, doc, part, true); out.add(isForbidden, err) != nil {
+	change, err := candidate.ChangeOf(ctx, in.Store, v)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := in.mayInstall(ctx, live, doc, change, part, true); out.add(isForbidden, err) != nil {
 		return nil, err
 	}
 	if err := check.Kernel(live.Doc, doc, part); err != nil {

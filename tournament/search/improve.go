@@ -209,7 +209,11 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if out.Search != nil && p.SearchAgent == nil { // the repeats of another model say nothing of this one's
 		g.Replays = out.Search.Noise.replays()
 	}
-	if p.Calibrate != nil && record.RestsOnJudge(held) > 0 {
+	waits, err := g.Waits(ctx, p.Incumbent, *challenger)
+	if err != nil {
+		return err
+	}
+	if p.Calibrate != nil && (waits || record.RestsOnJudge(held) > 0) {
 		if g.Judge, err = p.Calibrate(ctx); err != nil {
 			return fmt.Errorf("calibrate the judge: %w", err)
 		}

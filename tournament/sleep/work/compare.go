@@ -28,7 +28,11 @@ func (s *Worker) drift(ctx context.Context, live *skill.Live, cases []eval.Case)
 	} else if err != nil {
 		return nil, err
 	}
-	from, err := candidate.ProvedOn(ctx, s.Store, v.SHA)
+	change, err := candidate.ChangeOf(ctx, s.Store, v)
+	if err != nil {
+		return nil, err
+	}
+	from, err := s.provedOn(ctx, live.Name, change)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +67,17 @@ func (s *Worker) unused(ctx context.Context, name string, d *sleep.Drift, cases 
 	if err != nil {
 		return nil, err
 	}
+	change := d.Version
+	if v, err := s.Store.VersionBySHA(ctx, name, d.Version); err == nil {
+		change, err = candidate.ChangeOf(ctx, s.Store, v)
+		if err != nil {
+			return nil, err
+		}
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
 	held, _ = spent.Unused(held, nil)
-	held = slices.DeleteFunc(held, func(c eval.Case) bool { return c.Generated() || spent.On(&c) == d.Version })
+	held = slices.DeleteFunc(held, func(c eval.Case) bool { return c.Generated() || spent.On(&c) == change })
 	if held, _, err = s.now.back.Usable(ctx, &s.now.f.Spec, held); err != nil {
 		return nil, err
 	}

@@ -50,6 +50,11 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 	if _, ok, err := s.Store.KernelConfirmed(ctx, t.Skill, live.Doc.KernelHash()); err != nil {
 		return "", err
 	} else if !ok {
+		if edited, err := s.otherKernel(ctx, live, r.Incumbent); err != nil {
+			return "", err
+		} else if edited {
+			return "", &sleep.Overtaken{Why: "you edited the live text meanwhile, and its kernel is not confirmed as it is now"}
+		}
 		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
 	}
 	// Any next command continues a killed night.
@@ -80,6 +85,18 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 		return "", aboutFolder(t.Skill, err)
 	}
 	return fmt.Sprintf("v%d is installed; `evolve rollback %s` takes it back", done.Version.N, t.Skill), nil
+}
+
+// otherKernel reports whether the live text has another kernel than that version.
+func (s *Worker) otherKernel(ctx context.Context, live *skill.Live, version string) (bool, error) {
+	was, err := s.Store.VersionBySHA(ctx, live.Name, version)
+	if errors.Is(err, store.ErrNotFound) || err == nil && len(was.Text) == 0 {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	doc, err := skill.Parse(was.Text, live.Doc.Options())
+	return err == nil && doc.KernelHash() != live.Doc.KernelHash(), err
 }
 
 // finish finishes an installation or a rollback of this night that was

@@ -63,13 +63,26 @@ func (s *Worker) Close() {
 // tonight's, "" if it was not, or that is not known. The trial knows its model: what ran
 // may have been other texts, with their owner's edits.
 func (s *Worker) outdated(ctx context.Context, name, challenger string) (string, error) {
-	on, err := candidate.ProvedOn(ctx, s.Store, challenger)
+	on, err := s.provedOn(ctx, name, challenger)
 	if err != nil {
 		return "", err
 	}
+	if now := s.model(ctx); now.DriftedFrom(on) {
+		return fmt.Sprintf("it was proved on %v, and the agent is %v now", on, now), nil
+	}
+	return "", nil
+}
+
+// provedOn is the model that a challenger's trial is about; the zero Model if it had none,
+// or nothing is left of it.
+func (s *Worker) provedOn(ctx context.Context, name, challenger string) (sleep.Model, error) {
+	on, err := candidate.ProvedOn(ctx, s.Store, challenger)
+	if err != nil {
+		return on, err
+	}
 	trials, err := s.Store.Trials(ctx, name)
 	if err != nil {
-		return "", err
+		return on, err
 	}
 	for i := range trials { // the latest first
 		if trials[i].Challenger != challenger {
@@ -77,15 +90,12 @@ func (s *Worker) outdated(ctx context.Context, name, challenger string) (string,
 		}
 		known, err := trials[i].Model()
 		if err != nil {
-			return "", err
+			return on, err
 		}
 		if known.Agent != "" {
 			on = known
 		}
 		break
 	}
-	if now := s.model(ctx); now.DriftedFrom(on) {
-		return fmt.Sprintf("it was proved on %v, and the agent is %v now", on, now), nil
-	}
-	return "", nil
+	return on, nil
 }

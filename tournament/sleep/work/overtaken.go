@@ -11,13 +11,14 @@ import (
 )
 
 // overtaken turns an error of a step into *sleep.Overtaken if its owner has
-// caused it: the skill was pinned, edited or removed meanwhile, or the
-// candidate rejected. Any other error is returned as it is.
-func (s *Worker) overtaken(ctx context.Context, name, incumbent, challenger string, err error) error {
+// caused it: the skill was pinned or removed meanwhile, or the candidate rejected. Any
+// other error is returned as it is. An edit stops nothing by itself: the step that it
+// stops says so.
+func (s *Worker) overtaken(ctx context.Context, name, challenger string, err error) error {
 	if err == nil || ctx.Err() != nil || errors.As(err, new(*sleep.Overtaken)) {
 		return err
 	}
-	why, e := s.ownersAct(ctx, name, incumbent, challenger)
+	why, e := s.ownersAct(ctx, name, challenger)
 	if e != nil || why == "" {
 		return err
 	}
@@ -25,8 +26,8 @@ func (s *Worker) overtaken(ctx context.Context, name, incumbent, challenger stri
 }
 
 // ownersAct is what a skill's owner has done since the night read it, "" for
-// nothing. incumbent and challenger are SHA-256, "" if unknown.
-func (s *Worker) ownersAct(ctx context.Context, name, incumbent, challenger string) (string, error) {
+// nothing. challenger is its SHA-256, "" if unknown.
+func (s *Worker) ownersAct(ctx context.Context, name, challenger string) (string, error) {
 	if p, err := release.Pinned(ctx, s.Store, name); err != nil {
 		return "", err
 	} else if p != nil {
@@ -45,11 +46,8 @@ func (s *Worker) ownersAct(ctx context.Context, name, incumbent, challenger stri
 	} else if err != nil {
 		return cannotBeRead(err), nil
 	}
-	switch sha := live.Doc.Hash(); {
-	case live.Managed:
+	if live.Managed {
 		return "it " + skill.Keeper(live.Entry) + " now", nil
-	case incumbent != "" && sha != incumbent && sha != challenger:
-		return "you edited the live text meanwhile; the evidence is about another one", nil
 	}
 	return "", nil
 }

@@ -35,11 +35,11 @@ import (
 func (s *Worker) Parts() sleep.Parts {
 	try := func(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		r, err := s.try(ctx, t)
-		return r, aboutTask(ctx, s.overtaken(ctx, t.Skill, t.Incumbent, r.Challenger, err))
+		return r, aboutTask(ctx, s.overtaken(ctx, t.Skill, r.Challenger, err))
 	}
 	install := func(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
 		note, err := s.install(ctx, t, r)
-		return note, aboutTask(ctx, s.overtaken(ctx, t.Skill, r.Incumbent, r.Challenger, err))
+		return note, aboutTask(ctx, s.overtaken(ctx, t.Skill, r.Challenger, err))
 	}
 	look := func(ctx context.Context, name string) (sleep.Outlook, error) {
 		o, err := s.look(ctx, name)

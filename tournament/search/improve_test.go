@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/record/recordtest"
 )
@@ -77,5 +79,45 @@ func TestSearchModel(t *testing.T) {
 	}
 	if got := failures(journal); got == 0.1 {
 		t.Errorf("one model: %g of uses fail by its own validation, want another figure", got)
+	}
+}
+
+// TestCalibratesForWaitingPairs: pairs that wait for the judge are heard although no
+// held-out case is left, and again when the run is resumed.
+func TestCalibratesForWaitingPairs(t *testing.T) {
+	w := worldstest.Additive(3, 12, 0.02)
+	doc, err := skill.Parse([]byte(w.Seed()), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	better, err := skill.Parse([]byte(w.Seed()+"\nBe brief.\n"), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	incumbent, challenger := eval.Variant{Name: w.Skill, Doc: doc}, eval.Variant{Name: w.Skill, Doc: better}
+	journal := &recordtest.Memory{}
+	st := &record.State{Version: 1, Start: pareto.NewTrial(pareto.Config{}), Trial: pareto.NewTrial(pareto.Config{})}
+	for i := range 9 {
+		st.Waiting = append(st.Waiting, record.WaitingPair{Cluster: string(rune('a' + i)), Pair: pareto.Pair{Quality: 1}, Judge: "j", Asked: true})
+	}
+	rec := &record.TrialRecord{Skill: w.Skill, Incumbent: incumbent.SHA(), Challenger: challenger.SHA(), Run: "before", Decision: pareto.Undecided}
+	if err := rec.Save(st); err != nil {
+		t.Fatal(err)
+	}
+	if err := journal.SaveTrial(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	trusted := record.Calibration{Judge: "j", Labels: pareto.Agreement{BothPass: 15, BothFail: 15}}
+	for process := range 2 {
+		asked := 0
+		out, err := Improve(t.Context(), Plan{Run: &record.Run{ID: "r", Skill: w.Skill, Seed: 1}, Incumbent: incumbent, Carried: &challenger, Cases: w.Cases(12, 6, 0),
+			Agent: w.Agent(), Mutator: w.Model(), Grader: &eval.Checks{}, Journal: journal, Concurrency: 1,
+			Calibrate: func(context.Context) (record.Calibration, error) { asked++; return trusted, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := out.Verdict; asked != 1 || v.Verdict != pareto.Promote || v.Fresh != 0 {
+			t.Errorf("process %d: the judge was measured %d times, and it is %s: %s", process, asked, v.Verdict, v.Reason)
+		}
 	}
 }
