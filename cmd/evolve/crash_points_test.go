@@ -77,9 +77,14 @@ func crashed(t *testing.T, op string, point int) *roaming {
 		dir := filepath.Dir(r.path(target))
 		switch in := intents[k]; {
 		case point < 2+2*k:
+			if in.From == "" && point == 1+2*k { // it dies while the folder is put together
+				plantBed(t, dir, "SKILL.md")
+			}
 			return r
 		case in.From == "":
-			err = install.Plant(dir, live.Dir, files, text)
+			if err = install.Plant(dir, live.Dir, files, text); point == 2+2*k { // or before the empty one is removed
+				plantBed(t, dir, "")
+			}
 		case in.To == "":
 			_, err = install.Uproot(dir, in.From, files)
 		default:
@@ -93,6 +98,24 @@ func crashed(t *testing.T, op string, point int) *roaming {
 		}
 	}
 	return r
+}
+
+// plantBed makes the folder that is left of one that was put together for dir, with
+// that file in it, "" for none.
+func plantBed(t *testing.T, dir, file string) {
+	t.Helper()
+	bed := filepath.Join(filepath.Dir(dir), ".evolve-plant-ABC")
+	if file != "" {
+		bed = filepath.Join(bed, filepath.Base(dir))
+	}
+	if err := os.MkdirAll(bed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if file != "" {
+		if err := os.WriteFile(filepath.Join(bed, file), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // browse does an act as the page of evolve serve does it.
@@ -173,6 +196,9 @@ func TestCrashPoints(t *testing.T) {
 						r.holds("codex", r.v0)
 					}
 					r.settled(want)
+					if left, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(r.path("pi"))), ".evolve-plant-*")); len(left) > 0 {
+						t.Errorf("left %q", left)
+					}
 					if n := r.versions(); n != 2 {
 						t.Errorf("%d versions of two texts", n)
 					}

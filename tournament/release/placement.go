@@ -346,6 +346,9 @@ func (in *Installer) settle(ctx context.Context, name string) (done, open []stor
 			continue
 		}
 		where := in.Layout.TargetOf(name, k.Path)
+		if k.From == "" && in.Access == datadir.Writes { // it may have died before it removed what the folder was put together in
+			install.SweepPlants(filepath.Dir(filepath.Dir(k.Path)))
+		}
 		switch {
 		case now == k.To && in.Access == datadir.Looks:
 			done = append(done, k)
