@@ -37,6 +37,9 @@ func prepareRun(ctx context.Context, a *global, f *runFlags) (*campaign.Campaign
 	if err != nil {
 		return nil, err
 	}
+	if r.Review == nil && !f.yes && !a.Quiet && !a.JSON && term.IsTerminal(a.Stdin) && term.IsTerminal(a.Stderr) {
+		r.Review = func(ctx context.Context, db *store.Store, name string) error { return offerReview(ctx, a, db, name) }
+	}
 	o := f.Options
 	o.To = f.to
 	o.Approve = func(m *campaign.MiningForecast) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -94,8 +95,17 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 		}
 	}
 	r := &reviewed{Schema: 1, Skill: name, Left: len(pairs)}
-	if err := askPair(ctx, a, db, pairs[:min(len(pairs), f.most)], r); err != nil {
-		return err
+	lines, pairs := typedLines(ctx, a), pairs[:min(len(pairs), f.most)]
+	ask := func(question string) (string, error) {
+		fmt.Fprint(a.Stderr, question)
+		return lines()
+	}
+	for _, p := range pairs {
+		if quit, err := askPair(ctx, a, db, p, r, len(pairs), ask); err != nil {
+			return err
+		} else if quit {
+			break
+		}
 	}
 	if r.judge, err = judge.Known(ctx, db, name); err != nil {
 		return err
@@ -104,46 +114,95 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 	return printReview(a, r)
 }
 
-// askPair shows pairs to the owner until there are none left or the owner
-// quits. Every answer is stored before the next question.
-func askPair(ctx context.Context, a *global, db *store.Store, pairs []judge.Pair, r *reviewed) error {
-	lines := typedLines(ctx, a)
-	for i, p := range pairs {
-		fmt.Fprintf(a.Stderr, "\npair %d of %d\nasked: %s\n", i+1, len(pairs), plain.Excerpt(p.Case.Prompt, 300))
-		fmt.Fprintf(a.Stderr, "── 1 ──\n%s\n── 2 ──\n%s\n", shown(p.First.Answer), shown(p.Second.Answer))
-		r.Shown++
-		for asked := false; !asked; {
-			fmt.Fprint(a.Stderr, "better: 1, 2 or = (s skip, q quit) ")
-			line, err := lines()
-			if errors.Is(err, io.EOF) {
-				fmt.Fprintln(a.Stderr)
-				return nil
+// askPair shows one of so many pairs to the owner, and reports whether the owner quits. The
+// answer is stored before it returns.
+func askPair(ctx context.Context, a *global, db *store.Store, p judge.Pair, r *reviewed, of int, ask func(string) (string, error)) (quit bool, err error) {
+	r.Shown++
+	const better = "better: 1, 2 or = (s skip, q quit) "
+	question := fmt.Sprintf("\npair %d of %d\nasked: %s\n── 1 ──\n%s\n── 2 ──\n%s\n%s", r.Shown, of, plain.Excerpt(p.Case.Prompt, 300), shown(p.First.Answer), shown(p.Second.Answer), better)
+	for ; ; question = better {
+		line, err := ask(question)
+		if errors.Is(err, io.EOF) {
+			fmt.Fprintln(a.Stderr)
+			return true, nil
+		}
+		if err != nil {
+			return true, err
+		}
+		switch word := strings.TrimSpace(line); word {
+		case "q":
+			return true, nil
+		case "s":
+			r.Skipped++
+		case "1", "2", "=":
+			if err := p.Keep(ctx, db, r.Skill, store.Choice(word)); err != nil {
+				return true, err
 			}
-			if err != nil {
+			r.Left--
+			if word == "=" {
+				r.Same++
+			} else {
+				r.Labels++
+			}
+		default:
+			continue
+		}
+		return false, nil
+	}
+}
+
+// offerReview is what a run does before it measures the judge: at a terminal it asks its
+// owner for the reviews that the first look at a judge takes, so that a first run can come
+// to a verdict. Pairs of answers are those of the search. Nobody has to answer.
+func offerReview(ctx context.Context, a *global, db *store.Store, name string) error {
+	labels, err := db.Labels(ctx, name)
+	if err != nil {
+		return err
+	}
+	missing := record.TrustedLabels
+	for _, l := range labels {
+		if l.Choice != store.Same {
+			missing--
+		}
+	}
+	rng := rand.New(rand.NewPCG(uint64(a.Now().UnixNano()), 0x726576696577))
+	ask := func(question string) (string, error) {
+		line, ok, err := a.Ask(question)
+		if err == nil && !ok {
+			err = io.EOF
+		}
+		return line, err
+	}
+	seen := map[string]bool{}
+	for r := (&reviewed{Skill: name}); r.Labels < missing; { // one pair a case, then other answers to the same cases
+		pairs, err := judge.OpenPairs(ctx, db, name, rng)
+		if err != nil {
+			return err
+		}
+		pairs = slices.DeleteFunc(pairs, func(p judge.Pair) bool { return seen[pairName(p)] })
+		if len(pairs) == 0 {
+			return nil
+		}
+		if r.Shown == 0 {
+			a.Tell("some held-out cases only a judge can check, and its word counts once it agrees with you on %d pairs of answers; you see them blind, one after the other", missing)
+			if ok, err := a.Confirm(fmt.Sprintf("Say now which is better? (later: evolve review %s)", name)); !ok || err != nil {
 				return err
 			}
-			asked = true
-			switch word := strings.TrimSpace(line); word {
-			case "q":
-				return nil
-			case "s":
-				r.Skipped++
-			case "1", "2", "=":
-				if err := p.Keep(ctx, db, r.Skill, store.Choice(word)); err != nil {
-					return err
-				}
-				r.Left--
-				if word == "=" {
-					r.Same++
-				} else {
-					r.Labels++
-				}
-			default:
-				asked = false
+		}
+		for _, p := range pairs[:min(len(pairs), missing-r.Labels)] {
+			seen[pairName(p)] = true
+			if quit, err := askPair(ctx, a, db, p, r, r.Shown+missing-r.Labels, ask); quit || err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// pairName names a pair whatever the order of its answers.
+func pairName(p judge.Pair) string {
+	first, second := p.Names()
+	return p.Case.ID + " " + min(first, second) + " " + max(first, second)
 }
 
 // typedLines returns a function that reads the next line of stdin; its error is

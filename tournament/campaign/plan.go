@@ -152,7 +152,9 @@ func (c *Campaign) build(ctx context.Context) error {
 	k := judge.New(c.db, c.run.ID, c.back.Judge, c.back.Redactor, c.budget, f.WallClock, f.Concurrency)
 	p.Compare = k.Replays
 	p.Calibrate = func(ctx context.Context) (record.Calibration, error) {
-		if review := c.runner.Review; review != nil {
+		if known, err := c.db.Calibration(ctx, c.run.ID); err != nil {
+			return record.Calibration{}, err
+		} else if review := c.runner.Review; review != nil && known == nil { // else the run has its answer
 			if err := review(ctx, c.db, f.Skill); err != nil {
 				return record.Calibration{}, err
 			}
