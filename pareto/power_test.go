@@ -219,12 +219,15 @@ type life struct {
 	accepted   float64    // share of successes that the user acknowledges
 	replayable [2]float64 // share of corrected uses, and of others, that can be asked again
 	lasting    float64    // how far a text that failed on a request fails again: 1 is always
+	changes    int        // after so many uses others can be asked again; 0: never
+	after      [2]float64 // as replayable
 }
 
 // draw returns the next pair of a life: cases are made of uses as they come,
-// weighted by their strata.
+// weighted by their strata. After 1,000 uses its pairs have no value.
 func (l life) draw(rng *rand.Rand) func() Pair {
-	var strata Strata
+	var uses []Use
+	heard := map[int]bool{} // of uses
 	rate := l.failures
 	own := func(fails float64) float64 { // how often a text fails on this request
 		if rng.Float64() >= l.lasting {
@@ -245,7 +248,10 @@ func (l life) draw(rng *rand.Rand) func() Pair {
 		return sum / 3
 	}
 	return func() Pair {
-		for {
+		for len(uses) < 1000 {
+			if l.changes > 0 && len(uses) == l.changes {
+				l.replayable = l.after
+			}
 			rate = max(0.05, rate-l.drift)
 			old := own(rate)
 			failed := rng.Float64() < old
@@ -256,15 +262,24 @@ func (l life) draw(rng *rand.Rand) func() Pair {
 			case !failed && rng.Float64() < l.accepted:
 				stratum = "accepted"
 			}
+			var strata Strata
+			for i := max(0, len(uses)-Window); i < len(uses); i++ {
+				strata.Use(uses[i].Stratum)
+				if heard[i] {
+					strata.Case(uses[i].Stratum)
+				}
+			}
 			w, largest := strata.Weight(stratum)
-			strata.Use(stratum)
-			if rng.Float64() >= again {
+			gone := Gone(uses, stratum)
+			uses = append(uses, Use{stratum, rng.Float64() < again})
+			if !uses[len(uses)-1].Replays || gone != "" {
 				continue
 			}
-			strata.Case(stratum)
+			heard[len(uses)-1] = true
 			d := passes(own(max(0, rate-l.gain))) - passes(old)
 			return Pair{Quality: d, Latency: math.NaN(), Cost: math.NaN(), Retries: d / 2, Weight: w, Largest: largest}
 		}
+		return Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
 	}
 }
 
@@ -278,6 +293,10 @@ func TestLives(t *testing.T) {
 		"corrections replay less":    {failures: 0.3, corrected: 0.9, accepted: 0.5, replayable: [2]float64{0.3, 0.9}, lasting: 0.8},
 		"much more":                  {failures: 0.3, corrected: 0.9, accepted: 0.25, replayable: [2]float64{0.95, 0.2}, lasting: 0.9},
 		"the rate of failures falls": {failures: 0.5, drift: 0.001, corrected: 0.9, accepted: 0.5, replayable: [2]float64{0.9, 0.4}, lasting: 0.8},
+		"others cannot after 20":     {failures: 0.3, corrected: 0.9, accepted: 0.5, replayable: [2]float64{0.9, 0.9}, lasting: 0.8, changes: 20, after: [2]float64{0.9, 0}},
+		"others cannot after 60":     {failures: 0.3, corrected: 0.9, accepted: 0.5, replayable: [2]float64{0.9, 0.9}, lasting: 0.8, changes: 60, after: [2]float64{0.9, 0}},
+		"others hardly after 60":     {failures: 0.3, corrected: 0.9, accepted: 0.5, replayable: [2]float64{0.9, 0.9}, lasting: 0.8, changes: 60, after: [2]float64{0.9, 0.1}},
+		"others only after 60":       {failures: 0.3, corrected: 0.9, accepted: 0.5, replayable: [2]float64{0.9, 0.1}, lasting: 0.8, changes: 60, after: [2]float64{0.9, 0.9}},
 		"and always the same fail":   {failures: 0.3, corrected: 0.9, accepted: 0.5, replayable: [2]float64{0.9, 0.4}, lasting: 1},
 	} {
 		for _, gain := range []float64{0, -0.1, 0.2} {
@@ -294,7 +313,7 @@ func TestLives(t *testing.T) {
 			if most := map[float64]float64{0: 0.05, -0.1: 0.01, 0.2: 1}[gain]; verdicts[Promote] > most+slack(most) {
 				t.Errorf("%s, %+.0f points: promoted %.4f, want at most %g", name, 100*gain, verdicts[Promote], most)
 			}
-			if gain > 0 && verdicts[Promote] < 0.5 {
+			if gain > 0 && l.changes == 0 && verdicts[Promote] < 0.5 { // else nobody may be able to tell
 				t.Errorf("%s, %+.0f points: promoted %.4f", name, 100*gain, verdicts[Promote])
 			}
 		}

@@ -1,5 +1,11 @@
 package pareto
 
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
 // Strata counts uses by what became of them, so that the cases that could be
 // made of them stand for all: a correction is replayed more often than a use
 // about which nothing was said, and a text that breaks what works would look
@@ -45,4 +51,54 @@ func (s *Strata) Weight(stratum string) (w, largest float64) {
 		}
 	}
 	return w, largest
+}
+
+// Window is how many of the latest uses weights rest on, with the cases among them: where
+// one kind of use is replayed less than before, the weights of a whole trial would follow
+// only slowly.
+const Window = 80
+
+// The recent uses are so many; a stratum with this share of them has to be heard.
+const (
+	recentUses = 40
+	mustHear   = 0.05
+	// unlikely is the chance below which so long a row of uses without a case is no accident.
+	unlikely = 0.01
+)
+
+// A Use is one use, and whether it can be a case.
+type Use struct {
+	Stratum string
+	Replays bool
+}
+
+// Gone is a stratum of which cases were made and cannot be any more, though a twentieth of
+// the recent uses are of it; "" for none. A case of other strata does not stand for all uses then,
+// whatever its weight, and is no evidence. before are all uses before the case, the oldest
+// first, and of are its own strata.
+func Gone(before []Use, of ...string) string {
+	recent := map[string]int{}
+	from := max(0, len(before)-recentUses)
+	for _, u := range before[from:] {
+		recent[u.Stratum]++
+	}
+	for _, name := range slices.Sorted(maps.Keys(recent)) {
+		if slices.Contains(of, name) || float64(recent[name]) < mustHear*float64(len(before)-from) {
+			continue
+		}
+		uses, cases, without := 0, 0, 0 // up to its last case, and after it
+		for _, u := range before {
+			switch {
+			case u.Stratum != name:
+			case u.Replays:
+				uses, cases, without = uses+without+1, cases+1, 0
+			default:
+				without++
+			}
+		}
+		if p := (float64(cases) + 0.5) / (float64(uses) + 1); cases > 0 && math.Pow(1-p, float64(without)) < unlikely {
+			return name
+		}
+	}
+	return ""
 }

@@ -104,7 +104,7 @@ func (c *Campaign) build(ctx context.Context) error {
 		p.SearchPrice = f.Price(f.SearchModel)
 	}
 	p.Mutator, p.Journal = c.back.Mutator, c.journal()
-	if p.Uses, err = usesOf(ctx, c.db, f.Skill); err != nil {
+	if p.Uses, err = usesOf(ctx, c.db, f.Skill, c.cases); err != nil {
 		return err
 	}
 	p.Budget, p.Caps, p.NoGate, p.Gate, p.HeldOut, p.Objectives = c.budget, f.Caps(), f.NoGate, f.gate(), f.HeldOut, f.Objectives
@@ -194,8 +194,9 @@ func (c *Campaign) with(ctx context.Context, challenger string) (*record.Candida
 	return with, err
 }
 
-// usesOf are all uses of a skill by people, by what became of them.
-func usesOf(ctx context.Context, db *store.Store, name string) (out []record.Use, err error) {
+// usesOf are all uses of a skill by people, by what became of them, and whether one of
+// these cases was made of them. A case has the time at which the turn of its use began.
+func usesOf(ctx context.Context, db *store.Store, name string, cases []eval.Case) (out []record.Use, err error) {
 	all, err := db.Invocations(ctx, name)
 	if err != nil {
 		return nil, err
@@ -205,15 +206,29 @@ func usesOf(ctx context.Context, db *store.Store, name string) (out []record.Use
 		return nil, err
 	}
 	var projects consent.Decisions // only to find them: worktrees are their repository
-	of := map[string]string{}
+	workspace := map[string]string{}
 	for i := range sessions {
 		if s := &sessions[i]; len(s.WorkedIn()) > 0 {
-			of[s.ID] = projects.Project(s.WorkedIn()[0])
+			workspace[s.ID] = projects.Project(s.WorkedIn()[0])
 		}
 	}
+	of := map[string][]int{} // places in out, by session, the oldest first
 	for _, u := range all {
 		if !u.Headless {
-			out = append(out, record.Use{Time: u.Time, Stratum: harvest.Stratum(u.Feedback), Session: u.Session, Workspace: of[u.Session]})
+			of[u.Session] = append(of[u.Session], len(out))
+			out = append(out, record.Use{Time: u.Time, Stratum: harvest.Stratum(u.Feedback), Session: u.Session, Workspace: workspace[u.Session]})
+		}
+	}
+	for i := range cases {
+		s := cases[i].Source
+		if s == nil || s.Origin != record.Mined {
+			continue
+		}
+		for _, k := range of[s.Session] {
+			if !out[k].Time.Before(s.Time) && !out[k].Replays {
+				out[k].Replays = true
+				break
+			}
 		}
 	}
 	return out, nil

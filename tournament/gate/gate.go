@@ -146,8 +146,10 @@ type state struct {
 	copies     int      // see usable
 	early      int      // clusters that State.AfterSearch leaves out
 	resumed    []string // what this run had added when it was interrupted
-	why        string   // it starts again, if it does
-	revision   int64    // of the record that it was read from, or saved as
+	alone      int      // cases that do not stand for all uses, because of gone no case can be made
+	gone       string
+	why        string // it starts again, if it does
+	revision   int64  // of the record that it was read from, or saved as
 }
 
 // Try runs pairs until the evidence decides, or the cases or the budget are
@@ -266,6 +268,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		g.reportJudge(v, judged, len(test), len(st.Waiting))
 	}
 	g.reportLeftOut(st, v)
+	if st.alone > 0 {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s left out: no case could be made of the last %s uses, and the others do not stand for all", plain.Counted(st.alone, "held-out case"), st.gone))
+	}
 	if words := record.Repeated(st.copies); words != "" {
 		v.Warnings = append(v.Warnings, words)
 	}
@@ -311,7 +316,13 @@ func (g *Gate) fresh(ctx context.Context, st *state, of record.Change, test []ev
 	record.ByArrival(out)
 	kept := st.AfterSearch(out, g.Uses)
 	st.early = len(out) - len(kept)
-	return kept, nil
+	return slices.DeleteFunc(kept, func(c record.Cluster) bool {
+		gone := st.Alone(c, g.Uses)
+		if gone != "" {
+			st.gone, st.alone = gone, st.alone+len(c.Cases)
+		}
+		return gone != ""
+	}), nil
 }
 
 // affordable is the first clusters that the cap on rollouts covers even if

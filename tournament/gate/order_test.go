@@ -33,6 +33,7 @@ func TestOrderDoesNotDependOnStrata(t *testing.T) {
 				cases[i].Source = &eval.Source{Origin: record.Mined, Stratum: strata[rng.IntN(3)], Time: time.Date(2026, 11, days[i], 9, 0, 0, 0, time.UTC)}
 				cases[i].Cluster = fmt.Sprint("session ", clusters[i])
 			}
+			cases[0].Source.Stratum, cases[0].Source.Time = record.Corrected, cases[0].Source.Time.AddDate(0, 0, -30) // the trial begins: State.AfterSearch
 			m := &recordtest.Memory{}
 			for run, limit := range append(slices.Clone(caps), 0) { // the last run has no cap
 				g := newGate(m, duel{}, fmt.Sprint("r", run), limit)
@@ -65,4 +66,38 @@ func TestOrderDoesNotDependOnStrata(t *testing.T) {
 			rt.Fatalf("%d of %d sessions were heard in the end: %v", len(last), len(want), last)
 		}
 	})
+}
+
+// TestLeavesOutWhatStandsAlone: held-out cases of a time in which no case came of other uses
+// are not measured, and the verdict says why; nor are they when the trial goes on.
+func TestLeavesOutWhatStandsAlone(t *testing.T) {
+	at := func(day int) time.Time { return time.Date(2026, 11, day, 9, 0, 0, 0, time.UTC) }
+	var uses []record.Use
+	var cases []eval.Case
+	for i := 1; i <= 22; i++ { // after the eighth day only corrections bring cases, until the last
+		u := record.Use{Time: at(i), Stratum: eval.Silent, Replays: i <= 8 || i%3 == 1 || i > 20}
+		if i%3 == 1 {
+			u.Stratum = record.Corrected
+		}
+		if uses = append(uses, u); u.Replays {
+			c := heldOutFrom(i, 1)[0]
+			c.Source = &eval.Source{Origin: record.Mined, Stratum: u.Stratum, Time: u.Time}
+			cases = append(cases, c)
+		}
+	}
+	m := &recordtest.Memory{}
+	for run, want := range []int{8, 0} {
+		g := newGate(m, duel{}, fmt.Sprint("r", run), 0)
+		g.Uses = uses
+		v, err := g.Try(t.Context(), variant(t, "good"), variant(t, "good too"), cases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Fresh != want || v.Cases != 8 {
+			t.Errorf("run %d: %d of %d cases were measured, want %d; %s", run, v.Fresh, len(cases), want, v.Reason)
+		}
+		if w := "3 held-out cases left out: no case could be made of the last silent uses, and the others do not stand for all"; !slices.Contains(v.Warnings, w) {
+			t.Errorf("run %d: %q does not say %q", run, v.Warnings, w)
+		}
+	}
 }

@@ -254,9 +254,13 @@ func (st *State) Hear(judge Calibration) {
 	}
 }
 
-// Measured are the strata of the cases that were measured for the trial.
-func (st *State) Measured() (s pareto.Strata) {
+// measured are the strata of the cases that were measured for the trial, of clusters that
+// arrived since then.
+func (st *State) measured(since time.Time) (s pareto.Strata) {
 	for _, name := range slices.Concat(st.Clusters, waiting(st.Waiting)) {
+		if p, known := st.Places[name]; known && p.Time.Before(since) {
+			continue
+		}
 		for _, stratum := range st.Strata[name] {
 			s.Case(stratum)
 		}

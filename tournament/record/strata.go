@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/pareto"
 )
 
 // A Use is one use of a skill, whether a case could be made of it or not.
@@ -13,6 +14,7 @@ type Use struct {
 	Stratum string
 	// Session and Workspace say where; "" if that is not known.
 	Session, Workspace string
+	Replays            bool // a case was made of it
 }
 
 // imported is the stratum of cases that are no uses of the owner's: of them it is
@@ -58,9 +60,37 @@ type Weight struct {
 	Largest float64   `json:"largest"`
 }
 
+// before are the uses before a time, the oldest first.
+func before(at time.Time, uses []Use) []Use {
+	out := slices.DeleteFunc(slices.Clone(uses), func(u Use) bool { return !u.Time.Before(at) })
+	slices.SortStableFunc(out, func(a, b Use) int { return a.Time.Compare(b.Time) })
+	return out
+}
+
+// Alone is a stratum beside which a cluster's cases do not stand for all uses, because of
+// it none can be made any more (pareto.Gone); "" for none. It depends on no answer. What the
+// trial has weighed stays.
+func (st *State) Alone(c Cluster, uses []Use) string {
+	at := c.Arrived()
+	if _, weighed := st.Weights[c.Name]; weighed || at.IsZero() {
+		return ""
+	}
+	var of []string
+	for _, k := range c.Cases {
+		if of = append(of, StratumOf(k)); StratumOf(k) == imported {
+			return ""
+		}
+	}
+	var all []pareto.Use
+	for _, u := range before(at, uses) {
+		all = append(all, pareto.Use{Stratum: u.Stratum, Replays: u.Replays})
+	}
+	return pareto.Gone(all, of...)
+}
+
 // Weigh returns the weight of a cluster that is measured next: the share of its
-// cases' strata among the uses since the trial's first cluster and before this one,
-// over their share among the cases that were measured. It is kept, so that a run
+// cases' strata among the last uses since the trial's first cluster and before this one,
+// over their share among the cases that were measured of them. It is kept, so that a run
 // that is resumed comes to the same whatever was harvested meanwhile.
 func (st *State) Weigh(c Cluster, uses []Use) Weight {
 	at := c.Arrived()
@@ -70,11 +100,16 @@ func (st *State) Weigh(c Cluster, uses []Use) Weight {
 	if w, ok := st.Weights[c.Name]; ok && len(w.Cases) == len(c.Cases) {
 		return w
 	}
-	strata := st.Measured()
-	for _, u := range uses {
-		if !u.Time.Before(st.Since) && u.Time.Before(at) {
-			strata.Use(u.Stratum)
-		}
+	recent := before(at, uses)
+	recent = slices.DeleteFunc(recent, func(u Use) bool { return u.Time.Before(st.Since) })
+	var since time.Time
+	if over := len(recent) - pareto.Window; over > 0 {
+		recent = recent[over:]
+		since = recent[0].Time
+	}
+	strata := st.measured(since)
+	for _, u := range recent {
+		strata.Use(u.Stratum)
 	}
 	var out Weight
 	for _, k := range c.Cases {
