@@ -87,43 +87,6 @@ func (p *Pair) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// clip is the largest ratio of two costs or durations that a Pair tells apart:
-// a runaway answer costs more than that, but a mean of few pairs would be that
-// of one of them. Bill keeps the whole.
-const clip = 16
-
-// Mean is the weighted mean of an objective's differences, nil if no pair has one.
-func Mean(pairs []Pair, o Objective) *float64 {
-	sum, weights := 0., 0.
-	for i := range pairs {
-		if d := *Objectives[o].Of(&pairs[i]); !math.IsNaN(d) {
-			w, _ := pairs[i].weight()
-			sum, weights = sum+w*max(-1, min(1, d)), weights+w
-		}
-	}
-	if weights == 0 {
-		return nil
-	}
-	sum /= weights
-	return &sum
-}
-
-// LogRatio is the difference of two costs or durations in the unit of a Pair:
-// log(incumbent/challenger) / log 16, clipped to [-1, 1], so that a quarter of
-// the cost is +0.5 and a sixteenth or less is +1. NaN if either is unknown or
-// not positive.
-func LogRatio(incumbent, challenger float64) float64 {
-	if !(incumbent > 0) || !(challenger > 0) {
-		return math.NaN()
-	}
-	// Inf/Inf is NaN, and stays it.
-	return max(-1, min(1, math.Log(incumbent/challenger)/math.Log(clip)))
-}
-
-// Times is the ratio of the challenger's cost or duration to the incumbent's
-// of which d is the LogRatio.
-func Times(d float64) float64 { return math.Pow(clip, -d) }
-
 // A Limit is what a trial requires of one objective. Tolerance and Gain are
 // in the unit of a Pair.
 type Limit struct {

@@ -10,13 +10,11 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/splits"
-	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/search"
@@ -100,12 +98,12 @@ func (c *Campaign) build(ctx context.Context) error {
 	c.plan = f.rollouts(c.back, c.cases, c.runner.Now)
 	p := &c.plan
 	p.Run, p.Incumbent, p.Cases = c.run, incumbent, c.cases
-	if p.SearchAgent = c.back.Search; p.SearchAgent != nil {
-		p.SearchPrice = f.Price(f.SearchModel)
-	}
 	p.Mutator, p.Journal = c.back.Mutator, c.journal()
-	if p.Uses, err = usesOf(ctx, c.db, f.Skill, c.cases); err != nil {
+	if p.Uses, err = expect.Uses(ctx, c.db, f.Skill, c.cases); err != nil {
 		return err
+	}
+	if p.SearchAgent = c.back.Search; p.SearchAgent != nil {
+		p.SearchPrice, p.Failures = f.Price(f.SearchModel), expect.FailuresOf(p.Uses)
 	}
 	p.Budget, p.Caps, p.NoGate, p.Gate, p.HeldOut, p.Objectives = c.budget, f.Caps(), f.NoGate, f.gate(), f.HeldOut, f.Objectives
 	p.Options = search.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,
@@ -192,46 +190,6 @@ func (c *Campaign) with(ctx context.Context, challenger string) (*record.Candida
 		err = fmt.Errorf("read challenger %.12s: %s", challenger, why)
 	}
 	return with, err
-}
-
-// usesOf are all uses of a skill by people, by what became of them, and whether one of
-// these cases was made of them. A case has the time at which the turn of its use began.
-func usesOf(ctx context.Context, db *store.Store, name string, cases []eval.Case) (out []record.Use, err error) {
-	all, err := db.Invocations(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Bare: true})
-	if err != nil {
-		return nil, err
-	}
-	var projects consent.Decisions // only to find them: worktrees are their repository
-	workspace := map[string]string{}
-	for i := range sessions {
-		if s := &sessions[i]; len(s.WorkedIn()) > 0 {
-			workspace[s.ID] = projects.Project(s.WorkedIn()[0])
-		}
-	}
-	of := map[string][]int{} // places in out, by session, the oldest first
-	for _, u := range all {
-		if !u.Headless {
-			of[u.Session] = append(of[u.Session], len(out))
-			out = append(out, record.Use{Time: u.Time, Stratum: harvest.Stratum(u.Feedback), Session: u.Session, Workspace: workspace[u.Session]})
-		}
-	}
-	for i := range cases {
-		s := cases[i].Source
-		if s == nil || s.Origin != record.Mined {
-			continue
-		}
-		for _, k := range of[s.Session] {
-			if !out[k].Time.Before(s.Time) && !out[k].Replays {
-				out[k].Replays = true
-				break
-			}
-		}
-	}
-	return out, nil
 }
 
 // caseHash detects an edit of a case between a run and its resumption.

@@ -17,7 +17,7 @@ import (
 // proof is what the run's trial is likely to take: of one that is continued under its own
 // rule and with its own replays.
 func (r *Runner) proof(ctx context.Context, db *store.Store, f *Config, live *skill.Live, runs []record.Run, cases []eval.Case) (*expect.Proof, error) {
-	uses, err := usesOf(ctx, db, f.Skill, cases)
+	uses, err := expect.Uses(ctx, db, f.Skill, cases)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (r *Runner) proof(ctx context.Context, db *store.Store, f *Config, live *sk
 // StillTakes describes what the trial of a run that ends still takes, "" if it is not
 // promising.
 func (c *Campaign) StillTakes(ctx context.Context, d pareto.Decision) (string, error) {
-	uses, err := usesOf(ctx, c.db, c.Config.Skill, c.cases)
+	uses, err := expect.Uses(ctx, c.db, c.Config.Skill, c.cases)
 	if err != nil {
 		return "", err
 	}

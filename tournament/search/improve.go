@@ -32,9 +32,11 @@ type Plan struct {
 
 	Agent eval.Agent
 	// SearchAgent is the agent with another model for the search, and SearchPrice the price
-	// of its tokens; nil: Agent searches, too.
+	// of its tokens; nil: Agent searches, too. Failures is then the share of uses in which
+	// the incumbent fails.
 	SearchAgent eval.Agent
 	SearchPrice *eval.Price
+	Failures    float64
 
 	Grader  eval.Grader
 	Mutator eval.Model // not metered
@@ -236,25 +238,20 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 
 // failures is how often the incumbent fails in use, if that is its quality on
 // validation, where those uses are of which the user said something. What another model
-// fails in says nothing of the owner's: then it is how often she corrected it.
+// fails in says nothing of the owner's.
 func (p *Plan) failures(quality float64) float64 {
-	said, corrected := 0, 0
+	if p.SearchAgent != nil {
+		return p.Failures
+	}
+	said := 0
 	for _, u := range p.Uses {
 		if u.Stratum != eval.Silent {
 			said++
 		}
-		if u.Stratum == record.Corrected {
-			corrected++
-		}
 	}
 	fails := max(0, min(1, 1-quality))
-	switch all := float64(len(p.Uses)); {
-	case p.SearchAgent != nil && corrected == 0:
-		fails = pareto.DefaultConfig().Failures
-	case p.SearchAgent != nil:
-		fails = float64(corrected) / all
-	case said > 0:
-		fails *= float64(said) / all
+	if len(p.Uses) > 0 && said > 0 {
+		fails *= float64(said) / float64(len(p.Uses))
 	}
 	return fails
 }

@@ -46,7 +46,7 @@ func TestSearchModel(t *testing.T) {
 		}
 		return out, journal
 	}
-	out, journal := try(Plan{SearchAgent: cheap.Agent()})
+	out, journal := try(Plan{SearchAgent: cheap.Agent(), Failures: 0.1})
 	asked := map[string]map[bool]int{}
 	for _, r := range journal.Rollouts {
 		if asked[r.Agent.Model] == nil {
@@ -70,7 +70,7 @@ func TestSearchModel(t *testing.T) {
 		}
 		return -1
 	}
-	if got := failures(journal); got != 0.1 { // of ten uses one was corrected
+	if got := failures(journal); got != 0.1 {
 		t.Errorf("the trial's rule has the incumbent fail in %g of uses, want 0.1: the search's model says nothing of it", got)
 	}
 	same, journal := try(Plan{})
