@@ -37,6 +37,17 @@ func (t *Trial) Now() (better, worse float64) {
 	return e.better.E(), e.worse.E()
 }
 
+// Until is when a trial install is taken back if nothing is heard or decided before.
+func (in TrialInstall) Until() time.Time {
+	if !in.ByNight {
+		return in.Begun.Add(undecidedWeeks * week)
+	}
+	if in.Heard.After(in.Begun) {
+		return in.Heard.Add(silentWeeks * week)
+	}
+	return in.Begun.Add(silentWeeks * week)
+}
+
 // A Removal is why a trial install is taken back.
 type Removal string
 
@@ -54,10 +65,7 @@ const (
 // the text stays.
 func (t *Trial) TakeBack(in TrialInstall, now time.Time) Removal {
 	better, worse := t.Now()
-	last := in.Begun
-	if in.Heard.After(last) {
-		last = in.Heard
-	}
+	late := !now.Before(in.Until())
 	switch {
 	case t.verdict == Promote:
 		return Stays
@@ -67,9 +75,9 @@ func (t *Trial) TakeBack(in TrialInstall, now time.Time) Removal {
 		return ShownWorse
 	case in.ByNight && better < 1-1e-9:
 		return NoEvidence
-	case in.ByNight && now.Sub(last) >= silentWeeks*week:
+	case in.ByNight && late:
 		return NoPairs
-	case !in.ByNight && now.Sub(in.Begun) >= undecidedWeeks*week:
+	case late:
 		return StillOpen
 	}
 	return Stays

@@ -25,7 +25,7 @@ type Install struct {
 	Ended time.Time // zero while pending
 	// Outcome is "" while pending, else "installed" or "abandoned".
 	Outcome string
-	Op      string // OpPromote or OpRollback, "" in records from before there were several targets
+	Op      string // OpPromote, …; "" in records from before there were several targets
 }
 
 // An Intent is an install that is about to begin.
@@ -40,6 +40,9 @@ type Intent struct {
 const (
 	OpPromote  = "promote"
 	OpRollback = "rollback"
+	OpTry      = "try"          // before its trial has decided, at its owner's word
+	OpNightTry = "try by night" // or by a night
+	OpTakeBack = "take back"    // by rule, or because its owner has edited it
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 
 // SaveVersion appends v to its skill's versions and returns it as stored: with the next
 // number (0 for a skill's first), and with the time if v has none. If the skill's
-// latest version already has v's SHA, nothing is written, and that version is returned.
+// latest version already has v's SHA, it is returned, and gets the proof that v has.
 func (s *Store) SaveVersion(ctx context.Context, v record.Version) (record.Version, error) {
 	if v.Skill == "" || v.SHA == "" {
 		return v, errors.New("save version: it has no skill or no sha256")
@@ -36,11 +36,13 @@ func (s *Store) SaveVersion(ctx context.Context, v record.Version) (record.Versi
 // saveVersion is SaveVersion within a transaction.
 func saveVersion(t *tx, v record.Version) (record.Version, error) {
 	latest, n, err := nextVersion(t, v.Skill, v.SHA)
-	if err != nil || latest != nil {
-		if latest != nil {
-			v = *latest
-		}
+	switch {
+	case err != nil:
 		return v, err
+	case latest != nil && (latest.Proven || !v.Proven):
+		return *latest, nil
+	case latest != nil: // it was in place before it was proved
+		v.Created = latest.Created
 	}
 	v.N = n
 	return v, putVersion(t, v)
@@ -118,7 +120,7 @@ func putVersion(t *tx, v record.Version) error {
 	if err != nil {
 		return fmt.Errorf("encode version: %w", err)
 	}
-	_, err = t.Exec(`INSERT INTO versions (skill, n, sha, text, body) VALUES (?, ?, ?, ?, ?)`,
+	_, err = t.Exec(`INSERT OR REPLACE INTO versions (skill, n, sha, text, body) VALUES (?, ?, ?, ?, ?)`,
 		v.Skill, v.N, v.SHA, text, string(body))
 	return err
 }

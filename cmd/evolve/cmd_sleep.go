@@ -45,6 +45,7 @@ type sleepFlags struct {
 	policy   string
 	skills   []string
 	rollback bool
+	try      bool
 	onlyOnAC bool
 }
 
@@ -65,6 +66,7 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	f.Schema, f.Seed, f.MaxRetries, f.Profile = 1, -1, 1, check.ClaudeCode
 	fl.SortFlags = false
 	fl.StringVar(&f.policy, "policy", string(sleep.Staging), "what to do with what is proved: stage, or auto, which installs it")
+	fl.BoolVar(&f.try, "try", false, "put a challenger that is promising enough in place on trial, before it is proved")
 	fl.StringSliceVar(&f.skills, "skill", nil, "only these skills")
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 240, "agent attempts of the night at most, all skills together; 0 for no cap")
 	backend.CapFlags(fl, &f.MaxCostUSD, &f.MaxTokens, true)
@@ -130,7 +132,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 				a.Say("%s", stepLine(k))
 			}
 		}}
-	n, err := c.Run(ctx, sleep.Plan{Policy: sleep.Policy(f.policy), Skills: f.skills, Dry: f.DryRun,
+	n, err := c.Run(ctx, sleep.Plan{Policy: sleep.Policy(f.policy), Tries: f.try, Skills: f.skills, Dry: f.DryRun,
 		Caps: sleep.Caps{Rollouts: f.MaxRollouts, CostUSD: s.Config.MaxCostUSD, Tokens: s.Config.MaxTokens, Duration: f.MaxDuration}})
 	var held *sleep.HeldError
 	switch {

@@ -22,6 +22,9 @@ import (
 type runResult struct {
 	campaign.Result
 	Installed bool `json:"installed"`
+	// TrialInstall is what became of a text that was in place on trial, "" if it goes on, or
+	// there was none.
+	TrialInstall string `json:"trial_install,omitempty"`
 	// Targets has the result for each target, with --promote and a proof.
 	Targets []release.Placed `json:"targets"`
 	Report  string           `json:"report"`
@@ -36,7 +39,8 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 		return err
 	}
 	var refusal error // the result is printed all the same: it was paid for
-	if f.promote && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
+	res.TrialInstall, res.Installed = c.Settled.Words, c.Settled.Kept
+	if f.promote && !res.Installed && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
 		var placed []release.Placed
 		if placed, refusal = installProved(ctx, a, f, c, found); len(placed) > 0 {
 			res.Targets = placed
@@ -148,6 +152,9 @@ func printResult(a *global, r *runResult) error {
 	fmt.Fprintf(&b, "  spent        %s\n", status.Spent(r.Spent))
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "  warning      %s\n", w)
+	}
+	if r.TrialInstall != "" {
+		fmt.Fprintf(&b, "  trial        %s\n", r.TrialInstall)
 	}
 	if r.Report != "" && !a.demo.passing {
 		fmt.Fprintf(&b, "  report       %s\n", r.Report)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -189,4 +190,79 @@ func (h *house) live(path string) {
 	case "kept":
 		h.do(h.db.PinSkill(h.ctx, h.name, skill.HashText([]byte(h.text))))
 	}
+}
+
+// weeksAgo is a program for scripts: all installs of a skill, and the last pair of its
+// trials, were so many weeks earlier: weeksAgo SKILL WEEKS.
+func weeksAgo() {
+	if err := age(context.Background(), os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "weeksAgo:", err)
+		os.Exit(1)
+	}
+}
+
+func age(ctx context.Context, name, weeks string) (err error) {
+	n, err := strconv.Atoi(weeks)
+	if err != nil {
+		return err
+	}
+	a := newGlobal(strings.NewReader(""), os.Stdout, os.Stderr)
+	defer func() { err = errors.Join(err, a.close()) }()
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	by := time.Duration(n) * 7 * 24 * time.Hour
+	if err := db.Exec(ctx, `UPDATE installs SET begun = begun - ?1, ended = ended - ?1 WHERE skill = ?2`, by.Microseconds(), name); err != nil {
+		return err
+	}
+	all, err := db.Trials(ctx, name)
+	if err != nil {
+		return err
+	}
+	t := &all[0]
+	st, _, err := t.Begin("another run", pareto.DefaultConfig(), record.Model{})
+	if err != nil || st.LastPair.IsZero() {
+		return err
+	}
+	st.LastPair = st.LastPair.Add(-by)
+	return errors.Join(t.Save(st), db.Journal(t.Run).SaveTrial(ctx, t))
+}
+
+// pairs is a program for scripts: it adds pairs to the newest trial of a skill, as a run
+// would: pairs SKILL DIFFERENCE TIMES.
+func pairs() {
+	if err := addPairs(context.Background(), os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		fmt.Fprintln(os.Stderr, "pairs:", err)
+		os.Exit(1)
+	}
+}
+
+func addPairs(ctx context.Context, name, difference, times string) (err error) {
+	d, err := strconv.ParseFloat(difference, 64)
+	n, err2 := strconv.Atoi(times)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	a := newGlobal(strings.NewReader(""), os.Stdout, os.Stderr)
+	defer func() { err = errors.Join(err, a.close()) }()
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := db.Trials(ctx, name)
+	if err != nil {
+		return err
+	}
+	t := &all[0]
+	st, _, err := t.Begin("another run", pareto.DefaultConfig(), record.Model{})
+	if err != nil {
+		return err
+	}
+	for range n {
+		st.Trial.Add(pareto.Pair{Quality: d})
+	}
+	st.LastPair = time.Now()
+	t.Decision, t.Updated = st.Trial.Verdict(), st.LastPair
+	return errors.Join(t.Save(st), db.Journal(t.Run).SaveTrial(ctx, t))
 }

@@ -91,7 +91,7 @@ var groups = []struct {
 }{
 	{"Every day", []func(*global) *cobra.Command{newRunCommand, newStatusCommand, newHarvestCommand, newProjectsCommand, newResolveCommand}},
 	{"Look", []func(*global) *cobra.Command{newLogCommand, newShowCommand, newDiffCommand, newCompareCommand, newReportCommand, newServeCommand, newCasesCommand, newCorrectionsCommand, newSessionsCommand, newKernelCommand}},
-	{"Decide", []func(*global) *cobra.Command{newPromoteCommand, newRollbackCommand, newApproveCommand, newRejectCommand, newPinCommand, newReviewCommand}},
+	{"Decide", []func(*global) *cobra.Command{newPromoteCommand, newTryCommand, newRollbackCommand, newApproveCommand, newRejectCommand, newPinCommand, newReviewCommand}},
 	{"Nights", []func(*global) *cobra.Command{newSleepCommand, newHooksCommand}},
 	{"Set up", []func(*global) *cobra.Command{newDemoCommand, newDoctorCommand, newPrivacyCommand, newCompletionCommand}},
 }

@@ -45,6 +45,8 @@ func TestMain(m *testing.M) {
 		},
 		// household fills a home.
 		"household": household,
+		"pairs":     pairs,
+		"weeksAgo":  weeksAgo,
 	}
 	maps.Copy(commands, agentstest.Programs)
 	testscript.Main(cleaned{m}, commands)

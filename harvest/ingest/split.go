@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -64,6 +65,9 @@ func SplitState(ctx context.Context, db *store.Store, layout *skill.Layout, name
 	}
 	var same map[string]bool
 	if live != nil {
+		if live, err = trying.Ground(ctx, db, live); err != nil {
+			return st, err
+		}
 		if same, err = record.Edits(ctx, db, name, live.Doc.Hash(), live.Home); err != nil {
 			return st, err
 		}

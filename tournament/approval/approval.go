@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
@@ -47,7 +48,10 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 	if err := k.Release.Record(ctx, live); err != nil {
 		return nil, err
 	}
-	db := k.Release.Store
+	db, there := k.Release.Store, live.Doc.Hash()
+	if live, err = trying.Ground(ctx, db, live); err != nil {
+		return nil, err
+	}
 	c, err := named(ctx, db, live, at, word)
 	if err != nil {
 		return nil, err
@@ -57,7 +61,7 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 		return nil, err
 	}
 	switch was := c.Standing(); {
-	case word == store.Rejected && live.Doc.Hash() == c.SHA:
+	case word == store.Rejected && there == c.SHA:
 		return nil, problem.Inputf(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
 	case word == store.Rejected:
 		d.Done = was == candidate.Rejected

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -80,6 +81,8 @@ type Options struct {
 type Campaign struct {
 	Config Config
 	Live   *skill.Live // with the text that the run began with
+	// Settled is what became of a trial install when the run began; after Run, by its gate.
+	Settled release.Settled
 	// Resumed: an earlier process began it.
 	Resumed bool
 	// Notes qualify the result of the run.
@@ -160,7 +163,24 @@ func (c *Campaign) Run(ctx context.Context) (*Result, error) {
 		return nil, &StoppedError{c.run.ID, err}
 	}
 	out.Warnings = append(out.Warnings, audit.warnings()...)
-	return c.result(ctx, out)
+	res, err := c.result(ctx, out)
+	if err == nil && out.Verdict != nil {
+		c.afterGate(ctx)
+	}
+	return res, err
+}
+
+// afterGate ends a trial install that the gate has decided on. What the run has found was
+// paid for, and is reported if that fails: the next run or night tries it again.
+func (c *Campaign) afterGate(ctx context.Context) {
+	c.Settled = release.Settled{}
+	live, err := c.runner.Layout.Live(c.Config.Skill)
+	if err == nil && !live.HalfSaved() {
+		err = c.settleTry(ctx, live)
+	}
+	if err != nil {
+		c.Notes = append(c.Notes, "its trial install stays as it is for now: "+plain.Line(err.Error()))
+	}
 }
 
 // task is the search, as its progress is shown.

@@ -5,8 +5,10 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -51,6 +53,12 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if err := r.Installer(db).Record(ctx, live); err != nil {
 		return c, err
 	}
+	if err := c.settleTry(ctx, live); err != nil {
+		return c, err
+	}
+	if c.Live, err = trying.Ground(ctx, db, live); err != nil {
+		return c, err
+	}
 	if err := c.lockSkill(ctx); err != nil {
 		return c, err
 	}
@@ -74,6 +82,16 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 		return c, c.discard(ctx, err)
 	}
 	return c, c.discard(ctx, c.freeze(ctx))
+}
+
+// settleTry keeps a trial install that was proved, and takes back one whose time is over.
+func (c *Campaign) settleTry(ctx context.Context, live *skill.Live) error {
+	s, err := c.runner.Installer(c.db).SettleTry(ctx, live)
+	if s.Words != "" {
+		c.Settled = s
+		c.runner.Say("%s", s.Words)
+	}
+	return err
 }
 
 // ready makes sure that the agents can be asked, before there is a store.

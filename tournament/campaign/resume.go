@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -49,7 +50,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if run.Status == record.Finished {
 		r.Say("run %s has ended already; walking it again from its records", run.ID)
 	}
-	live, err := r.begunWith(run, &f)
+	live, err := r.begunWith(ctx, db, run, &f)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,11 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 }
 
 // begunWith is the skill with the text that a run began with.
-func (r *Runner) begunWith(run *record.Run, f *Config) (*skill.Live, error) {
+func (r *Runner) begunWith(ctx context.Context, db *store.Store, run *record.Run, f *Config) (*skill.Live, error) {
 	live, err := r.Layout.Live(f.Skill)
+	if err == nil {
+		live, err = trying.Ground(ctx, db, live)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,11 +30,17 @@ func Backing(v record.Version) string {
 // NeverTried is the decision of a candidate that never came before the gate.
 const NeverTried pareto.Verdict = "never tried"
 
-// MadeBy is a candidate as the run that made it has it.
+// MadeBy is a candidate as the run that made it has it. A version that no run has made is
+// one without a run.
 func MadeBy(ctx context.Context, db *store.Store, name, sha string) (*record.Candidate, error) {
 	c, _, err := (&Texts{Skill: name, Store: db}).Made(ctx, sha)
 	if err == nil && c == nil {
 		c, err = db.Candidate(ctx, sha)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		if v, e := db.VersionBySHA(ctx, name, sha); e == nil && len(v.Text) > 0 {
+			return &record.Candidate{SHA: v.SHA, Operator: v.Operator, State: record.Pooled, Text: v.Text}, nil
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read candidate: %w", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -43,10 +44,14 @@ type OnTrial struct {
 // IsOpen reports whether the trial can go on.
 func (t *OnTrial) IsOpen() bool { return t.Decision.IsOpen() && t.With != nil }
 
-// Trials lists the trials of changes to the live text, the latest updated first.
+// Trials lists the trials of changes to the live text, the latest updated first. While a
+// text is in place on trial, they are of changes to the text that it replaced.
 func Trials(ctx context.Context, db *store.Store, live *skill.Live) ([]OnTrial, error) {
 	all, err := db.Trials(ctx, live.Name)
 	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	if live, err = trying.Ground(ctx, db, live); err != nil {
 		return nil, err
 	}
 	versions, err := db.Versions(ctx, live.Name)

@@ -237,6 +237,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 					st.Use(now[i], p, st.spent)
 				}
 				v.Fresh++
+				st.LastPair = g.Log.Now().UTC().Truncate(time.Millisecond)
 				pair := map[string]any{"cluster": now[i].Name, "e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}
 				for _, o := range pareto.Objectives {
 					pair[o.Name] = number(*o.Of(&p))

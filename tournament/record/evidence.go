@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/pareto"
@@ -27,6 +28,16 @@ func (t *TrialRecord) Kept() (*pareto.Trial, error) {
 		return nil, err
 	}
 	return begun(st.Trial), nil
+}
+
+// LastPair is when the trial last got a pair, the zero time if it got none, or an older
+// evolve has measured them.
+func (t *TrialRecord) LastPair() (time.Time, error) {
+	st, err := t.read()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return st.LastPair, nil
 }
 
 // Model is what its pairs were measured on, as far as it is known. The zero Model is of a

@@ -38,6 +38,8 @@ type State struct {
 	Places map[string]Place `json:"places,omitempty"`
 	// Seen are the objectives that pairs had values of when others were chosen to count.
 	Seen pareto.Set `json:"seen,omitzero"`
+	// LastPair is when a pair was last measured.
+	LastPair time.Time `json:"last_pair,omitzero"`
 	// Excluded clusters may not be evidence.
 	Excluded []string `json:"barred,omitempty"`
 	// On is the model that the pairs were measured on, as far as it is known.
@@ -100,7 +102,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	st.StartWaiting, st.Waiting = old.StartWaiting, slices.Clone(old.StartWaiting)
 	st.StartReplays, st.Replays = old.StartReplays, old.StartReplays
 	st.StartLost, st.Lost = old.StartLost, old.StartLost
-	st.Weights, st.Since, st.Seen = old.Weights, old.Since, old.Seen
+	st.Weights, st.Since, st.Seen, st.LastPair = old.Weights, old.Since, old.Seen, old.LastPair
 	st.Excluded, st.StartOn, st.On = old.Excluded, old.StartOn, old.StartOn
 	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
 	before := slices.Concat(st.StartClusters, st.pastClusters(), waiting(st.StartWaiting))

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -148,14 +149,18 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record
 	if err != nil {
 		return nil, err
 	}
-	if err := check.Kernel(live.Doc, next, evolves); err != nil {
+	ground, err := trying.Ground(ctx, in.Store, live)
+	if err != nil {
+		return nil, err
+	}
+	if err := check.Kernel(ground.Doc, next, evolves); err != nil {
 		return nil, err
 	}
 	change, err := candidate.ChangeOf(ctx, in.Store, v)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := in.mayInstall(ctx, live, next, change, evolves, false); err != nil {
+	if _, err := in.mayInstall(ctx, ground, next, change, evolves, false); err != nil {
 		return nil, err
 	}
 	if to == nil {
@@ -187,22 +192,27 @@ func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string,
 	if err != nil {
 		return nil, err
 	}
+	by, err := trying.In(ctx, in.Store, live)
+	if err != nil {
+		return nil, err
+	}
 	plan := make([]Placement, len(places))
 	for i := range places {
 		p := &places[i]
 		if in.MayTarget != nil && p.Refusal == nil {
 			p.Refusal = in.MayTarget(p.Target)
 		}
+		tried := p.Home && by != nil && by.To == p.Held
 		if !p.Home {
 			err = in.mayReplace(ctx, live.Name, p, v, force)
-		} else if p.Refusal == nil && p.Held != want && p.Held != v.SHA {
+		} else if p.Refusal == nil && p.Held != want && p.Held != v.SHA && !(tried && by.From == want) {
 			// The proof is about another text, at every target.
 			err = &install.DriftError{Path: p.Path, Want: want, Live: p.Held}
 		}
 		if err != nil {
 			return nil, err
 		}
-		plan[i] = Placement{*p, v}
+		plan[i] = Placement{*p, v, tried && p.Held == v.SHA}
 	}
 	return plan, nil
 }

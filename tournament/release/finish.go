@@ -29,7 +29,9 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 	if len(all) == 0 || len(r.To) > 0 {
 		return nil, nil
 	}
-	same := !slices.ContainsFunc(all, func(k store.Install) bool { return k.Op != op })
+	same := !slices.ContainsFunc(all, func(k store.Install) bool {
+		return k.Op != op && !(op == store.OpRollback && k.Op == store.OpTakeBack)
+	})
 	switch {
 	case same:
 	case op == store.OpRollback && r.At == "":
@@ -50,6 +52,7 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 		if at.To != nil {
 			p.Version, err = at.To, nil
 		}
+		at.stays = k.From == k.To
 		p.Places = append(p.Places, *at)
 	}
 	if err != nil {

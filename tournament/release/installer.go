@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
@@ -55,6 +56,8 @@ type Request struct {
 	// or that is its owner's; and lets a rollback change a pinned skill,
 	// replace an edit or bring back a rejected text.
 	Force bool
+	// ByNight: a night puts the text in place on trial.
+	ByNight bool
 	// Unproven: the owner has agreed to an unproven candidate already.
 	Unproven bool
 }
@@ -62,7 +65,7 @@ type Request struct {
 // A Plan has the planned change of each place of a skill. Apply carries it
 // out; until then no file is changed.
 type Plan struct {
-	Op   string // store.OpPromote or store.OpRollback
+	Op   string // store.OpPromote, …
 	Live *skill.Live
 	// Version is the version that most of the plan is about; nil if it is the
 	// live text and no version yet. For a candidate it is the version that
@@ -126,7 +129,7 @@ func (r *Result) Changed() bool {
 // interrupted installation by reading the file, and makes a text without a
 // version (found for the first time, or edited by its owner) a version. A
 // text that cannot be read becomes none: its owner may be half-way through
-// saving it.
+// saving it. An edit of a text on trial ends that, and live has the text that is there then.
 func (in *Installer) Record(ctx context.Context, live *skill.Live) error {
 	if _, err := in.Settle(ctx, live.Name); err != nil {
 		return err
@@ -134,7 +137,10 @@ func (in *Installer) Record(ctx context.Context, live *skill.Live) error {
 	if live.HalfSaved() {
 		return nil
 	}
-	return in.RecordEdit(ctx, live)
+	if err := in.RecordEdit(ctx, live); err != nil {
+		return err
+	}
+	return in.carry(ctx, live)
 }
 
 // RecordEdit makes the live text a version if it is none, readable or not, and reports what
@@ -158,7 +164,7 @@ func (in *Installer) RecordEdit(ctx context.Context, live *skill.Live) error {
 }
 
 // Next plans a command: the rest of the same command if a crash interrupted
-// it, else r. op is store.OpPromote or store.OpRollback. The live text is
+// it, else r. op is store.OpPromote, store.OpTry or store.OpRollback. The live text is
 // recorded first.
 func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Request) (*Plan, error) {
 	pin, err := Pinned(ctx, in.Store, live.Name)
@@ -179,6 +185,12 @@ func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Re
 	if op == store.OpRollback {
 		return in.PlanRollback(ctx, live, r)
 	}
+	if err := in.carry(ctx, live); err != nil {
+		return nil, err
+	}
+	if op == store.OpTry {
+		return in.PlanTry(ctx, live, r)
+	}
 	return in.PlanPromotion(ctx, live, r)
 }
 
@@ -193,12 +205,20 @@ func (in *Installer) Apply(ctx context.Context, p *Plan) (*Result, error) {
 	for _, line := range p.Said {
 		in.Say("%s", line)
 	}
+	tries := p.Op == store.OpTry || p.Op == store.OpNightTry
+	if tries && p.Trial != nil {
+		if err := in.saveTrial(ctx, p.Trial); err != nil {
+			return nil, err
+		}
+	}
 	done, err := in.put(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	v := p.Version
-	if p.fresh && inPlaceAnywhere(done) {
+	if tries && inPlaceAnywhere(done) {
+		in.Note(p.Live.Name, hook.Installed, "v%d (%.12s) is in place on trial; `evolve rollback %s` takes it back", v.N, v.SHA, p.Live.Name)
+	} else if p.fresh && v.Author == "evolve" && inPlaceAnywhere(done) {
 		in.Note(p.Live.Name, hook.Installed, "v%d (%.12s, %s) was installed; `evolve rollback %s` takes it back", v.N, v.SHA, candidate.Backing(*v), p.Live.Name)
 	}
 	if p.notify {
@@ -265,7 +285,12 @@ func (p *Plan) Unproven() bool {
 }
 
 // Declined is the error if the owner does not confirm an Unproven candidate.
-func (p *Plan) Declined() error { return unproven(&p.Trial.TrialRecord) }
+func (p *Plan) Declined() error {
+	if p.Op == store.OpTry {
+		return problem.Refusef("add --yes to put it in place", "nothing was put in place")
+	}
+	return unproven(&p.Trial.TrialRecord)
+}
 
 // Fingerprint names the effect of the plan: two plans with the same one
 // replace the same texts by the same texts.

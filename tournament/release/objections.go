@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -199,6 +200,9 @@ func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *re
 // Offer is the command that installs what a trial has proved, "" if promote
 // refuses; then out is the reason.
 func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *candidate.OnTrial) (command string, out Objections, err error) {
+	if live, err = trying.Ground(ctx, in.Store, live); err != nil {
+		return "", nil, err
+	}
 	if out, err = in.againstSkill(ctx, live); err != nil {
 		return "", nil, err
 	}

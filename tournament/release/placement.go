@@ -24,6 +24,8 @@ import (
 type Placement struct {
 	Place
 	To *record.Version // nil if the skill is removed again
+	// stays: a trial install that is there ends, and its text stays.
+	stays bool
 }
 
 // sha is the SHA-256 of the place's text afterwards, "" for nothing.
@@ -40,6 +42,7 @@ const (
 	Copied    = "copied"    // the whole folder was put where there was nothing
 	Removed   = "removed"   // and taken back
 	Unchanged = "unchanged" // it held the text already
+	Stays     = "stays"     // it was there on trial, and is no more
 	Same      = "same"      // it is the file of another target
 	Refused   = "refused"
 )
@@ -223,6 +226,9 @@ func (p *Placement) intent(ctx context.Context, db *store.Store, live *skill.Liv
 	if err != nil {
 		return nil, err
 	}
+	if now == p.sha() && p.stays && now != "" {
+		return &store.Intent{Install: store.Install{Skill: live.Name, Path: p.Path, From: now, To: now}}, nil
+	}
 	if now == p.sha() {
 		o.Outcome, o.From, o.To = Unchanged, now, now
 		if now == "" {
@@ -264,6 +270,8 @@ func (p *Placement) act(live *skill.Live, files []install.FolderFile, o *Placed)
 	case p.To == nil:
 		o.Outcome = Removed
 		o.Kept, err = install.Uproot(p.dir(), p.Held, files)
+	case p.stays:
+		o.Outcome = Stays
 	case p.Held == "":
 		o.Outcome, o.Files = Copied, len(files)+1
 		err = install.Plant(p.dir(), live.Dir, files, p.To.Text)
@@ -424,6 +432,9 @@ func (in *Installer) giveUp(ctx context.Context, name string) error {
 func (in *Installer) Settle(ctx context.Context, name string) (done []store.Install, err error) {
 	done, open, err := in.settle(ctx, name)
 	for _, k := range open {
+		if k.Op == store.OpTakeBack || k.Op == store.OpNightTry {
+			continue // the next night or run does it again
+		}
 		in.Say("%s: a %s was interrupted before %s: `evolve %[2]s %[1]s` finishes it", name, k.Op, in.Layout.TargetOf(name, k.Path))
 	}
 	return done, err

@@ -117,7 +117,7 @@ func TestPlaceSwappedMeanwhile(t *testing.T) {
 	if err := errors.Join(os.Rename(folder, folder+"-aside"), os.Symlink(victim, folder)); err != nil {
 		t.Fatal(err)
 	}
-	plan := &Plan{Op: store.OpPromote, Live: live, Version: &r.offer, Places: []Placement{{places[0], &r.offer}}}
+	plan := &Plan{Op: store.OpPromote, Live: live, Version: &r.offer, Places: []Placement{{Place: places[0], To: &r.offer}}}
 	out, err := in.put(t.Context(), plan)
 	if err != nil || out[0].Outcome != Refused || !strings.Contains(out[0].Reason, "leads to "+victim) {
 		t.Errorf("put: %+v, %v", out, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -32,7 +33,7 @@ func (in *Installer) promotion(ctx context.Context, p *Plan, r Request) (err err
 		return err
 	}
 	live := p.Live
-	p.note, p.fresh = p.Version.Note, p.Trial != nil
+	p.note = p.Version.Note
 	if p.Places, err = in.planNew(ctx, live, live.Doc.Hash(), p.Version, targets, r.Force); err != nil || p.fresh {
 		return err
 	}
@@ -46,10 +47,17 @@ func (in *Installer) promotion(ctx context.Context, p *Plan, r Request) (err err
 	return nil
 }
 
-// choose sets p.Version, and for a candidate p.Trial.
+// choose sets p.Version, and for a candidate p.Trial. A text on trial in place stays.
 func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []skill.Target) error {
-	live, at := p.Live, r.At
-	name := live.Name
+	at, name := r.At, p.Live.Name
+	live, tried := p.Live, ""
+	on, err := TryingOf(ctx, in.Store, live)
+	if err != nil {
+		return err
+	}
+	if on != nil {
+		live, tried = on.Ground, on.Version.SHA
+	}
 	elsewhere, err := in.elsewhere(live, targets)
 	if err != nil {
 		return err
@@ -65,6 +73,9 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 		v, err := candidate.FindVersion(ctx, in.Store, name, at)
 		if err != nil {
 			return err
+		}
+		if v.SHA == tried {
+			return in.keep(ctx, p, on, against)
 		}
 		more, err := in.againstVersion(ctx, live, v)
 		if err != nil {
@@ -86,6 +97,9 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 	}
 	if err != nil {
 		return err
+	}
+	if on != nil && (at == "" && (trial == nil || trial.Decision != pareto.Promote) || trial != nil && trial.With != nil && trial.With.SHA == tried) {
+		return in.keep(ctx, p, on, against)
 	}
 	if at == "" && (trial == nil || trial.Decision != pareto.Promote && elsewhere == len(targets)) {
 		if err := against.Without(isManaged).refuse(name); err != nil {
@@ -109,7 +123,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 			return err
 		}
 	}
-	p.Version, p.Trial, p.Older = v, trial, trial.With == nil
+	p.Version, p.Trial, p.Older, p.fresh = v, trial, trial.With == nil, true
 	return against.refuse(fmt.Sprintf("candidate %.12s of %s", trial.Challenger, name))
 }
 
@@ -199,6 +213,9 @@ func forced(ctx context.Context, db *store.Store, v *record.Version, base string
 // live text.
 func (in *Installer) promotable(ctx context.Context, name string, v *record.Version) bool {
 	live, err := in.Layout.Live(name)
+	if err == nil {
+		live, err = trying.Ground(ctx, in.Store, live)
+	}
 	if err != nil {
 		return false
 	}

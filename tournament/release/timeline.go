@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -22,6 +23,7 @@ type stayKind int
 const (
 	byFinding  stayKind = iota // it was there first
 	byPromote                  // evolve put it there
+	byTry                      // the same, before its trial has decided
 	byRollback                 // evolve put it back
 	byEdit                     // its owner wrote it there
 	byReturn                   // its owner put a known text there
@@ -68,8 +70,11 @@ func TimelineOf(ctx context.Context, db *store.Store, name, path string, home bo
 	for _, in := range installs {
 		h.found(in.From, in.Begun)
 		kind := byPromote
-		if IsRollback(in) {
+		switch {
+		case IsRollback(in) || in.Op == store.OpTakeBack:
 			kind = byRollback
+		case trying.Is(&in):
+			kind = byTry
 		}
 		// Begun, not Ended: an install takes milliseconds, and after a crash
 		// Ended is the time of the next command.
@@ -138,7 +143,10 @@ func (s *Stay) Unknown() bool { return s.by == byNobody }
 // text came by hand, or what was there before it is unknown.
 func (h Timeline) before(sha string) (out []Stay, known bool) {
 	var steps Timeline
-	for _, s := range h {
+	for i, s := range h {
+		if s.by == byRollback && s.SHA == h[i-1].SHA {
+			continue // an edit has ended a trial install, and stayed
+		}
 		if s.by == byRollback || s.by == byReturn {
 			k := len(steps) - 1
 			for k >= 0 && (steps[k].SHA != s.SHA || steps[k].by == byNobody) {
@@ -159,7 +167,9 @@ func (h Timeline) before(sha string) (out []Stay, known bool) {
 		if s.by == byNobody {
 			return out, len(out) > 0
 		}
-		out = append(out, s)
+		if s.by != byTry { // a text on trial is nothing to go back to
+			out = append(out, s)
+		}
 	}
 	return out, true
 }

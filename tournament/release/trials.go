@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -118,6 +119,10 @@ func (in *Installer) tellEdit(ctx context.Context, live *skill.Live, before stri
 // of the text that the change was made to; a refusal if the change cannot be made to it.
 func (in *Installer) Proved(ctx context.Context, live *skill.Live, run *record.Run) (*record.Version, error) {
 	of := run.Tried()
+	live, err := trying.Ground(ctx, in.Store, live)
+	if err != nil {
+		return nil, err
+	}
 	t, err := candidate.On(ctx, in.Store, live, of)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
@@ -20,6 +21,9 @@ import (
 // that only deletes lines of the live text comes last. A change that was installed before
 // is not offered again: back is the newest such trial. Each is nil if there is none.
 func (in *Installer) WaitingTrial(ctx context.Context, live *skill.Live) (trial, back *candidate.OnTrial, err error) {
+	if live, err = trying.Ground(ctx, in.Store, live); err != nil {
+		return nil, nil, err
+	}
 	trials, err := candidate.Trials(ctx, in.Store, live)
 	if err != nil {
 		return nil, nil, err
@@ -81,7 +85,8 @@ func (in *Installer) refuseBack(ctx context.Context, live *skill.Live, t *candid
 
 // HadItsChance is the text by which a change was live in the skill's home, or was rolled
 // back in another target; "" if it was not. One that was only installed in another target
-// still waits for the home.
+// still waits for the home, and so does one that is, or was, there on trial and that its
+// owner has not rolled back.
 func HadItsChance(ctx context.Context, db *store.Store, live *skill.Live, t *candidate.OnTrial) (string, error) {
 	versions, err := db.Versions(ctx, live.Name)
 	if err != nil {
@@ -114,13 +119,13 @@ func hadItsChance(live *skill.Live, installs []store.Install, sha string) (bool,
 	if _, back := rolledBackTexts(installs)[sha]; back {
 		return true, nil
 	}
-	elsewhere, begun := false, false
+	elsewhere, begun := false, false // in another place, or on trial; or not at all
 	for _, in := range installs {
 		begun = begun || in.To == sha && in.Outcome != Installed // pending, or given up
 		if in.Outcome != Installed || in.To != sha {
 			continue
 		}
-		if in.Path == home {
+		if in.Path == home && !trying.Is(&in) {
 			return true, nil
 		}
 		elsewhere = true

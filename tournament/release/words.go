@@ -27,6 +27,8 @@ func (o *Placed) Words(version func(sha string) string) string {
 			return fmt.Sprintf("removed again; %s stay: %s", plain.Counted(n, "changed or added file"), plain.Excerpt(strings.Join(o.Kept, ", "), 100))
 		}
 		return "removed again, there was none before"
+	case Stays:
+		return "stays, it was on trial"
 	case Unchanged:
 		if o.To == "" {
 			return "there is none"
@@ -64,6 +66,9 @@ func (r *Result) Text() string {
 		return ""
 	}
 	next := fmt.Sprintf("`evolve rollback %s%s` takes it back", name, onlyTo(done))
+	if r.Op == store.OpTry {
+		next = fmt.Sprintf("`evolve status` says how its trial goes; `evolve rollback %s` takes it back, `evolve promote %[1]s` keeps it", name)
+	}
 	if r.Op == store.OpRollback {
 		next = fmt.Sprintf("`evolve log %s` lists the versions", name)
 		if r.Again != nil {
@@ -73,6 +78,10 @@ func (r *Result) Text() string {
 	var b strings.Builder
 	if len(done) == 0 {
 		fmt.Fprintf(&b, "%s: nothing of it was in place\n", name)
+	} else if len(done) == 1 && done[0].Outcome == Installed && r.Op == store.OpTry {
+		fmt.Fprintf(&b, "%s: v%d (%.12s) is on trial in %s\n", name, v.N, v.SHA, r.PathOf(&done[0]))
+	} else if len(done) == 1 && done[0].Outcome == Stays {
+		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) stays in %s\nnext: %s\n", name, v.N, v.SHA, candidate.Backing(*v), r.PathOf(&done[0]), next)
 	} else if len(done) == 1 && done[0].Outcome == Installed && !done[0].Differs {
 		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) is installed in %s\n", name, v.N, v.SHA, candidate.Backing(*v), r.PathOf(&done[0]))
 	} else {

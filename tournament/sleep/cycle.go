@@ -45,6 +45,7 @@ type Cycle struct {
 // A Plan is what a night was asked to do.
 type Plan struct {
 	Policy Policy
+	Tries  bool // put promising challengers in place on trial
 	Caps   Caps
 	Skills []string // none: all
 	// Dry harvests nothing and spends nothing: the night ends once it is
@@ -112,7 +113,7 @@ func (c *Cycle) Run(ctx context.Context, p Plan) (*Night, error) {
 // begin is a new night after last, nil for the first.
 func (c *Cycle) begin(p Plan, last *Night) *Night {
 	now := c.Now().UTC()
-	n := &Night{Schema: 1, ID: now.Format("20060102-150405"), Policy: p.Policy, Caps: p.Caps, Skills: p.Skills, Began: now, Steps: []Step{}}
+	n := &Night{Schema: 1, ID: now.Format("20060102-150405"), Policy: p.Policy, Tries: p.Tries, Caps: p.Caps, Skills: p.Skills, Began: now, Steps: []Step{}}
 	if last != nil {
 		n.Round = last.Round
 	}
@@ -214,6 +215,8 @@ func (c *Cycle) step(ctx context.Context, n *Night, i int) error {
 		return c.end(ctx, n, s, Skipped)
 	case Install:
 		return c.install(ctx, n, s)
+	case Try:
+		return c.place(ctx, n, s)
 	}
 	return nil
 }
@@ -286,7 +289,14 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	}
 	level := st.Level(r.Incumbent, r.Challenger, r.Round)
 	s.Result, s.Note = &r, r.words()+more
-	if r.Decision == pareto.Promote {
+	if r.Settled != "" {
+		s.Note += "; " + r.Settled
+	}
+	next := r.Decision == pareto.Promote && !r.Kept
+	if r.Decision.IsOpen() && n.Tries && c.Parts.Place != nil {
+		n.Steps, next = append(n.Steps, Step{Kind: Try, Skill: s.Skill, Stage: Planned}), true
+		s = &n.Steps[i]
+	} else if next {
 		in := Step{Kind: Install, Skill: s.Skill, Run: s.Run, Level: level, Stage: Planned, Result: &r}
 		if ok, why := n.Policy.MayInstall(&r, level, c.Demo); !ok {
 			in.Stage, in.Note, in.Ended = Skipped, why, c.Now().UTC()
@@ -294,7 +304,7 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 		n.Steps = append(n.Steps, in) // saved together with the end of this step
 		s = &n.Steps[i]
 	}
-	if err := c.end(ctx, n, s, Done); err != nil || r.Decision != pareto.Promote {
+	if err := c.end(ctx, n, s, Done); err != nil || !next {
 		return err
 	}
 	return c.step(ctx, n, len(n.Steps)-1)

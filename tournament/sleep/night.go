@@ -27,6 +27,7 @@ const (
 	Compare  Kind = "compare"  // the installed version with the one before it, on a new model
 	Certify  Kind = "certify"  // in nights of an older evolve alone
 	Install  Kind = "install"  // what was proved
+	Try      Kind = "try"      // a trial install: begun, kept or taken back
 	Edited   Kind = "edit"     // by the owner, and what it means for a trial; done where it is met
 )
 
@@ -104,6 +105,7 @@ type Night struct {
 	ID         string    `json:"night"`
 	Generation int64     `json:"generation"` // of the lease that it was last saved under
 	Policy     Policy    `json:"policy"`
+	Tries      bool      `json:"tries,omitempty"` // promising challengers are put in place on trial
 	Caps       Caps      `json:"caps"`
 	Skills     []string  `json:"skills,omitempty"` // asked for; none: all
 	Sessions   int       `json:"sessions"`         // new or changed ones that the harvest found
@@ -201,6 +203,10 @@ type Result struct {
 	// Against is any other objection to installing it, in words.
 	Against string `json:"against,omitempty"`
 	Report  string `json:"report,omitempty"`
+	// Settled is what became of a trial install of its skill, "" if it goes on or there is
+	// none; Kept: the challenger was in place on trial, and stays.
+	Settled string `json:"trial_install,omitempty"`
+	Kept    bool   `json:"kept,omitempty"`
 }
 
 // A Task is one assignment of a night.
@@ -236,6 +242,7 @@ type Outlook struct {
 	Challenger string    // SHA-256 of one that is undecided, "" for none
 	Base       string    // that it was made from, "" for the incumbent
 	Round      int       // of its trial: see Result
+	Tried      bool      // a text is in place on trial
 	Fresh      int       // held-out cases that its trial has not seen, and that can prove something
 	Unproven   int       // those that cannot yet: see judge.ProvableCases
 	Rollouts   int64     // what trying them takes at most
@@ -290,6 +297,12 @@ type Parts struct {
 	// one continues the night there. The same is true of Look and Install.
 	Try     func(context.Context, Task) (Result, error)
 	Install func(ctx context.Context, t Task, r Result) (note string, err error)
+	// Settle keeps a trial install that was proved, and takes back one whose time is over.
+	// Place puts the challenger of a skill in place on trial, if the evidence suffices and
+	// nothing else objects; else the note is the reason. Settle's is "" if nothing was to
+	// do. nil: neither is done.
+	Settle func(ctx context.Context, skill string) (note string, err error)
+	Place  func(ctx context.Context, skill string) (placed bool, note string, err error)
 	// Spent is what a run has taken so far by its records, for a process that
 	// was killed before it could report. nil: only what steps have ended with
 	// is known.

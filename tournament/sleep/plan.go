@@ -57,12 +57,17 @@ func (c *Cycle) plan(ctx context.Context, n *Night) error {
 // planFor plans the steps for one skill, and returns when it last had its
 // turn.
 func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Step, served time.Time, err error) {
+	if c.Parts.Settle != nil && !n.dry {
+		if steps, err = c.settle(ctx, name); err != nil {
+			return nil, served, fmt.Errorf("look at the trial install of %s: %w", name, err)
+		}
+	}
 	o, err := c.Parts.Look(ctx, name)
 	if err != nil {
 		return nil, served, fmt.Errorf("look at %s: %w", name, err)
 	}
 	if o.Unable != "" {
-		return []Step{{Kind: Search, Skill: name, Stage: Skipped, Note: o.Unable}}, served, nil
+		return append(steps, Step{Kind: Search, Skill: name, Stage: Skipped, Note: o.Unable}), served, nil
 	}
 	if c.Parts.Watch != nil {
 		a, err := c.Parts.Watch(ctx, name)
@@ -110,6 +115,10 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 	case o.Challenger != "" && o.Unproven > 0:
 		s.Kind, s.Stage = Continue, Skipped
 		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, unproven(o.Unproven, o.Skill))
+	case o.Challenger != "" && n.Tries && c.Parts.Place != nil && !o.Tried:
+		// Nothing is to be paid for: what it has come to may suffice.
+		steps = append(steps, Step{Kind: Try, Skill: name, Stage: Planned, Note: fmt.Sprintf("challenger %.12s, if it is promising enough", o.Challenger)})
+		return idle("challenger %.12s waits for fresh held-out cases", o.Challenger)
 	case o.Challenger != "":
 		// A new description would make it wait for ever.
 		return idle("challenger %.12s waits for fresh held-out cases", o.Challenger)

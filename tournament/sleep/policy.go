@@ -28,20 +28,30 @@ func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why st
 		return false, r.alone(level) + ", and waits for your word (policy stage)"
 	case p != Auto:
 		return false, "proven, and waits for your word (policy stage)"
-	case r.Simulated && !demo:
-		return false, "the evidence is simulated: it says nothing about a real model"
-	case r.Unboxed:
-		return false, "the agent ran its tools without a sandbox: it is yours to install"
-	case r.Against != "":
-		return false, r.Against + ": it is yours to install"
-	case len(r.Flagged) > 0:
-		return false, fmt.Sprintf("the firewall flagged it (%s): it is yours to install", strings.Join(r.Flagged, ", "))
-	case !r.Kernel:
-		return false, "its kernel was never confirmed: `evolve kernel confirm` first"
+	case r.Objection(demo) != "":
+		return false, r.Objection(demo)
 	case !r.Proved(level):
 		return false, r.alone(level) + ": `evolve promote` installs it if you say so, else it waits for fresh cases"
 	}
 	return true, ""
+}
+
+// Objection is why a night may not put a challenger in place, whatever the evidence says;
+// "" for nothing.
+func (r *Result) Objection(demo bool) string {
+	switch {
+	case r.Simulated && !demo:
+		return "the evidence is simulated: it says nothing about a real model"
+	case r.Unboxed:
+		return "the agent ran its tools without a sandbox: it is yours to install"
+	case r.Against != "":
+		return r.Against + ": it is yours to install"
+	case len(r.Flagged) > 0:
+		return fmt.Sprintf("the firewall flagged it (%s): it is yours to install", strings.Join(r.Flagged, ", "))
+	case !r.Kernel:
+		return "its kernel was never confirmed: `evolve kernel confirm` first"
+	}
+	return ""
 }
 
 // alone describes a proof that does not hold at the level of its number.

@@ -73,7 +73,7 @@ func (n *Night) tried(run string) bool {
 
 // has reports whether any step of a skill has begun.
 func (n *Night) has(skill string) bool {
-	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.Skill == skill && s.begun() })
+	return slices.ContainsFunc(n.Steps, func(s Step) bool { return s.Skill == skill && s.Kind != Try && s.begun() })
 }
 
 // begun reports whether the step was ever begun.
@@ -113,6 +113,7 @@ func (c *Cycle) narrow(ctx context.Context, n *Night, p Plan) error {
 	if p.Policy == Staging {
 		n.Policy = Staging
 	}
+	n.Tries = n.Tries && p.Tries
 	if len(p.Skills) > 0 && !n.Settled {
 		n.Skills = p.Skills // nothing is planned yet
 	}
@@ -133,6 +134,8 @@ func (c *Cycle) narrow(ctx context.Context, n *Night, p Plan) error {
 		case placed:
 		case len(p.Skills) > 0 && !slices.Contains(p.Skills, s.Skill) && (s.Kind != Watch || s.Stage == Planned):
 			s.skip("not among the skills asked for when the night went on", c.Now())
+		case s.Kind == Try && !n.Tries:
+			s.skip("not asked for when the night went on", c.Now())
 		case s.Kind == Install:
 			if ok, why := n.Policy.MayInstall(s.Result, s.Level, c.Demo); !ok {
 				s.skip(why, c.Now())

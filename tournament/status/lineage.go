@@ -57,6 +57,9 @@ type Version struct {
 	// one: a text that was rolled back may be installed again.
 	SameText *int `json:"same_text_as"`
 	Again    *int `json:"again_as"`
+	// Trial is set while it is in place on trial; TakenBack is when it was taken back.
+	Trial     *TrialInstall `json:"on_trial,omitempty"`
+	TakenBack *time.Time    `json:"taken_back,omitempty"`
 	// Compared has its results on other models than it was proved on, the
 	// latest last.
 	Compared []sleep.Compared `json:"compared,omitempty"`
@@ -191,7 +194,9 @@ func LogOf(ctx context.Context, s *candidate.Texts, where func(path string) stri
 	}
 	for i := range trials {
 		t := &trials[i]
-		if _, installed := number[t.Challenger]; installed {
+		if installed, err := l.had(ctx, s, number, t, current[t.Change()]); err != nil {
+			return nil, err
+		} else if installed {
 			continue
 		}
 		d, err := t.Evidence()
@@ -217,6 +222,20 @@ func LogOf(ctx context.Context, s *candidate.Texts, where func(path string) stri
 	return l, nil
 }
 
+// had reports whether a challenger is listed as a version alone: it waits no more, or is in
+// place.
+func (l *Log) had(ctx context.Context, s *candidate.Texts, number map[string]int, t *record.TrialRecord, on *candidate.OnTrial) (bool, error) {
+	n, installed := number[t.Challenger]
+	if !installed || on == nil || on.With == nil {
+		return installed, nil
+	}
+	if v := l.newestOf(l.Live); v != nil && v.Trial != nil && v.Version == n {
+		return true, nil
+	}
+	sha, err := release.HadItsChance(ctx, s.Store, s.Live, on)
+	return sha != "", err
+}
+
 // newestOf is the newest version with a text, nil for none.
 func (l *Log) newestOf(sha string) *Version {
 	for i := range l.Versions {
@@ -229,8 +248,12 @@ func (l *Log) newestOf(sha string) *Version {
 
 // logPlaces marks the places of each version, and what became of it.
 func logPlaces(ctx context.Context, s *candidate.Texts, l *Log, where func(path string) string) error {
-	if v := l.newestOf(l.Live); v != nil {
+	if v := l.newestOf(l.Live); v != nil && s.Live != nil {
 		v.Live = true
+		var err error
+		if v.Trial, err = trialInstall(ctx, s.Store, s.Live); err != nil {
+			return err
+		}
 	}
 	if v := l.newestOf(l.Pinned); v != nil {
 		v.Pinned = true
@@ -296,6 +319,10 @@ func (l *Log) markRolledBack(installs []store.Install) {
 	}
 	for _, in := range installs {
 		v := l.at(in.From, in.Begun)
+		if v != nil && v.TakenBack == nil && v.Author == "evolve" && in.Op == store.OpTakeBack && in.Outcome == release.Installed && !in.Ended.Before(put[v]) {
+			at := in.Ended
+			v.TakenBack = &at
+		}
 		if v == nil || v.RolledBack != nil || len(v.Targets) > 0 || in.Outcome != release.Installed || !release.IsRollback(in) || in.Ended.Before(put[v]) {
 			continue
 		}

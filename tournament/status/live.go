@@ -22,7 +22,8 @@ func (rd *Reader) liveNow(ctx context.Context, live *skill.Live) (l *Live, err e
 	v := candidate.VersionIn(versions, sha)
 	if v != nil {
 		l = &Live{Version: v.N, SHA: sha, Author: v.Author, Proven: v.Proven, Note: v.Note, Recorded: true, since: v.Created}
-		return l, nil
+		l.Trial, err = trialInstall(ctx, rd.Store, live)
+		return l, err
 	}
 	if len(versions) == 0 { // evolve has not seen it yet
 		return l, nil

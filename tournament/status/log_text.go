@@ -104,6 +104,9 @@ func (l *Log) Text(newest, width int) string {
 		}
 		row(mark, fmt.Sprintf("v%d", v.Version), v.SHA, v.Created, v.parent, words)
 		more(note)
+		if v.Trial != nil {
+			more(v.Trial.String())
+		}
 		if v.Evidence != nil {
 			more(v.Evidence.Phrase())
 		}
@@ -153,6 +156,9 @@ func (v *Version) describe() string {
 	if v.Alarm {
 		s = append(s, "ALARM")
 	}
+	if v.TakenBack != nil {
+		s = append(s, "taken back "+v.TakenBack.UTC().Format("01-02"))
+	}
 	if v.RolledBack != nil {
 		s = append(s, "rolled back "+v.RolledBack.UTC().Format("01-02"))
 	}
@@ -163,6 +169,8 @@ func (v *Version) describe() string {
 	case v.Author != "evolve":
 	case v.Proven:
 		s = append(s, "proven")
+	case v.Trial != nil:
+		s = append(s, "on trial")
 	default:
 		s = append(s, "NOT proven")
 	}

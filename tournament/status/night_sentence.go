@@ -12,12 +12,14 @@ import (
 
 // Sentence says what came of the night, for somebody who reads nothing else.
 func (n *Night) Sentence() string {
-	var installed, proved, promising, undecided, rejected, failed, alarms, later int
+	var installed, tried, proved, promising, undecided, rejected, failed, alarms, later int
 	for i := range n.Steps {
 		k := &n.Steps[i]
 		switch {
 		case k.Kind == sleep.Install && k.Stage == sleep.Done:
 			installed++
+		case k.Kind == sleep.Try && k.Stage == sleep.Done:
+			tried++
 		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
 			proved++
 		case k.Stage == sleep.Failed:
@@ -50,6 +52,7 @@ func (n *Night) Sentence() string {
 	}
 	add(alarms, "one installed version raises an alarm", "%d installed versions raise an alarm")
 	add(installed, "one skill got better and is installed", "%d skills got better and are installed")
+	add(tried, "one trial install began or ended", "%d trial installs began or ended")
 	add(proved, "one better version is proved and waits for your decision", "%d better versions are proved and wait for your decision")
 	add(promising, "one challenger is promising, and its trial goes on", "%d challengers are promising, and their trials go on")
 	add(undecided, "one trial goes on", "%d trials go on")

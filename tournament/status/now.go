@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -38,6 +39,12 @@ func (rd *Reader) dealtWith(ctx context.Context, n *sleep.Night, k *sleep.Step) 
 		return false, nil
 	}
 	sha := live.Doc.Hash()
+	if !IsAlarm(k) {
+		if live, err = trying.Ground(ctx, rd.Store, live); err != nil {
+			return false, err
+		}
+		sha = live.Doc.Hash()
+	}
 	switch {
 	case IsAlarm(k):
 		return k.Alarm != nil && k.Alarm.Version != sha || k.Drift != nil && k.Drift.Version != sha, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -146,6 +147,10 @@ func (s *Skill) decisions(ctx context.Context, db *store.Store) error {
 // Challenger returns the change that is proven or on trial in the live text, nil if there
 // is none.
 func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live) (*Challenger, error) {
+	skill, err := trying.Ground(ctx, rd.Store, skill)
+	if err != nil {
+		return nil, err
+	}
 	on, back, err := rd.Release.WaitingTrial(ctx, skill)
 	if err != nil {
 		return nil, err
@@ -290,6 +295,8 @@ func (s *Skill) next(harvested bool) string {
 		return fmt.Sprintf("`evolve --skill %s --agent …`: the evidence is simulated", s.Skill)
 	case c != nil && c.Refused != "":
 		return fmt.Sprintf("`evolve log %s`: a better version is proved, and promote refuses it: %s", s.Skill, c.Refused)
+	case s.Live != nil && s.Live.Trial != nil:
+		return fmt.Sprintf("`evolve promote %s` keeps what is in place on trial, `evolve rollback %[1]s` takes it back; its trial continues with new cases", s.Skill)
 	case s.Turn != nil && !s.Turn.Beyond:
 		return "nothing: a later night comes to it: it " + s.Turn.Why
 	case c != nil && c.Shorter != nil:

@@ -92,6 +92,8 @@ type Live struct {
 	Proven   bool   `json:"proven"`
 	Note     string `json:"note,omitempty"`
 	Recorded bool   `json:"recorded"` // it is a version
+	// Trial is set while it is in place on trial.
+	Trial *TrialInstall `json:"on_trial,omitempty"`
 
 	since time.Time // zero if it is not Recorded
 }

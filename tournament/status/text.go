@@ -148,11 +148,14 @@ func (s *Skill) block(b *strings.Builder, w int) {
 	s.arrows(b, w)
 }
 
-// arrows writes the live version's results on another model, since when its owner's edit is
-// part of a trial, and what the skill waits for.
+// arrows writes the live version's results on another model, how long it is in place on
+// trial, since when its owner's edit is part of a trial, and what the skill waits for.
 func (s *Skill) arrows(b *strings.Builder, w int) {
 	for _, c := range s.Compared {
 		b.WriteString(plain.Fit("  "+plain.Line(c.String()), w) + "\n")
+	}
+	if s.Live != nil && s.Live.Trial != nil {
+		b.WriteString(plain.Fit("  "+s.Live.Trial.String(), w) + "\n")
 	}
 	if c := s.Challenger; c != nil && c.Edited && !c.TakenBack && c.Decision.IsOpen() {
 		edit := "your edit is in both arms of the trial from its next pair on"
@@ -251,6 +254,8 @@ func (l *Live) String() string {
 		return "-"
 	case !l.Recorded && l.Note != "":
 		return fmt.Sprintf("v%d, edited", l.Version)
+	case l.Trial != nil:
+		return fmt.Sprintf("v%d on trial", l.Version)
 	case l.Author == "evolve" && l.Proven:
 		return fmt.Sprintf("v%d proven", l.Version)
 	case l.Author == "evolve":

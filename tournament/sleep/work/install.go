@@ -37,6 +37,9 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 		return "", err
 	}
 	in := s.Runner.Installer(s.Store)
+	if _, err := in.SettleTry(ctx, live); err != nil { // what was on trial in place is proved now
+		return "", aboutFolder(t.Skill, err)
+	}
 	if change, err := s.change(ctx, live); err != nil {
 		return "", err
 	} else if change == r.Challenger {

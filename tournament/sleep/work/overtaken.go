@@ -40,7 +40,7 @@ func (s *Worker) ownersAct(ctx context.Context, name, challenger string) (string
 	if challenger != "" && said[challenger].Word == store.Rejected {
 		return "you rejected the candidate meanwhile", nil
 	}
-	live, err := s.Runner.Layout.Live(name)
+	live, err := s.ground(ctx, name)
 	if errors.As(err, new(*skill.UnknownSkillError)) {
 		return "you removed it meanwhile", nil
 	} else if err != nil {

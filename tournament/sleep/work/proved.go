@@ -66,25 +66,8 @@ func (s *Worker) proof(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	if err := s.weigh(ctx, live, t, r); err != nil {
 		return nil, err
 	}
-	run, err := s.Store.Run(ctx, t.Run)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		r.Against = "nothing is left of the run that proved it"
-		return p, nil
-	case err != nil:
+	if err := s.ranOn(ctx, t, r); err != nil {
 		return nil, err
-	}
-	var f campaign.Config
-	if err := json.Unmarshal(run.Config, &f); err != nil {
-		return nil, fmt.Errorf("read run %s: %w", run.ID, err)
-	}
-	r.Unboxed = s.UsesTools(f.Agent) && f.Sandbox == agent.SandboxNone // with a sandbox that does not work nothing is run
-	why, err := s.outdated(ctx, t.Skill, t.Challenger)
-	if err != nil {
-		return nil, err
-	}
-	if why != "" {
-		r.Against = why
 	}
 	if r.Against != "" {
 		return p, nil
@@ -102,12 +85,34 @@ func (s *Worker) proof(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	return p, err
 }
 
+// ranOn adds to the result of a trial the facts of its last run that the policy decides on.
+func (s *Worker) ranOn(ctx context.Context, t *candidate.OnTrial, r *sleep.Result) error {
+	run, err := s.Store.Run(ctx, t.Run)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		r.Against = "nothing is left of the run that tried it"
+		return nil
+	case err != nil:
+		return err
+	}
+	var f campaign.Config
+	if err := json.Unmarshal(run.Config, &f); err != nil {
+		return fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	r.Unboxed = s.UsesTools(f.Agent) && f.Sandbox == agent.SandboxNone // with a sandbox that does not work nothing is run
+	why, err := s.outdated(ctx, t.Skill, t.Challenger)
+	if why != "" {
+		r.Against = why
+	}
+	return err
+}
+
 // hold applies the level that the lifetime leaves to the trial that a night
 // continues, if its owner's run has begun or proved it as a single one.
 // Repeating it changes nothing. It reports whether there is a trial to
 // continue: a run without one would search.
 func (s *Worker) hold(ctx context.Context, t sleep.Task) (open bool, err error) {
-	live, err := s.Runner.Layout.Live(t.Skill)
+	live, err := s.ground(ctx, t.Skill)
 	if err != nil {
 		return false, aboutSkill(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/gate"
@@ -53,8 +54,16 @@ func (s *Worker) Parts() sleep.Parts {
 		found, r, err := s.compare(ctx, t, d)
 		return found, r, aboutTask(ctx, err)
 	}
+	settle := func(ctx context.Context, name string) (string, error) {
+		note, err := s.settle(ctx, name)
+		return note, aboutTask(ctx, err)
+	}
+	place := func(ctx context.Context, name string) (bool, string, error) {
+		placed, note, err := s.place(ctx, name)
+		return placed, note, aboutTask(ctx, err)
+	}
 	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: look, Try: try, Install: install, Watch: watch, Rollback: s.rollback,
-		Compare: compare, Edits: s.edits, Spent: s.Spent}
+		Settle: settle, Place: place, Compare: compare, Edits: s.edits, Spent: s.Spent}
 }
 
 func (s *Worker) skills(context.Context) ([]string, error) {
@@ -120,7 +129,11 @@ func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err er
 	if err := s.Runner.Installer(s.Store).Record(ctx, live); err != nil {
 		return o, err
 	}
-	o.Incumbent = live.Doc.Hash()
+	there := live.Doc.Hash()
+	if live, err = trying.Ground(ctx, s.Store, live); err != nil {
+		return o, err
+	}
+	o.Incumbent, o.Tried = live.Doc.Hash(), live.Doc.Hash() != there
 	if o.Change, err = s.change(ctx, live); err != nil {
 		return o, err
 	}
@@ -227,7 +240,7 @@ func (s *Worker) try(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		resume, o.AtMost, r.Spent = true, t.Caps, run.Spent
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return r, err
-	} else if live, err := s.Runner.Layout.Live(t.Skill); err != nil {
+	} else if live, err := s.ground(ctx, t.Skill); err != nil {
 		return r, aboutSkill(err)
 	} else if t.Incumbent != "" && live.Doc.Hash() != t.Incumbent {
 		return r, &sleep.Overtaken{Why: "you edited the live text since this night looked at it: the next one begins with your text"}
@@ -320,7 +333,7 @@ func aboutSkill(err error) error {
 // conclude gathers the facts that the policy decides on.
 func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campaign.Result, r *sleep.Result) (err error) {
 	out := res.Outcome
-	r.Warnings = res.Warnings
+	r.Warnings, r.Settled, r.Kept = res.Warnings, c.Settled.Words, c.Settled.Kept
 	if err := s.Outbox.Guard(ctx, s.Store, res.Skill); err != nil {
 		return err
 	}

@@ -86,6 +86,7 @@ var arguments = map[string][]completer{
 	"diff":     {texts, otherTexts},
 	"compare":  {texts, otherTexts},
 	"promote":  {texts},
+	"try":      {texts},
 	"approve":  {texts},
 	"reject":   {texts},
 	"rollback": {texts},

@@ -14,6 +14,7 @@ import (
 var Commands = map[string]string{
 	"approve":        "approving a text",
 	"review":         "judging answers",
+	"try":            "putting a text in place that is not proved",
 	"kernel confirm": "confirming a kernel",
 	"projects allow": "allowing projects to be read",
 	"hooks install":  "installing hooks",
@@ -27,6 +28,7 @@ var Flags = []struct{ Name, value, what string }{
 	{"trust-checks", "true", "trusting checks that run programs"},
 	{"sandbox", "none", "running agents without a sandbox"},
 	{"force", "true", "--force"},
+	{"try", "true", "putting texts in place that are not proved"},
 	{"off", "true", "taking a pin away"},
 	{"moments", "", "what is kept of agents' work"},
 }
