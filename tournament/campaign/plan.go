@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
@@ -100,6 +101,9 @@ func (c *Campaign) build(ctx context.Context) error {
 	p.Run, p.Incumbent, p.Cases = c.run, incumbent, c.cases
 	p.Mutator, p.Journal = c.back.Mutator, c.journal()
 	if p.Uses, err = expect.Uses(ctx, c.db, f.Skill, c.cases); err != nil {
+		return err
+	}
+	if err := c.onTrial(ctx, p.Uses); err != nil {
 		return err
 	}
 	if p.SearchAgent = c.back.Search; p.SearchAgent != nil {
@@ -190,6 +194,19 @@ func (c *Campaign) with(ctx context.Context, challenger string) (*record.Candida
 		err = fmt.Errorf("read challenger %.12s: %s", challenger, why)
 	}
 	return with, err
+}
+
+// onTrial notes which text was in place on trial at the time of each use.
+func (c *Campaign) onTrial(ctx context.Context, uses []record.Use) error {
+	home, err := c.Live.Home()
+	if err != nil {
+		return err
+	}
+	there, err := release.TimelineOf(ctx, c.db, c.Live.Name, home, true)
+	for i := range uses {
+		uses[i].OnTrial = there.OnTrial(uses[i].Time)
+	}
+	return err
 }
 
 // caseHash detects an edit of a case between a run and its resumption.

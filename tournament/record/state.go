@@ -38,6 +38,8 @@ type State struct {
 	Places map[string]Place `json:"places,omitempty"`
 	// Seen are the objectives that pairs had values of when others were chosen to count.
 	Seen pareto.Set `json:"seen,omitzero"`
+	// Texts are those that were in place on trial when the uses behind a cluster took place.
+	Texts map[string]string `json:"texts,omitempty"`
 	// LastPair is when a pair was last measured.
 	LastPair time.Time `json:"last_pair,omitzero"`
 	// Excluded clusters may not be evidence.
@@ -102,7 +104,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	st.StartWaiting, st.Waiting = old.StartWaiting, slices.Clone(old.StartWaiting)
 	st.StartReplays, st.Replays = old.StartReplays, old.StartReplays
 	st.StartLost, st.Lost = old.StartLost, old.StartLost
-	st.Weights, st.Since, st.Seen, st.LastPair = old.Weights, old.Since, old.Seen, old.LastPair
+	st.Weights, st.Since, st.Seen, st.Texts, st.LastPair = old.Weights, old.Since, old.Seen, old.Texts, old.LastPair
 	st.Excluded, st.StartOn, st.On = old.Excluded, old.StartOn, old.StartOn
 	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
 	before := slices.Concat(st.StartClusters, st.pastClusters(), waiting(st.StartWaiting))
@@ -256,11 +258,11 @@ func (st *State) Hear(judge Calibration) {
 	}
 }
 
-// measured are the strata of the cases that were measured for the trial, of clusters that
-// arrived since then.
-func (st *State) measured(since time.Time) (s pareto.Strata) {
+// measured are the strata of the cases that were measured for the trial and come from uses
+// of that text on trial in place, "" for all others, of clusters that arrived since then.
+func (st *State) measured(since time.Time, text string) (s pareto.Strata) {
 	for _, name := range slices.Concat(st.Clusters, waiting(st.Waiting)) {
-		if p, known := st.Places[name]; known && p.Time.Before(since) {
+		if p, known := st.Places[name]; st.Texts[name] != text || known && p.Time.Before(since) {
 			continue
 		}
 		for _, stratum := range st.Strata[name] {

@@ -15,6 +15,20 @@ type Use struct {
 	// Session and Workspace say where; "" if that is not known.
 	Session, Workspace string
 	Replays            bool // a case was made of it
+	// OnTrial is the text that was in place on trial then, by its SHA-256; "" for none.
+	OnTrial string
+}
+
+// onTrial is the text that was in place on trial at a time: that of the nearest use, since
+// a case has the time of its turn, and a use the time at which its turn loaded the skill.
+func onTrial(uses []Use, at time.Time) (text string) {
+	least := time.Duration(-1)
+	for _, u := range uses {
+		if d := u.Time.Sub(at).Abs(); least < 0 || d < least {
+			least, text = d, u.OnTrial
+		}
+	}
+	return text
 }
 
 // imported is the stratum of cases that are no uses of the owner's: of them it is
@@ -90,8 +104,10 @@ func (st *State) Alone(c Cluster, uses []Use) string {
 
 // Weigh returns the weight of a cluster that is measured next: the share of its
 // cases' strata among the last uses since the trial's first cluster and before this one,
-// over their share among the cases that were measured of them. It is kept, so that a run
-// that is resumed comes to the same whatever was harvested meanwhile.
+// over their share among the cases that were measured of them. What becomes of a use
+// depends on the text in place: uses and cases of a text on trial in place are counted
+// among themselves, and so are the others. It is kept, so that a run that is resumed comes
+// to the same whatever was harvested meanwhile.
 func (st *State) Weigh(c Cluster, uses []Use) Weight {
 	at := c.Arrived()
 	if st.Since.IsZero() {
@@ -100,14 +116,20 @@ func (st *State) Weigh(c Cluster, uses []Use) Weight {
 	if w, ok := st.Weights[c.Name]; ok && len(w.Cases) == len(c.Cases) {
 		return w
 	}
-	recent := before(at, uses)
-	recent = slices.DeleteFunc(recent, func(u Use) bool { return u.Time.Before(st.Since) })
+	text := onTrial(uses, at)
+	if text != "" && st.Texts == nil {
+		st.Texts = map[string]string{}
+	}
+	if text != "" {
+		st.Texts[c.Name] = text
+	}
+	recent := slices.DeleteFunc(before(at, uses), func(u Use) bool { return u.Time.Before(st.Since) || u.OnTrial != text })
 	var since time.Time
 	if over := len(recent) - pareto.Window; over > 0 {
 		recent = recent[over:]
 		since = recent[0].Time
 	}
-	strata := st.measured(since)
+	strata := st.measured(since, text)
 	for _, u := range recent {
 		strata.Use(u.Stratum)
 	}

@@ -137,6 +137,19 @@ func (h *builder) edit(sha string, after, until time.Time) *record.Version {
 // Unknown reports whether the text of the stay is not known.
 func (s *Stay) Unknown() bool { return s.by == byNobody }
 
+// OnTrial is the text that was in place on trial at a time, "" for none.
+func (h Timeline) OnTrial(at time.Time) (sha string) {
+	for _, s := range h {
+		if s.From.After(at) {
+			break
+		}
+		if sha = ""; s.by == byTry {
+			sha = s.SHA
+		}
+	}
+	return sha
+}
+
 // before are the stays that a rollback goes back to from sha, the newest
 // first. Earlier rollbacks end the stays that they took back: a later one
 // continues from there and does not return to them. known is false if the
