@@ -155,14 +155,14 @@ func (e *StoppedError) Unwrap() error { return e.Err }
 // Run searches, puts what it found before the gate, and writes the challenger's text
 // to the data folder. Errors: *StoppedError, and those of the result.
 func (c *Campaign) Run(ctx context.Context) (*Result, error) {
-	audit, view := &auditCounts{}, c.runner.Watch(c.task())
-	c.plan.OnEvent, c.plan.OnRollout = view.Event, func(r *eval.Rollout) { audit.count(r); view.Rollout(r) }
+	audit, view := &agent.Audited{}, c.runner.Watch(c.task())
+	c.plan.OnEvent, c.plan.OnRollout = view.Event, func(r *eval.Rollout) { audit.Count(r); view.Rollout(r) }
 	out, err := search.Improve(ctx, c.plan)
 	view.Done()
 	if err != nil {
 		return nil, &StoppedError{c.run.ID, err}
 	}
-	out.Warnings = append(out.Warnings, audit.warnings()...)
+	out.Warnings = append(out.Warnings, audit.Warnings()...)
 	res, err := c.result(ctx, out)
 	if err == nil && out.Verdict != nil {
 		c.afterGate(ctx)

@@ -1,4 +1,4 @@
-package campaign
+package agent
 
 import (
 	"fmt"
@@ -6,15 +6,16 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// auditCounts counts the rollouts in which the agent saw forbidden files.
+// Audited counts the rollouts in which the agent saw forbidden files.
 // They have no scores, and the owner has to know their number. Rollouts are
 // added one at a time.
-type auditCounts struct {
+type Audited struct {
 	all, void, again, unsure int
 	why                      string // of the first void one
 }
 
-func (v *auditCounts) count(r *eval.Rollout) {
+// Count adds a rollout.
+func (v *Audited) Count(r *eval.Rollout) {
 	v.all++
 	switch {
 	case r.Status == eval.Void:
@@ -28,8 +29,8 @@ func (v *auditCounts) count(r *eval.Rollout) {
 	}
 }
 
-// warnings is nil if no rollout was void or inconclusive.
-func (v *auditCounts) warnings() (out []string) {
+// Warnings is nil if no rollout was void or inconclusive.
+func (v *Audited) Warnings() (out []string) {
 	if v.void > 0 {
 		out = append(out, fmt.Sprintf("%d of %d rollouts are void, the agent read what it must not: %s", v.void, v.all, v.why))
 	}
