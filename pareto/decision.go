@@ -19,6 +19,18 @@ const (
 // IsOpen reports whether a trial with this verdict goes on.
 func (v Verdict) IsOpen() bool { return v == Undecided || v == Promising }
 
+// Told is the verdict as a person is told it. A rejection says no more of a text than that
+// nothing speaks for it, and the reason says the rest.
+func (v Verdict) Told() string {
+	switch v {
+	case Promote:
+		return "proved"
+	case Promising:
+		return "promising"
+	}
+	return "no sign"
+}
+
 // routeDropped is the route to a rejection for want of hope. A route to
 // promotion is the name of the superior objective; the route of an objective
 // shown to be worse is its name, too.

@@ -127,9 +127,9 @@ func printResult(a *global, r *runResult) error {
 		if v.Single && v.Decision == pareto.Promote {
 			alone = ", as a single trial"
 		}
-		fmt.Fprintf(&b, "  verdict      %s%s: %s\n", v.Decision, alone, v.Reason)
+		fmt.Fprintf(&b, "  verdict      %s%s: %s\n", v.Decision.Told(), alone, v.Reason)
 	} else {
-		fmt.Fprintf(&b, "  verdict      none: %s\n", v.Reason)
+		fmt.Fprintf(&b, "  verdict      no sign: %s\n", v.Reason)
 	}
 	if v := r.Outcome.Verdict; v != nil && v.Measured() != "" {
 		fmt.Fprintf(&b, "               %s\n", v.Measured())

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -149,7 +150,7 @@ func TestKill(t *testing.T) {
 		if got.Challenger == nil || got.Challenger.SHA != want.Challenger.SHA {
 			t.Errorf("kill %d: challenger %+v, want %s", k, got.Challenger, want.Challenger.SHA)
 		}
-		if *got.Verdict != *want.Verdict {
+		if !reflect.DeepEqual(got.Verdict, want.Verdict) {
 			t.Errorf("kill %d: verdict %+v, want %+v", k, *got.Verdict, *want.Verdict)
 		}
 		if got.Spent.AgentCalls != want.Spent.AgentCalls || got.Spent.MutatorCalls != want.Spent.MutatorCalls {

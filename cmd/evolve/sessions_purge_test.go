@@ -142,7 +142,7 @@ func TestPurgeLeavesNoByte(t *testing.T) {
 		t.Helper()
 		code, out, errs := runHere(t, home, append(args, "--claude-home", claude)...)
 		if code != want {
-			t.Fatalf("evolve %s: exit %d: %s", strings.Join(args, " "), code, errs)
+			t.Fatalf("evolve %s: exit %d: %s%s", strings.Join(args, " "), code, out, errs)
 		}
 		return out + errs
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -140,7 +141,11 @@ func (c *Campaign) continueTrial(ctx context.Context, trial *candidate.OnTrial) 
 		return err
 	}
 	held := slices.DeleteFunc(slices.Clone(c.cases), func(k eval.Case) bool { return k.Split != eval.Test })
-	fresh, err := trial.Fresh(held, spent)
+	uses, err := expect.Uses(ctx, c.db, f.Skill, c.cases)
+	if err != nil {
+		return err
+	}
+	fresh, err := trial.Fresh(held, spent, uses)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,11 @@ func (c *Campaign) freeze(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f.HeldOut, f.Clusters = spent.Unspent(c.cases)
+		uses, err := expect.Uses(ctx, c.db, f.Skill, c.cases)
+		if err != nil {
+			return err
+		}
+		f.HeldOut, f.Clusters = spent.Unspent(c.cases, uses)
 		if f.Evolve == skill.Harness {
 			st, err := ingest.SplitState(ctx, c.db, c.runner.Layout, f.Skill)
 			if err != nil {

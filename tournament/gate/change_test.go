@@ -75,7 +75,7 @@ func TestTrialOfAnOlderEvolve(t *testing.T) {
 	if _, begun := rec.Begun(); begun {
 		t.Error("a trial that waits for its first run has begun")
 	}
-	if n, err := rec.Fresh(all, nil); err != nil || n != 20 {
+	if n, err := rec.Fresh(all, nil, nil); err != nil || n != 20 {
 		t.Errorf("%d fresh, error %v; want 20", n, err)
 	}
 	if err := m.SaveTrial(t.Context(), rec); err != nil {

@@ -143,13 +143,11 @@ type state struct {
 	record.State
 	modelKnown bool // see checkModel
 	spent      *record.Spent
-	copies     int      // see usable
-	early      int      // clusters that State.AfterSearch leaves out
+	copies     int // see usable
+	left       record.LeftOut
 	resumed    []string // what this run had added when it was interrupted
-	alone      int      // cases that do not stand for all uses, because of gone no case can be made
-	gone       string
-	why        string // it starts again, if it does
-	revision   int64  // of the record that it was read from, or saved as
+	why        string   // it starts again, if it does
+	revision   int64    // of the record that it was read from, or saved as
 }
 
 // Try runs pairs until the evidence decides, or the cases or the budget are
@@ -260,7 +258,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	}
 	if v.Verdict.IsOpen() && v.Stop == "" {
 		v.Stop = "no held-out case is left"
-		if st.early > 0 && len(st.Clusters)+len(st.Waiting) == 0 {
+		if st.left.Early > 0 && len(st.Clusters)+len(st.Waiting) == 0 {
 			v.Stop = "the trial begins with the next held-out use that you correct or accept"
 		}
 	}
@@ -269,8 +267,8 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		g.reportJudge(v, judged, len(test), len(st.Waiting))
 	}
 	g.reportLeftOut(st, v)
-	if st.alone > 0 {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%s left out: no case could be made of the last %s uses, and the others do not stand for all", plain.Counted(st.alone, "held-out case"), st.gone))
+	if st.left.Cases > 0 {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s left out: no case could be made of the last %s uses, and the others do not stand for all", plain.Counted(st.left.Cases, "held-out case"), st.left.Beside))
 	}
 	if words := record.Repeated(st.copies); words != "" {
 		v.Warnings = append(v.Warnings, words)
@@ -315,15 +313,8 @@ func (g *Gate) fresh(ctx context.Context, st *state, of record.Change, test []ev
 	}
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	record.ByArrival(out)
-	kept := st.AfterSearch(out, g.Uses)
-	st.early = len(out) - len(kept)
-	return slices.DeleteFunc(kept, func(c record.Cluster) bool {
-		gone := st.Alone(c, g.Uses)
-		if gone != "" {
-			st.gone, st.alone = gone, st.alone+len(c.Cases)
-		}
-		return gone != ""
-	}), nil
+	out, st.left = st.Begins(out, g.Uses)
+	return out, nil
 }
 
 // affordable is the first clusters that the cap on rollouts covers even if

@@ -99,7 +99,7 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f, i, err := rec.Provable(cases, spent, known); err != nil || f != fresh || i != idle {
+		if f, i, err := rec.Provable(cases, spent, nil, known); err != nil || f != fresh || i != idle {
 			t.Errorf("%s: %d fresh, %d idle, %v; want %d and %d", when, f, i, err, fresh, idle)
 		}
 	}
@@ -114,7 +114,7 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 	if err := begun.Save(&record.State{Version: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if fresh, idle, err := begun.Provable(judged(heldOut(60), 2), nil, doubted); err != nil || fresh != 58 || idle != 2 {
+	if fresh, idle, err := begun.Provable(judged(heldOut(60), 2), nil, nil, doubted); err != nil || fresh != 58 || idle != 2 {
 		t.Errorf("where it has a say in few cases: %d fresh, %d idle, %v; want 58 and 2", fresh, idle, err)
 	}
 	rec, err := m.Trial(t.Context(), "s", bad.SHA(), good.SHA())

@@ -101,7 +101,7 @@ func TestTrialOfAnotherModelStartsAgain(t *testing.T) {
 			if err != nil || len(heard) != 6 {
 				t.Errorf("%d clusters, %v; want all 6, heard or not to be heard again", len(heard), err)
 			}
-			if n, err := rec.Fresh(all, nil); err != nil || n != 0 {
+			if n, err := rec.Fresh(all, nil, nil); err != nil || n != 0 {
 				t.Errorf("%d fresh, %v; want none", n, err)
 			}
 			if n, err := rec.Rounds(); err != nil || (n == 1) != c.again {

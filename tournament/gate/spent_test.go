@@ -74,7 +74,7 @@ func TestHeardOnceOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh, err := rec.Fresh(c.test, spent)
+			fresh, err := rec.Fresh(c.test, spent, nil)
 			left, err2 := rec.Copies(c.test, spent)
 			if err != nil || err2 != nil || fresh != c.fresh || left != c.left {
 				t.Errorf("%d fresh, %d left out, %v, %v; want %d and %d", fresh, left, err, err2, c.fresh, c.left)
@@ -259,11 +259,11 @@ func BenchmarkHeldOut1000(b *testing.B) {
 func TestUnspentClusters(t *testing.T) {
 	cases := requests(0, 4)
 	cases[1].Cluster = eval.ClusterOf(&cases[0])
-	if n, clusters := (&record.Spent{}).Unspent(cases); n != 4 || clusters != 3 {
+	if n, clusters := (&record.Spent{}).Unspent(cases, nil); n != 4 || clusters != 3 {
 		t.Errorf("%d cases in %d clusters, want 4 in 3", n, clusters)
 	}
 	spent := &record.Spent{By: map[string]string{cases[3].ID: "another challenger"}}
-	if n, clusters := spent.Unspent(cases); n != 3 || clusters != 2 {
+	if n, clusters := spent.Unspent(cases, nil); n != 3 || clusters != 2 {
 		t.Errorf("%d cases in %d clusters, want 3 in 2", n, clusters)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -20,15 +21,19 @@ func ProvableCases(ctx context.Context, db *store.Store, t *record.TrialRecord, 
 	if err != nil {
 		return 0, 0, err
 	}
+	uses, err := expect.Uses(ctx, db, t.Skill, cases)
+	if err != nil {
+		return 0, 0, err
+	}
 	test = independent(test, cases)
-	if fresh, err = t.Fresh(test, spent); err != nil || fresh == 0 || judge == nil || record.RestsOnJudge(test) == 0 {
+	if fresh, err = t.Fresh(test, spent, uses); err != nil || fresh == 0 || judge == nil || record.RestsOnJudge(test) == 0 {
 		return fresh, 0, err
 	}
 	known, err := OnRecord(ctx, db, t.Skill, cases, *judge)
 	if err != nil || known.Undecided() {
 		return fresh, 0, err // the run asks the judge first
 	}
-	return t.Provable(test, spent, known)
+	return t.Provable(test, spent, uses, known)
 }
 
 // Known is what is on record of the judge that a run of the skill last asked.

@@ -52,9 +52,9 @@ func (t *TrialRecord) Model() (Model, error) {
 
 // Fresh counts the held-out cases that the trial can continue with: their
 // clusters are not part of it yet, and no case of them was spent on another
-// challenger. spent is Journal.SpentCases.
-func (t *TrialRecord) Fresh(test []eval.Case, spent *Spent) (int, error) {
-	fresh, idle, err := t.Provable(test, spent, Calibration{})
+// challenger. spent is Journal.SpentCases, and uses are those of State.Begins.
+func (t *TrialRecord) Fresh(test []eval.Case, spent *Spent, uses []Use) (int, error) {
+	fresh, idle, err := t.Provable(test, spent, uses, Calibration{})
 	return fresh + idle, err
 }
 
@@ -73,15 +73,15 @@ func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 // today: idle are those that the judge has a say in while c does not trust it, and
 // all of them if these are too many to do without (Unheard). Pairs that wait for a
 // trusted judge are among them.
-func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, c Calibration) (fresh, idle int, err error) {
+func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, uses []Use, c Calibration) (fresh, idle int, err error) {
 	st, err := t.read()
 	if err != nil {
 		return 0, 0, err
 	}
 	list, _ := st.Usable(test, spent, t.Challenger, slices.Concat(st.Clusters, waiting(st.Waiting)), nil)
 	ByArrival(list)
-	list = st.AfterSearch(list, nil)
-	unheard := Unheard(test, nil, c)
+	list, _ = st.Begins(list, uses)
+	unheard := Unheard(test, uses, c)
 	count := func(cases int, waits bool) {
 		if waits {
 			idle += cases

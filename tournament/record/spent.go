@@ -77,10 +77,13 @@ func (s *Spent) PrintsOn(challenger string) (out []string) {
 }
 
 // Unspent counts the held-out cases among cases that a new challenger could
-// be tried on, and their clusters: the gate measures one pair of each.
-func (s *Spent) Unspent(cases []eval.Case) (n, clusters int) {
+// be tried on, and their clusters: the gate measures one pair of each. uses are those of
+// State.Begins, which leaves some out.
+func (s *Spent) Unspent(cases []eval.Case, uses []Use) (n, clusters int) {
 	test, _ := HeldOut(cases)
 	list, _ := usable(test, s, "", nil)
+	ByArrival(list)
+	list, _ = new(State).Begins(list, uses)
 	for _, c := range list {
 		n += len(c.Cases)
 	}

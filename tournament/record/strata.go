@@ -164,6 +164,27 @@ func ByArrival(list []Cluster) {
 	})
 }
 
+// A LeftOut counts what Begins leaves out: Early clusters (AfterSearch), and Cases that stand
+// Beside a stratum of which none come any more (Alone).
+type LeftOut struct {
+	Early, Cases int
+	Beside       string
+}
+
+// Begins are the clusters, in the order of their arrival, that may be measured next.
+func (st *State) Begins(list []Cluster, uses []Use) (kept []Cluster, out LeftOut) {
+	kept = st.AfterSearch(list, uses)
+	out.Early = len(list) - len(kept)
+	kept = slices.DeleteFunc(kept, func(c Cluster) bool {
+		beside := st.Alone(c, uses)
+		if beside != "" {
+			out.Beside, out.Cases = beside, out.Cases+len(c.Cases)
+		}
+		return beside != ""
+	})
+	return kept, out
+}
+
 // AfterSearch leaves out, of clusters in the order of their arrival, the uses about which
 // nothing was said that came before the trial's first other one. What others there were at
 // that time went to the search. So the trial has none of them, the next one may weigh very

@@ -177,7 +177,7 @@ func phrase(e record.Event) string {
 		}
 		return fmt.Sprintf("pair %d: quality %s, %s", f.Cases, q, pareto.Chance(f.EValue))
 	case "verdict":
-		return fmt.Sprintf("%s: %s", f.Decision, plain.Excerpt(f.Reason, 400))
+		return fmt.Sprintf("%s: %s", pareto.Verdict(f.Decision).Told(), plain.Excerpt(f.Reason, 400))
 	}
 	return plain.Excerpt(e.Kind+" "+string(e.Data), 160)
 }

@@ -184,7 +184,7 @@ func (m *month) look(ctx context.Context, name string) (Outlook, error) {
 	if o.Round, err = rec.Rounds(); err != nil {
 		return o, err
 	}
-	o.Fresh, err = rec.Fresh(test, spent)
+	o.Fresh, err = rec.Fresh(test, spent, nil)
 	o.Rollouts = int64(4 * gate.Replays * o.Fresh)
 	return o, err
 }

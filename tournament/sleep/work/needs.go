@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -35,7 +36,11 @@ func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case,
 		return n, err
 	}
 	val := 0
-	test, clusters := spent.Unspent(cases)
+	uses, err := expect.Uses(ctx, s.Store, live.Name, cases)
+	if err != nil {
+		return n, err
+	}
+	test, clusters := spent.Unspent(cases, uses)
 	for _, c := range cases {
 		if c.Split == eval.Val {
 			val++
