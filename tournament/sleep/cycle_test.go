@@ -258,7 +258,7 @@ func TestTrialStartsAgain(t *testing.T) {
 	}
 	night(undecided)
 	n := night(again)
-	if note := n.Steps[1].Note; note != "the model changed from x to y: the trial starts again; undecided: too few" {
+	if note := n.Steps[1].Note; note != "the model changed from x to y: the trial starts again; no sign: too few" {
 		t.Errorf("it says %q", note)
 	}
 	o.Round = 1
