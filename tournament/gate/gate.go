@@ -229,7 +229,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				case unheard:
 					st.Wait(now[i], p, checked, st.spent, g.Judge.Judge)
 				case g.Judge.Trusted() && judged > 0:
-					p.Quality -= (1 - g.Judge.Sensitivity()) * checked
+					p.Quality -= (1 - st.EqualEyes(now[i].Name, g.Judge)) * checked
 					fallthrough
 				default:
 					st.Use(now[i], p, st.spent)

@@ -253,9 +253,20 @@ func (st *State) Hear(judge Calibration) {
 			st.Excluded = sorted(append(st.Excluded, w.Cluster))
 			continue
 		}
-		w.Pair.Quality -= (1 - judge.Sensitivity()) * w.Checked
+		w.Pair.Quality -= (1 - st.EqualEyes(w.Cluster, judge)) * w.Checked
 		st.add(w.Cluster, w.Pair)
 	}
+}
+
+// EqualEyes is how much the checks of a cluster count beside a judge. What was corrected while
+// the text from before was in place is its mistakes, which a check sees more surely than the
+// judge sees the challenger's: so they count by the judge's sensitivity. While the challenger
+// was in place on trial they are its own, and count in full.
+func (st *State) EqualEyes(cluster string, judge Calibration) float64 {
+	if st.Texts[cluster] != "" {
+		return 1
+	}
+	return judge.Sensitivity()
 }
 
 // measured are the strata of the cases that were measured for the trial and come from uses
