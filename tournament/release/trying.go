@@ -260,13 +260,17 @@ func (in *Installer) try(ctx context.Context, p *Plan, r Request) error {
 // come as far as the one that is planned.
 func (p *Plan) Odds() (string, error) {
 	said := fmt.Sprintf("%.12s is put in place before it is proved, and taken back when it is shown worse or rejected, or after 8 undecided weeks: ", p.Version.SHA)
+	const nothing = "nothing is known of it yet, its trial begins with your next sessions"
+	if p.Trial.Revision == 0 { // it has no state yet
+		return said + nothing, nil
+	}
 	trial, err := p.Trial.Kept()
 	if err != nil {
 		return "", err
 	}
 	switch e, _ := trial.Now(); {
-	case p.Trial.Revision == 0 || trial.Cases() == 0:
-		return said + "nothing is known of it yet, its trial begins with your next sessions", nil
+	case trial.Cases() == 0:
+		return said + nothing, nil
 	case e < 4:
 		return said + fmt.Sprintf("there is no sign yet that it is better, after %s", plain.Counted(trial.Cases(), "case")), nil
 	default:
