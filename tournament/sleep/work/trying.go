@@ -104,6 +104,9 @@ func (s *Worker) mayPlace(ctx context.Context, live *skill.Live, t *candidate.On
 	if was, err := release.HadItsChance(ctx, s.Store, live, t); err != nil || was != "" {
 		return "not in place: you rolled it back", err
 	}
+	if out, err := s.takenOut(ctx, live, t); err != nil || out {
+		return "not in place: you took it out by hand", err
+	}
 	if heard, err := s.heardSince(ctx, live, t); err != nil || !heard {
 		return "not in place: it was in place, and its trial has no new pair since", err
 	}
@@ -121,6 +124,29 @@ func (s *Worker) mayPlace(ctx context.Context, live *skill.Live, t *candidate.On
 }
 
 func first(a, _ float64) float64 { return a }
+
+// takenOut reports whether a challenger was in place on trial, and its owner has put another
+// text there by hand. No install ends that: the last one put the challenger there.
+func (s *Worker) takenOut(ctx context.Context, live *skill.Live, t *candidate.OnTrial) (bool, error) {
+	installs, err := s.Store.Installs(ctx, live.Name)
+	if err != nil {
+		return false, err
+	}
+	home, err := live.Home()
+	if err != nil {
+		return false, err
+	}
+	last := trying.Last(installs, home, live.Doc.Hash())
+	if last == nil || !trying.Is(last) {
+		return false, nil
+	}
+	v, err := s.Store.VersionBySHA(ctx, live.Name, last.To)
+	if err != nil {
+		return false, err
+	}
+	change, err := candidate.ChangeOf(ctx, s.Store, v)
+	return change == t.Challenger || v.SHA == t.Challenger, err
+}
 
 // heardSince reports whether a trial has got a pair since a trial install was last taken
 // back: without that it would be in place again, and taken back again.
