@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -33,12 +34,18 @@ func (in *Installer) carry(ctx context.Context, live *skill.Live) error {
 		return err
 	}
 	last := trying.Last(installs, home, live.Doc.Hash())
-	if last == nil || !trying.Is(last) || last.To == live.Doc.Hash() {
+	if last == nil || last.To == live.Doc.Hash() {
 		return nil
 	}
 	versions, err := in.Store.Versions(ctx, live.Name)
 	if err != nil {
 		return err
+	}
+	if last.Op == store.OpTakeBack {
+		return in.tellAgain(ctx, live, versions, last)
+	}
+	if !trying.Is(last) {
+		return nil
 	}
 	edit := candidate.VersionIn(versions, live.Doc.Hash())
 	if !descends(versions, edit, last.To) {
@@ -51,7 +58,7 @@ func (in *Installer) carry(ctx context.Context, live *skill.Live) error {
 	tried, ground := candidate.VersionIn(versions, last.To), candidate.VersionIn(versions, last.From)
 	next, why := without(live.Doc, tried, ground)
 	if pin != nil {
-		next, why = nil, pin.String()
+		next, why = nil, "it is "+pin.String()
 	}
 	say := func(format string, args ...any) {
 		in.Say(format, args...)
@@ -70,6 +77,22 @@ func (in *Installer) carry(ctx context.Context, live *skill.Live) error {
 	say("your edit ended the trial install of %s: v%d is your text from before it, with your edit, and is in place; v%d has the change too: `evolve diff %[1]s v%[2]d v%[3]d`, `evolve rollback %[1]s@v%[3]d`",
 		live.Name, v.N, edit.N)
 	return in.tellEdit(ctx, live, ground.SHA)
+}
+
+// tellAgain tells the owner of a text that was taken back and is there again: an editor that
+// had it open has saved it once more. It stays, and that is said once.
+func (in *Installer) tellAgain(ctx context.Context, live *skill.Live, versions []record.Version, last *store.Install) error {
+	now, to := candidate.VersionIn(versions, live.Doc.Hash()), candidate.VersionIn(versions, last.To)
+	if now == nil || to == nil || descends(versions, now, last.To) || now.SHA != last.From && !descends(versions, now, last.From) {
+		return nil
+	}
+	if err := in.takeBack(ctx, live, now, false, "you saved it again"); err != nil {
+		return err
+	}
+	const words = "%s: you saved v%d again, with the change that was on trial: it is your text now; `evolve rollback %[1]s@v%[3]d` takes the change out"
+	in.Say(words, live.Name, now.N, to.N)
+	in.Note(live.Name, hook.Edited, words, live.Name, now.N, to.N)
+	return nil
 }
 
 // descends reports whether a version came from a text by its owner's edits alone.

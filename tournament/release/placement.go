@@ -159,10 +159,15 @@ func ownersWord(ctx context.Context, db *store.Store, plan *Plan) error {
 	if plan.force {
 		return nil
 	}
+	ends := plan.Op == store.OpTakeBack // a trial install
+	stays := ends && !slices.ContainsFunc(plan.Places, func(p Placement) bool { return !p.stays })
 	if pin, err := Pinned(ctx, db, live.Name); err != nil {
 		return err
-	} else if pin != nil {
+	} else if pin != nil && !stays { // no file is changed
 		return pin.refuse(plan.Op)
+	}
+	if ends { // what its owner had in place comes back, whatever was said of it
+		return nil
 	}
 	said, err := db.Decisions(ctx, live.Name)
 	if err != nil {

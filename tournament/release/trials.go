@@ -32,6 +32,9 @@ func Edits(ctx context.Context, db *store.Store, live *skill.Live, before string
 	if before == "" || before == live.Doc.Hash() || live.HalfSaved() {
 		return nil, nil
 	}
+	if live, err = trying.Ground(ctx, db, live); err != nil || before == live.Doc.Hash() {
+		return nil, err // put back by hand, it is on trial in place again
+	}
 	trials, err := candidate.Trials(ctx, db, live)
 	if err != nil || len(trials) == 0 {
 		return nil, err
