@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
@@ -174,4 +176,28 @@ func TestTryCrashPoints(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRejectGroundOfATrialInstall: the text that a trial install goes back to cannot be
+// rejected; if it was, by a process of its own, it comes back all the same.
+func TestRejectGroundOfATrialInstall(t *testing.T) {
+	r := newRoaming(t)
+	r.proved(r.v1, r.v0)
+	if err := r.promote(""); err != nil {
+		t.Fatal(err)
+	}
+	v2 := append(bytes.Clone(r.v1), "\nSort them.\n"...)
+	r.proved(v2, r.v1, func(k *record.TrialRecord) { k.Decision, k.Updated = pareto.Undecided, day1.Add(time.Hour) })
+	if err := trySkill(t.Context(), r.a, "tagger", true); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", v2)
+	err := runDecision(t.Context(), r.a, "tagger@"+skill.HashText(r.v1)[:12], store.Rejected, true)
+	if code := r.a.fail(err); code != exitUsage || !strings.Contains(err.Error(), "goes back to") {
+		t.Errorf("exit %d, %v", code, err)
+	}
+	r.reject(r.v1)
+	r.decide(pareto.Reject)
+	r.look()
+	r.holds("claude", r.v1)
 }

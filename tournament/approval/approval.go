@@ -63,6 +63,8 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 	switch was := c.Standing(); {
 	case word == store.Rejected && there == c.SHA:
 		return nil, problem.Inputf(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
+	case word == store.Rejected && live.Doc.Hash() == c.SHA:
+		return nil, problem.Inputf(fmt.Sprintf("`evolve promote %s` keeps what is on trial in its place", name), "candidate %.12s is what the text on trial is compared with, and goes back to", c.SHA)
 	case word == store.Rejected:
 		d.Done = was == candidate.Rejected
 	case was == candidate.Approved || c.Decision != nil && c.Decision.Word == store.Approved:
