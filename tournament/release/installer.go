@@ -87,6 +87,7 @@ type Plan struct {
 	fresh  bool // Version is no version yet
 	notify bool // leave a note for the next session
 	pin    *Pin // that stays, on what is live then
+	again  bool // a rollback ends a trial install that may be put in place again
 }
 
 // A Result is the result of a plan.

@@ -44,6 +44,15 @@ func (in *Installer) PlanRollback(ctx context.Context, live *skill.Live, req Req
 		return nil, pin.refuse(store.OpRollback)
 	}
 	p := &Plan{Op: store.OpRollback, Live: live, note: "rollback", force: req.Force, notify: true, pin: pin}
+	if on, err := TryingOf(ctx, in.Store, live); err != nil {
+		return nil, err
+	} else if on != nil && on.Trial != nil && on.Trial.IsOpen() {
+		proven, err := on.Trial.ProvenAlone()
+		if err != nil {
+			return nil, err
+		}
+		p.again = !proven
+	}
 	p.Places, p.Version, err = in.noting(p).rollback(ctx, live, req)
 	return in.planned(p, err)
 }

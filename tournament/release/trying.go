@@ -185,6 +185,12 @@ func (in *Installer) keep(ctx context.Context, p *Plan, t *Trying, against Objec
 			p.Version, p.fresh, against = v, true, append(against, more...)
 		}
 	}
+	if p.Version == t.Version && p.Version.Proven { // against another text
+		v := *p.Version
+		v.Proven, v.Evidence, v.Parent, v.Created = false, nil, t.Ground.Doc.Hash(), in.Now().UTC()
+		v.Note = "kept at your word; its evidence is against another text"
+		p.Version, p.fresh = &v, true
+	}
 	return against.refuse(fmt.Sprintf("v%d of %s", t.Version.N, p.Live.Name))
 }
 
@@ -284,12 +290,23 @@ func (in *Installer) toTry(ctx context.Context, live *skill.Live, at string) (t 
 	name := live.Name
 	if at == "" {
 		t, back, err := in.WaitingTrial(ctx, live)
-		if err == nil && t == nil && back != nil {
+		if err != nil || t != nil {
+			return t, nil, err
+		}
+		proven := false
+		if back != nil {
+			proven, err = back.ProvenAlone()
+		}
+		switch {
+		case err != nil:
+		case proven:
+			err = in.refuseBack(ctx, live, back)
+		case back != nil:
 			err = problem.Refusef(fmt.Sprintf("`evolve try %s@%.12s` puts it in place all the same", name, back.Challenger), "no challenger of %s waits: %.12s was in place, and was rolled back", name, back.Challenger)
-		} else if err == nil && t == nil {
+		default:
 			err = problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one; `evolve log %[1]s` lists its texts", name), "no challenger of %s waits", name)
 		}
-		return t, nil, err
+		return nil, nil, err
 	}
 	var sha string
 	if candidate.IsVersion(at) {

@@ -248,3 +248,30 @@ func TestTryHearsNothingTwice(t *testing.T) {
 		t.Errorf("excluded: %v, %v", st.Excluded, err)
 	}
 }
+
+// TestKeepOlder: a text that was proved against another one is kept as an unproven version.
+func TestKeepOlder(t *testing.T) {
+	r := newSite(t)
+	r.proved(r.v1, r.v0)
+	if err := r.next(store.OpPromote, Request{}); err != nil {
+		t.Fatal(err)
+	}
+	own := append(bytes.Clone(r.v0), "\nMine.\n"...)
+	r.write("claude", own)
+	if err := r.next(store.OpTry, Request{At: "v1"}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.in.Next(t.Context(), r.live(), store.OpPromote, Request{})
+	if err != nil || !p.Unproven() {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if err := r.apply(p, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.holds("claude", r.v1)
+	for n, proven := range map[int]bool{1: true, 3: false} {
+		if v, err := r.in.Store.Version(t.Context(), "tagger", n); err != nil || v.SHA != skill.HashText(r.v1) || v.Proven != proven {
+			t.Errorf("v%d: %+v, %v", n, v, err)
+		}
+	}
+}

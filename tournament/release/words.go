@@ -73,6 +73,9 @@ func (r *Result) Text() string {
 		next = fmt.Sprintf("`evolve log %s` lists the versions", name)
 		if r.Again != nil {
 			next = fmt.Sprintf("`evolve promote %s@v%d%s` installs what was there", name, r.Again.N, onlyTo(done))
+			if r.again && onlyTo(done) == "" {
+				next = fmt.Sprintf("`evolve try %s@v%d` puts what was there on trial again", name, r.Again.N)
+			}
 		}
 	}
 	var b strings.Builder
@@ -108,7 +111,7 @@ func onlyTo(done []Placed) string {
 	var names []string
 	for i := range done {
 		switch o := &done[i]; {
-		case o.Home && o.Changed():
+		case o.Home && (o.Changed() || o.Outcome == Stays):
 			return ""
 		case o.Changed():
 			names = append(names, o.Target)
