@@ -82,14 +82,18 @@ func (in *Installer) carry(ctx context.Context, live *skill.Live) error {
 // tellAgain tells the owner of a text that was taken back and is there again: an editor that
 // had it open has saved it once more. It stays, and that is said once.
 func (in *Installer) tellAgain(ctx context.Context, live *skill.Live, versions []record.Version, last *store.Install) error {
-	now, to := candidate.VersionIn(versions, live.Doc.Hash()), candidate.VersionIn(versions, last.To)
-	if now == nil || to == nil || descends(versions, now, last.To) || now.SHA != last.From && !descends(versions, now, last.From) {
+	now, from, to := candidate.VersionIn(versions, live.Doc.Hash()), candidate.VersionIn(versions, last.From), candidate.VersionIn(versions, last.To)
+	if now == nil || from == nil || to == nil || now != from && !descends(versions, now, last.From) && !descends(versions, now, last.To) {
 		return nil
 	}
-	if err := in.takeBack(ctx, live, now, false, "you saved it again"); err != nil {
+	// What the editor had open may have got further edits before it was saved.
+	if NearestVersion([]record.Version{*from, *to}, live.Doc.Render()) != from.SHA {
+		return nil
+	}
+	if err := in.takeBack(ctx, live, now, false, "you saved its change again"); err != nil {
 		return err
 	}
-	const words = "%s: you saved v%d again, with the change that was on trial: it is your text now; `evolve rollback %[1]s@v%[3]d` takes the change out"
+	const words = "%s: v%d has the change that was taken back, as you saved it: it is your text now; `evolve rollback %[1]s@v%[3]d` goes back to the text without it"
 	in.Say(words, live.Name, now.N, to.N)
 	in.Note(live.Name, hook.Edited, words, live.Name, now.N, to.N)
 	return nil

@@ -319,7 +319,7 @@ func (l *Log) markRolledBack(installs []store.Install) {
 	}
 	for _, in := range installs {
 		v := l.at(in.From, in.Begun)
-		if v != nil && v.TakenBack == nil && v.Author == "evolve" && in.Op == store.OpTakeBack && in.From != in.To && in.Outcome == release.Installed && !in.Ended.Before(put[v]) {
+		if v != nil && v.TakenBack == nil && len(v.Targets) == 0 && v.Author == "evolve" && in.Op == store.OpTakeBack && in.From != in.To && in.Outcome == release.Installed && !in.Ended.Before(put[v]) {
 			at := in.Ended
 			v.TakenBack = &at
 		}
