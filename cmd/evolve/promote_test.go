@@ -22,7 +22,7 @@ func (r *roaming) proved(text, against []byte, change ...func(*record.TrialRecor
 	for _, f := range change {
 		f(t)
 	}
-	run := &record.Run{ID: id, Skill: "tagger", Status: record.Finished, Incumbent: base, Challenger: sha, Simulated: t.Simulated, Started: day1, Ended: day1}
+	run := &record.Run{ID: id, Skill: "tagger", Status: record.Finished, Incumbent: base, Challenger: sha, Simulated: t.Simulated, Config: []byte(`{"schema":1}`), Started: day1, Ended: day1}
 	c := &record.Candidate{SHA: sha, Run: id, Seq: 1, Parents: []string{base}, Operator: "reflect", State: record.Pooled, Text: text}
 	for _, err := range []error{j.SaveRun(r.t.Context(), run), j.SaveCandidate(r.t.Context(), c), j.SaveTrial(r.t.Context(), t)} {
 		if err != nil {

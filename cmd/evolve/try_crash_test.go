@@ -137,7 +137,7 @@ func TestTryCrashPoints(t *testing.T) {
 		})
 		t.Run(fmt.Sprintf("keep/%d", point), func(t *testing.T) {
 			r := onTrial(t, true)
-			r.decide(pareto.Promote)
+			r.wins(0.01)
 			r.cut(store.OpPromote, r.v1, r.v1, &r.offer, point)
 			r.look()
 			r.settled(map[string][]byte{"claude": r.v1})

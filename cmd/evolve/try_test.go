@@ -19,6 +19,7 @@ func TestTrialGoesOnInPlace(t *testing.T) {
 	ground := b.live()
 	b.night(exitDone, "--max-rollouts", "300")
 	b.run(exitDone, "try", demoSkill, "--yes")
+	b.run(exitDone, "kernel", "confirm", demoSkill)
 	tried := b.live()
 	if bytes.Equal(tried, ground) {
 		t.Fatal("nothing is on trial in place")

@@ -164,19 +164,23 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record
 		return nil, err
 	}
 	if to == nil {
-		home, err := in.Layout.Main()
-		if err != nil {
+		if to, err = in.everywhere(); err != nil {
 			return nil, err
 		}
-		more, err := in.Layout.Targets(nil)
-		if err != nil {
-			return nil, err
-		}
-		to = append([]skill.Target{home}, more...)
 	}
 	p := &Plan{Op: store.OpPromote, Live: live, Version: v, note: v.Note, fresh: true}
 	p.Places, err = in.noting(p).planNew(ctx, live, v.Parent, v, to, false)
 	return in.planned(p, err)
+}
+
+// everywhere is where the skill lives, and the targets of the configuration.
+func (in *Installer) everywhere() ([]skill.Target, error) {
+	home, err := in.Layout.Main()
+	if err != nil {
+		return nil, err
+	}
+	more, err := in.Layout.Targets(nil)
+	return append([]skill.Target{home}, more...), err
 }
 
 // planNew reads the targets of v. Every placement points to v.

@@ -42,6 +42,10 @@ type Installer struct {
 	// MayTarget refuses a target that nothing may be put into; nil allows all. What was
 	// put there before can still be rolled back.
 	MayTarget func(skill.Target) error
+	// MayKeep is why a trial install that its trial has proved is not kept without its
+	// owner's word, "" for nothing. nil keeps what the owner put in place, and leaves what
+	// a night did.
+	MayKeep func(ctx context.Context, live *skill.Live, t *Trying) (why string, err error)
 }
 
 // A Request is a requested promotion or rollback.

@@ -78,6 +78,11 @@ func (t *Trying) Ends(now time.Time) (pareto.Removal, error) {
 	return trial.TakeBack(in, now), nil
 }
 
+// Proved reports whether its trial has ended with a proof.
+func (t *Trying) Proved() bool {
+	return t.Trial != nil && t.Trial.With != nil && t.Trial.Decision == pareto.Promote
+}
+
 // Until is when it is taken back if nothing is heard or decided before.
 func (t *Trying) Until() (time.Time, error) {
 	if t.Trial == nil {
@@ -93,8 +98,9 @@ type Settled struct {
 	Words string // "" if it goes on, or there is none
 }
 
-// SettleTry keeps a trial install that its trial has proved, and takes it back if the rule
-// says so; then live has the text that is there again. A pinned skill stays as it is.
+// SettleTry keeps a trial install that its trial has proved unless MayKeep objects, and
+// takes it back if the rule says so; then live has the text that is there again. A pinned
+// skill stays as it is.
 func (in *Installer) SettleTry(ctx context.Context, live *skill.Live) (s Settled, err error) {
 	if in.Access != datadir.Writes {
 		return s, nil
@@ -107,16 +113,26 @@ func (in *Installer) SettleTry(ctx context.Context, live *skill.Live) (s Settled
 		return s, err
 	}
 	name := fmt.Sprintf("v%d of %s", t.Version.N, live.Name)
-	if k := t.Trial; k != nil && k.With != nil && k.Decision == pareto.Promote {
+	if t.Proved() {
+		if why, err := in.mayKeep(ctx, live, t); err != nil {
+			return s, err
+		} else if why != "" {
+			return Settled{Words: fmt.Sprintf("%s, on trial in place, is proved (%s): `evolve promote %s` keeps it", name, why, live.Name)}, nil
+		}
 		p := &Plan{Op: store.OpPromote, Live: live}
 		if err := in.keep(ctx, p, t, nil); err != nil {
 			return s, err
 		}
-		if p.Places, err = in.atHome(ctx, live, p.Version); err != nil {
+		to, err := in.everywhere()
+		if err != nil {
+			return s, err
+		}
+		if p.Places, err = in.planNew(ctx, live, t.Ground.Doc.Hash(), p.Version, to, false); err != nil {
 			return s, err
 		}
 		done, err := in.Apply(ctx, p)
 		if err == nil {
+			done.Elsewhere(in.Say)
 			err = done.HomeRefusal()
 		}
 		return Settled{true, name + ", on trial in place, is proved: it stays"}, err
@@ -139,6 +155,17 @@ func (in *Installer) SettleTry(ctx context.Context, live *skill.Live) (s Settled
 	s.Words = fmt.Sprintf("%s, on trial in place, is taken back (%s): v%d is live again", name, why, to.N)
 	in.Note(live.Name, hook.Installed, "%s", s.Words)
 	return s, nil
+}
+
+// mayKeep is why a trial install that was proved is left to its owner, "" if it is not.
+func (in *Installer) mayKeep(ctx context.Context, live *skill.Live, t *Trying) (string, error) {
+	switch {
+	case in.MayKeep != nil:
+		return in.MayKeep(ctx, live, t)
+	case t.ByNight:
+		return "a night put it in place, and a night keeps it if nothing objects", nil
+	}
+	return "", nil
 }
 
 // takeBack puts a text in the place of a trial install; fresh: it is no version yet.

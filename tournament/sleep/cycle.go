@@ -292,7 +292,7 @@ func (c *Cycle) try(ctx context.Context, n *Night, i int) error {
 	if r.Settled != "" {
 		s.Note += "; " + r.Settled
 	}
-	next := r.Decision == pareto.Promote && !r.Kept
+	next := r.Decision == pareto.Promote && r.Settled == "" // what is in place on trial stays there
 	if r.Decision.IsOpen() && n.Tries && c.Parts.Place != nil {
 		n.Steps, next = append(n.Steps, Step{Kind: Try, Skill: s.Skill, Stage: Planned}), true
 		s = &n.Steps[i]

@@ -36,6 +36,15 @@ func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why st
 	return true, ""
 }
 
+// MayKeep is why a night may not keep a text that is on trial in place with this result as
+// proved, "" for nothing: what would keep it from installing that, whatever its policy is.
+func (r *Result) MayKeep(level float64, demo bool) string {
+	if why := r.Objection(demo); why != "" || r.Proved(level) {
+		return why
+	}
+	return r.alone(level)
+}
+
 // Objection is why a night may not put a challenger in place, whatever the evidence says;
 // "" for nothing.
 func (r *Result) Objection(demo bool) string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -37,8 +38,12 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 		return "", err
 	}
 	in := s.Runner.Installer(s.Store)
-	if _, err := in.SettleTry(ctx, live); err != nil { // what was on trial in place is proved now
+	if done, err := in.SettleTry(ctx, live); err != nil { // what was on trial in place is proved now
 		return "", aboutFolder(t.Skill, err)
+	} else if on, err := trying.In(ctx, s.Store, live); err != nil {
+		return "", err
+	} else if on != nil && done.Words != "" {
+		return "", &sleep.Overtaken{Why: done.Words}
 	}
 	if change, err := s.change(ctx, live); err != nil {
 		return "", err

@@ -50,27 +50,45 @@ func (s *Worker) proved(ctx context.Context, live *skill.Live, cases []eval.Case
 	return waits, nil
 }
 
-// proof is the evidence of a promotion, and the objections to installing it.
-func (s *Worker) proof(ctx context.Context, live *skill.Live, t *candidate.OnTrial, cases []eval.Case) (*sleep.Proof, error) {
+// result is the evidence of a promotion, and the objections to installing it.
+func (s *Worker) result(ctx context.Context, live *skill.Live, t *candidate.OnTrial) (r sleep.Result, err error) {
 	d, err := t.Evidence()
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	p := &sleep.Proof{Run: t.Run, Result: sleep.Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger,
-		EValue: pareto.Finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}}
-	r := &p.Result
+	r = sleep.Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger,
+		EValue: pareto.Finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}
 	if r.Round, err = t.Rounds(); err != nil {
-		return nil, err
+		return r, err
 	}
 	r.Total, r.NotLower = d.Total(), d.NotLower()
-	if err := s.weigh(ctx, live, t, r); err != nil {
-		return nil, err
+	if err := s.weigh(ctx, live, t, &r); err != nil {
+		return r, err
 	}
-	if err := s.ranOn(ctx, t, r); err != nil {
-		return nil, err
+	return r, s.ranOn(ctx, t, &r)
+}
+
+// mayKeep is why a night does not keep what is on trial in place and proved, "" for
+// nothing.
+func (s *Worker) mayKeep(ctx context.Context, live *skill.Live, t *release.Trying) (string, error) {
+	r, err := s.result(ctx, t.Ground, t.Trial)
+	if err != nil {
+		return "", err
 	}
-	if r.Against != "" {
-		return p, nil
+	st, err := sleep.Stored(s.Store).State(ctx, live.Name)
+	if err != nil {
+		return "", err
+	}
+	return r.MayKeep(st.Level(r.Incumbent, r.Challenger, r.Round), s.Demo), nil
+}
+
+// proof is a promotion, and what its trial can go on with.
+func (s *Worker) proof(ctx context.Context, live *skill.Live, t *candidate.OnTrial, cases []eval.Case) (*sleep.Proof, error) {
+	p := &sleep.Proof{Run: t.Run}
+	r := &p.Result
+	var err error
+	if *r, err = s.result(ctx, live, t); err != nil || r.Against != "" {
+		return p, err
 	}
 	st, err := sleep.Stored(s.Store).State(ctx, live.Name)
 	if err != nil {

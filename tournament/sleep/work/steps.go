@@ -34,6 +34,13 @@ import (
 // Parts are the steps for a sleep.Cycle. Their errors distinguish those about
 // one task from all others.
 func (s *Worker) Parts() sleep.Parts {
+	runner, installer := *s.Runner, s.Runner.Installer
+	runner.Installer = func(db *store.Store) *release.Installer {
+		in := installer(db)
+		in.MayKeep = s.mayKeep
+		return in
+	}
+	s.Runner = &runner
 	try := func(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		r, err := s.try(ctx, t)
 		return r, aboutTask(ctx, s.overtaken(ctx, t.Skill, r.Challenger, err))
