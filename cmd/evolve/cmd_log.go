@@ -98,7 +98,7 @@ func logSkill(ctx context.Context, a *global, name string, all bool) error {
 	if err != nil {
 		return err
 	}
-	l, err := status.LogOf(ctx, s, func(path string) string { return a.layout().TargetOf(name, path) })
+	l, err := status.LogOf(ctx, s, a.Now(), func(path string) string { return a.layout().TargetOf(name, path) })
 	if err != nil {
 		return err
 	}

@@ -204,3 +204,30 @@ func TestKeptEverywhere(t *testing.T) {
 	r.holds("claude", v2)
 	r.holds("codex", v2)
 }
+
+// TestTriedNowhereElse: a text is copied nowhere else while it is on trial in place, and its
+// owner hears that she keeps one that was rejected.
+func TestTriedNowhereElse(t *testing.T) {
+	r := onTrial(t, true)
+	for _, at := range []string{"", "@v1"} {
+		err := promoteSkill(t.Context(), r.a, "tagger"+at, promoteFlags{to: []string{"codex"}, yes: true})
+		if err == nil || !strings.Contains(err.Error(), "v1 of tagger is on trial in place: it is not copied elsewhere") {
+			t.Errorf("%q: %v", at, err)
+		}
+		r.holds("codex", nil)
+	}
+	if r.trying() == nil {
+		t.Error("it is on trial no more")
+	}
+	r.decide(pareto.Reject)
+	r.configure("targets: [codex]\n")
+	if err := promoteSkill(t.Context(), r.a, "tagger", promoteFlags{yes: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.says("v1 of tagger is kept although it was to be taken back: rejected")
+	r.holds("claude", r.v1)
+	r.holds("codex", r.v1)
+	if r.trying() != nil {
+		t.Error("still on trial")
+	}
+}

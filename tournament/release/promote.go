@@ -28,6 +28,15 @@ func (in *Installer) promotion(ctx context.Context, p *Plan, r Request) (err err
 		if targets, err = in.Layout.Targets(nil); err != nil {
 			return err
 		}
+		if by, err := trying.In(ctx, in.Store, p.Live); err != nil {
+			return err
+		} else if n, err := in.elsewhere(p.Live, targets); err != nil {
+			return err
+		} else if by != nil && n == len(targets) { // what is there on trial is kept, or replaced
+			if targets, err = in.everywhere(); err != nil {
+				return err
+			}
+		}
 	}
 	if err := in.choose(ctx, p, r, targets); err != nil {
 		return err
@@ -66,6 +75,12 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 	if err != nil {
 		return err
 	}
+	keep := func() error {
+		if elsewhere == len(targets) {
+			return problem.Refusef(fmt.Sprintf("`evolve promote %s` keeps it first", name), "v%d of %s is on trial in place: it is not copied elsewhere", on.Version.N, name)
+		}
+		return in.keep(ctx, p, on, against)
+	}
 	if elsewhere > 0 { // each target reports it
 		against = against.Without(isManaged)
 	}
@@ -75,7 +90,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 			return err
 		}
 		if v.SHA == tried {
-			return in.keep(ctx, p, on, against)
+			return keep()
 		}
 		more, err := in.againstVersion(ctx, live, v)
 		if err != nil {
@@ -99,7 +114,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 		return err
 	}
 	if on != nil && (at == "" && (trial == nil || trial.Decision != pareto.Promote) || trial != nil && trial.With != nil && trial.With.SHA == tried) {
-		return in.keep(ctx, p, on, against)
+		return keep()
 	}
 	if at == "" && (trial == nil || trial.Decision != pareto.Promote && elsewhere == len(targets)) {
 		if err := against.Without(isManaged).refuse(name); err != nil {

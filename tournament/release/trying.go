@@ -218,6 +218,13 @@ func (in *Installer) keep(ctx context.Context, p *Plan, t *Trying, against Objec
 		v.Note = "kept at your word; its evidence is against another text"
 		p.Version, p.fresh = &v, true
 	}
+	if !p.Version.Proven {
+		if why, err := t.Ends(in.Now()); err != nil {
+			return err
+		} else if why != pareto.Stays {
+			in.Say("v%d of %s is kept although it was to be taken back: %s", t.Version.N, p.Live.Name, why)
+		}
+	}
 	return against.refuse(fmt.Sprintf("v%d of %s", t.Version.N, p.Live.Name))
 }
 

@@ -16,13 +16,14 @@ import (
 func TestTrialInstallsOfANight(t *testing.T) {
 	open := proved(10)
 	open.Decision = pareto.Promising
-	goes, waits, kept := failing("goes", 90), failing("waits", 90), failing("kept", 90)
+	goes, waits, kept, left := failing("goes", 90), failing("waits", 90), failing("kept", 90), failing("left", 90)
 	goes.Challenger, goes.Fresh, goes.Rollouts, waits.Challenger = "b", 5, 40, "c"
 	kept.Challenger, kept.Fresh, kept.Rollouts = "b", 5, 40
-	stays := proved(10)
-	stays.Kept, stays.Settled = true, "it stays"
+	left.Challenger, left.Fresh, left.Rollouts = "b", 5, 40
+	stays, yours := proved(10), proved(10)
+	stays.Kept, stays.Settled, yours.Settled = true, "it stays", "it is yours to keep"
 	for _, tries := range []bool{false, true} {
-		h := &house{outlooks: map[string]Outlook{"goes": goes, "kept": kept, "waits": waits}, results: map[string]Result{"goes": open, "kept": stays}}
+		h := &house{outlooks: map[string]Outlook{"goes": goes, "kept": kept, "left": left, "waits": waits}, results: map[string]Result{"goes": open, "kept": stays, "left": yours}}
 		c := h.cycle(Stored(openStore(t)))
 		var placed []string
 		c.Parts.Place = func(_ context.Context, skill string) (bool, string, error) {
@@ -42,7 +43,7 @@ func TestTrialInstallsOfANight(t *testing.T) {
 		if slices.Sort(placed); tries && !slices.Equal(placed, []string{"goes", "waits"}) || !tries && len(placed) > 0 {
 			t.Errorf("tries %v: placed %v", tries, placed)
 		}
-		if len(h.tried) != 2 || len(h.installed) != 0 || n.Ended.IsZero() {
+		if len(h.tried) != 3 || len(h.installed) != 0 || n.Ended.IsZero() {
 			t.Errorf("tries %v: %+v, installed %v", tries, h.tried, h.installed)
 		}
 		stage := func(skill string) (out []Stage) {

@@ -139,7 +139,7 @@ func (rd *Reader) Offer(ctx context.Context, s *candidate.Texts, t *Trial) error
 
 // LogOf gathers a skill's versions and trials. where names the target of a
 // SKILL.md's path.
-func LogOf(ctx context.Context, s *candidate.Texts, where func(path string) string) (*Log, error) {
+func LogOf(ctx context.Context, s *candidate.Texts, now time.Time, where func(path string) string) (*Log, error) {
 	l := &Log{Schema: 1, Skill: s.Skill, Versions: []Version{}, Candidates: []Trial{}}
 	if s.Live != nil {
 		l.Live = s.Live.Doc.Hash()
@@ -175,7 +175,7 @@ func LogOf(ctx context.Context, s *candidate.Texts, where func(path string) stri
 		l.Versions = append(l.Versions, k)
 	}
 	slices.Reverse(l.Versions)
-	if err := logPlaces(ctx, s, l, where); err != nil {
+	if err := logPlaces(ctx, s, l, now, where); err != nil {
 		return nil, err
 	}
 	trials, err := s.Store.Trials(ctx, s.Skill)
@@ -247,11 +247,11 @@ func (l *Log) newestOf(sha string) *Version {
 }
 
 // logPlaces marks the places of each version, and what became of it.
-func logPlaces(ctx context.Context, s *candidate.Texts, l *Log, where func(path string) string) error {
+func logPlaces(ctx context.Context, s *candidate.Texts, l *Log, now time.Time, where func(path string) string) error {
 	if v := l.newestOf(l.Live); v != nil && s.Live != nil {
 		v.Live = true
 		var err error
-		if v.Trial, err = trialInstall(ctx, s.Store, s.Live); err != nil {
+		if v.Trial, err = trialInstall(ctx, s.Store, s.Live, now); err != nil {
 			return err
 		}
 	}

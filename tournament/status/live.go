@@ -22,7 +22,7 @@ func (rd *Reader) liveNow(ctx context.Context, live *skill.Live) (l *Live, err e
 	v := candidate.VersionIn(versions, sha)
 	if v != nil {
 		l = &Live{Version: v.N, SHA: sha, Author: v.Author, Proven: v.Proven, Note: v.Note, Recorded: true, since: v.Created}
-		l.Trial, err = trialInstall(ctx, rd.Store, live)
+		l.Trial, err = trialInstall(ctx, rd.Store, live, rd.Now())
 		return l, err
 	}
 	if len(versions) == 0 { // evolve has not seen it yet

@@ -295,6 +295,8 @@ func (s *Skill) next(harvested bool) string {
 		return fmt.Sprintf("`evolve --skill %s --agent …`: the evidence is simulated", s.Skill)
 	case c != nil && c.Refused != "":
 		return fmt.Sprintf("`evolve log %s`: a better version is proved, and promote refuses it: %s", s.Skill, c.Refused)
+	case s.Live != nil && s.Live.Trial != nil && s.Live.Trial.Ends != "":
+		return fmt.Sprintf("nothing: %s, and the next run or night takes it back; `evolve promote %s` keeps it all the same", s.Live.Trial.Ends, s.Skill)
 	case s.Live != nil && s.Live.Trial != nil:
 		return fmt.Sprintf("`evolve promote %s` keeps what is in place on trial, `evolve rollback %[1]s` takes it back; its trial continues with new cases", s.Skill)
 	case s.Turn != nil && !s.Turn.Beyond:

@@ -23,15 +23,28 @@ type TrialInstall struct {
 	Losses  int       `json:"losses"`
 	// Until is when it is taken back if its trial decides nothing, or hears nothing, before.
 	Until time.Time `json:"until"`
+	// Ends is why the next run or night takes it back, "" if none does by now; Proved: its
+	// trial has proved it, and it was not kept yet.
+	Ends   pareto.Removal `json:"ends,omitempty"`
+	Proved bool           `json:"proved,omitempty"`
+
+	skill string
 }
 
 // trialInstall is what is known of the live text if it is a trial install, else nil.
-func trialInstall(ctx context.Context, db *store.Store, live *skill.Live) (*TrialInstall, error) {
+func trialInstall(ctx context.Context, db *store.Store, live *skill.Live, now time.Time) (*TrialInstall, error) {
 	on, err := release.TryingOf(ctx, db, live)
 	if on == nil || err != nil {
 		return nil, err
 	}
-	t := &TrialInstall{Version: on.Version.N, Since: on.Since, ByNight: on.ByNight, Ground: on.Ground.Doc.Hash(), EValue: 1}
+	t := &TrialInstall{Version: on.Version.N, Since: on.Since, ByNight: on.ByNight, Ground: on.Ground.Doc.Hash(), EValue: 1, Proved: on.Proved(), skill: live.Name}
+	if pin, err := release.Pinned(ctx, db, live.Name); err != nil {
+		return nil, err
+	} else if !t.Proved && pin == nil { // a pinned skill stays as it is
+		if t.Ends, err = on.Ends(now); err != nil {
+			return nil, err
+		}
+	}
 	if t.Until, err = on.Until(); err != nil || on.Trial == nil {
 		return t, err
 	}
@@ -47,6 +60,12 @@ func trialInstall(ctx context.Context, db *store.Store, live *skill.Live) (*Tria
 
 // String is a trial install in a line.
 func (t *TrialInstall) String() string {
-	return fmt.Sprintf("on trial %s to %s: %s", t.Since.Local().Format("2 Jan"), t.Until.Local().Format("2 Jan"),
-		pareto.Promises(t.Wins, t.Losses, t.EValue))
+	said := pareto.Promises(t.Wins, t.Losses, t.EValue)
+	switch {
+	case t.Proved:
+		return fmt.Sprintf("on trial since %s, proved: `evolve promote %s` keeps it; %s", t.Since.Local().Format("2 Jan"), t.skill, said)
+	case t.Ends != pareto.Stays:
+		return fmt.Sprintf("on trial since %s, %s: the next run or night takes it back; %s", t.Since.Local().Format("2 Jan"), t.Ends, said)
+	}
+	return fmt.Sprintf("on trial %s to %s: %s", t.Since.Local().Format("2 Jan"), t.Until.Local().Format("2 Jan"), said)
 }

@@ -26,7 +26,7 @@ func (p *Program) Log(ctx context.Context, name string) (*status.Log, error) {
 		if err != nil {
 			return nil, err
 		}
-		return status.LogOf(ctx, t, func(path string) string { return r.Layout.TargetOf(name, path) })
+		return status.LogOf(ctx, t, r.Reader.Now(), func(path string) string { return r.Layout.TargetOf(name, path) })
 	})
 }
 
