@@ -74,19 +74,11 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	if r.To, err = namedTargets(a, f.to); err != nil {
 		return err
 	}
-	db, err := a.store(ctx)
+	in, plan, err := nextPlan(ctx, a, live, store.OpPromote, r)
 	if err != nil {
 		return err
 	}
-	in, err := a.installer(db)
-	if err != nil {
-		return err
-	}
-	plan, err := in.Next(ctx, live, store.OpPromote, r)
-	if err != nil {
-		return err
-	}
-	if err := agree(ctx, a, db, plan, f.yes); err != nil {
+	if err := agree(ctx, a, in.Store, plan, f.yes); err != nil {
 		return err
 	}
 	done, err := in.Apply(ctx, plan)
@@ -94,6 +86,20 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 		return err
 	}
 	return printPlaced(a, done)
+}
+
+// nextPlan is what a promotion, a trial install or a rollback does next.
+func nextPlan(ctx context.Context, a *global, live *skill.Live, op string, r release.Request) (*release.Installer, *release.Plan, error) {
+	db, err := a.store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := a.installer(db)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := in.Next(ctx, live, op, r)
+	return in, plan, err
 }
 
 // namedTargets are the targets of --to, nil if there are none; then it checks

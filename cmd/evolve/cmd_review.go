@@ -114,8 +114,8 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 	return printReview(a, r)
 }
 
-// askPair shows one of so many pairs to the owner, and reports whether the owner quits. The
-// answer is stored before it returns.
+// askPair shows a pair to the owner and stores the answer; of is the number of pairs in this
+// review. quit reports whether the owner ended the review.
 func askPair(ctx context.Context, a *global, db *store.Store, p judge.Pair, r *reviewed, of int, ask func(string) (string, error)) (quit bool, err error) {
 	r.Shown++
 	const better = "better: 1, 2 or = (s skip, q quit) "
@@ -151,9 +151,9 @@ func askPair(ctx context.Context, a *global, db *store.Store, p judge.Pair, r *r
 	}
 }
 
-// offerReview is what a run does before it measures the judge: at a terminal it asks its
-// owner for the reviews that the first look at a judge takes, so that a first run can come
-// to a verdict. Pairs of answers are those of the search. Nobody has to answer.
+// offerReview asks the owner at a terminal for the reviews that a judge needs before it can be
+// trusted, so that a first run can reach a verdict. A run calls it between its search and its
+// gate. The pairs are answers from the search, and the owner may skip the review.
 func offerReview(ctx context.Context, a *global, db *store.Store, name string) error {
 	labels, err := db.Labels(ctx, name)
 	if err != nil {

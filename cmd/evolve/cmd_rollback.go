@@ -52,15 +52,7 @@ func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) 
 			return err
 		}
 	}
-	db, err := a.store(ctx)
-	if err != nil {
-		return err
-	}
-	in, err := a.installer(db)
-	if err != nil {
-		return err
-	}
-	plan, err := in.Next(ctx, live, store.OpRollback, r)
+	in, plan, err := nextPlan(ctx, a, live, store.OpRollback, r)
 	if err != nil {
 		return err
 	}

@@ -34,15 +34,7 @@ func trySkill(ctx context.Context, a *global, arg string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	db, err := a.store(ctx)
-	if err != nil {
-		return err
-	}
-	in, err := a.installer(db)
-	if err != nil {
-		return err
-	}
-	plan, err := in.Next(ctx, live, store.OpTry, release.Request{At: at})
+	in, plan, err := nextPlan(ctx, a, live, store.OpTry, release.Request{At: at})
 	if err != nil {
 		return err
 	}

@@ -216,17 +216,22 @@ func age(ctx context.Context, name, weeks string) (err error) {
 	if err := db.Exec(ctx, `UPDATE installs SET begun = begun - ?1, ended = ended - ?1 WHERE skill = ?2`, by.Microseconds(), name); err != nil {
 		return err
 	}
-	all, err := db.Trials(ctx, name)
-	if err != nil {
-		return err
-	}
-	t := &all[0]
-	st, _, err := t.Begin("another run", pareto.DefaultConfig(), record.Model{})
+	t, st, err := newestTrial(ctx, db, name)
 	if err != nil || st.LastPair.IsZero() {
 		return err
 	}
 	st.LastPair = st.LastPair.Add(-by)
 	return errors.Join(t.Save(st), db.Journal(t.Run).SaveTrial(ctx, t))
+}
+
+// newestTrial is the trial of a skill that was updated last, and its state for another run.
+func newestTrial(ctx context.Context, db *store.Store, name string) (*record.TrialRecord, *record.State, error) {
+	all, err := db.Trials(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, _, err := all[0].Begin("another run", pareto.DefaultConfig(), record.Model{})
+	return &all[0], st, err
 }
 
 // pairs is a program for scripts: it adds pairs to the newest trial of a skill, as a run
@@ -250,12 +255,7 @@ func addPairs(ctx context.Context, name, difference, times string) (err error) {
 	if err != nil {
 		return err
 	}
-	all, err := db.Trials(ctx, name)
-	if err != nil {
-		return err
-	}
-	t := &all[0]
-	st, _, err := t.Begin("another run", pareto.DefaultConfig(), record.Model{})
+	t, st, err := newestTrial(ctx, db, name)
 	if err != nil {
 		return err
 	}

@@ -107,15 +107,11 @@ func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out Ob
 	if err := out.add(isPinned, err); err != nil {
 		return nil, err
 	}
-	home, err := in.Layout.Main()
+	home, err := in.home(ctx, live)
 	if err != nil {
 		return nil, err
 	}
-	places, err := in.places(ctx, live, []skill.Target{home})
-	if err != nil {
-		return nil, err
-	}
-	return out, out.add(isManaged, places[0].Refusal)
+	return out, out.add(isManaged, home.Refusal)
 }
 
 // againstCandidate are the objections to replacing the live text by a

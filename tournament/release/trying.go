@@ -83,7 +83,7 @@ func (t *Trying) Proved() bool {
 	return t.Trial != nil && t.Trial.With != nil && t.Trial.Decision == pareto.Promote
 }
 
-// Until is when it is taken back if nothing is heard or decided before.
+// Until is when it is taken back unless its trial decides, or gets a pair, before.
 func (t *Trying) Until() (time.Time, error) {
 	if t.Trial == nil {
 		return t.Since, nil
@@ -135,7 +135,10 @@ func (in *Installer) SettleTry(ctx context.Context, live *skill.Live) (s Settled
 			done.Elsewhere(in.Say)
 			err = done.HomeRefusal()
 		}
-		return Settled{true, name + ", on trial in place, is proved: it stays"}, err
+		if err != nil {
+			return s, err
+		}
+		return Settled{true, name + ", on trial in place, is proved: it stays"}, nil
 	}
 	why, err := t.Ends(in.Now())
 	if why == pareto.Stays || err != nil {
@@ -184,15 +187,24 @@ func (in *Installer) takeBack(ctx context.Context, live *skill.Live, to *record.
 
 // atHome is the placement of a version in the skill's home.
 func (in *Installer) atHome(ctx context.Context, live *skill.Live, v *record.Version) ([]Placement, error) {
-	home, err := in.Layout.Main()
+	home, err := in.home(ctx, live)
 	if err != nil {
 		return nil, err
 	}
-	places, err := in.places(ctx, live, []skill.Target{home})
+	return []Placement{{Place: home, To: v, stays: home.Held == v.SHA}}, nil
+}
+
+// home is the skill's home as it is now.
+func (in *Installer) home(ctx context.Context, live *skill.Live) (Place, error) {
+	main, err := in.Layout.Main()
 	if err != nil {
-		return nil, err
+		return Place{}, err
 	}
-	return []Placement{{Place: places[0], To: v, stays: places[0].Held == v.SHA}}, nil
+	places, err := in.places(ctx, live, []skill.Target{main})
+	if err != nil {
+		return Place{}, err
+	}
+	return places[0], nil
 }
 
 // keep sets the version that a trial install becomes: what its trial has proved a proved
@@ -311,7 +323,7 @@ func (p *Plan) Odds() (string, error) {
 	switch e, _ := trial.Now(); {
 	case trial.Cases() == 0:
 		return said + nothing, nil
-	case e < 4:
+	case trial.Verdict() != pareto.Promising:
 		return said + fmt.Sprintf("there is no sign yet that it is better, after %s", plain.Counted(trial.Cases(), "case")), nil
 	default:
 		return said + fmt.Sprintf("if it is no better, it would come this far at most 1 time in %d", pareto.Odds(e)), nil
