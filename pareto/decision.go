@@ -19,8 +19,8 @@ const (
 // IsOpen reports whether a trial with this verdict goes on.
 func (v Verdict) IsOpen() bool { return v == Undecided || v == Promising }
 
-// Told is the verdict as a person is told it. A rejection says no more of a text than that
-// nothing speaks for it, and the reason says the rest.
+// Told is the word for a verdict on the screen: proved, promising or no sign. Rejected and
+// undecided texts share one word; the verdict's reason says which of the two it is.
 func (v Verdict) Told() string {
 	switch v {
 	case Promote:

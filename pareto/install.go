@@ -10,7 +10,7 @@ import (
 type TrialInstall struct {
 	ByNight bool
 	Begun   time.Time
-	// Heard is when the trial last got a pair, the zero time if it got none since Begun.
+	// Heard is when the trial last got a pair; the zero time if it has none since Begun.
 	Heard time.Time
 }
 
@@ -37,7 +37,8 @@ func (t *Trial) Now() (better, worse float64) {
 	return e.better.E(), e.worse.E()
 }
 
-// Until is when a trial install is taken back if nothing is heard or decided before.
+// Until is the time at which a trial install is taken back unless the trial decides before,
+// or, for a night's, gets a new pair.
 func (in TrialInstall) Until() time.Time {
 	if !in.ByNight {
 		return in.Begun.Add(undecidedWeeks * week)
@@ -83,6 +84,6 @@ func (t *Trial) TakeBack(in TrialInstall, now time.Time) Removal {
 	return Stays
 }
 
-// Odds is the largest probability with which a text that is no better comes to an e-value
-// at some moment, as one in so many: the whole number below it.
+// Odds is N in "at most 1 time in N": a text that is no better ever reaches the e-value e with
+// probability at most 1/e (Ville's inequality). N is e, rounded down.
 func Odds(e float64) int { return int(min(math.Floor(max(e, 1)), 1e9)) }

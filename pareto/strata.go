@@ -58,11 +58,12 @@ func (s *Strata) Weight(stratum string) (w, largest float64) {
 // only slowly.
 const Window = 80
 
-// The recent uses are so many; a stratum with this share of them has to be heard.
 const (
+	// recentUses is how many of the latest uses Gone looks at.
 	recentUses = 40
-	mustHear   = 0.05
-	// unlikely is the chance below which so long a row of uses without a case is no accident.
+	// mustHear is the share of the recent uses from which a stratum must have cases.
+	mustHear = 0.05
+	// unlikely is the probability below which a run of uses without a case is no accident.
 	unlikely = 0.01
 )
 
@@ -72,10 +73,10 @@ type Use struct {
 	Replays bool
 }
 
-// Gone is a stratum of which cases were made and cannot be any more, though a twentieth of
-// the recent uses are of it; "" for none. A case of other strata does not stand for all uses then,
-// whatever its weight, and is no evidence. before are all uses before the case, the oldest
-// first, and of are its own strata.
+// Gone returns a stratum that had cases and has none any more although it makes up at least
+// mustHear of the recent uses; "" if there is none. A case of another stratum cannot represent
+// all uses then, whatever its weight. before are all uses before the case, oldest first; of are
+// the strata of the case itself, which are not checked.
 func Gone(before []Use, of ...string) string {
 	recent := map[string]int{}
 	from := max(0, len(before)-recentUses)

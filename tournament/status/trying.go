@@ -21,7 +21,7 @@ type TrialInstall struct {
 	Cases   int       `json:"cases"`
 	Wins    int       `json:"wins"`
 	Losses  int       `json:"losses"`
-	// Until is when it is taken back if its trial decides nothing, or hears nothing, before.
+	// Until is when it is taken back unless its trial decides, or gets a pair, before.
 	Until time.Time `json:"until"`
 	// Ends is why the next run or night takes it back, "" if none does by now; Proved: its
 	// trial has proved it, and it was not kept yet.
