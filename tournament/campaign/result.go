@@ -166,7 +166,8 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 	}
 	switch v := out.Verdict; {
 	case v != nil:
-		res.Verdict = &Verdict{v.Verdict, v.Reason, pareto.Finite(v.EValue), v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, v.Heard, v.Single, "", nil, v.Model, v.SearchModel}
+		res.Verdict = &Verdict{Decision: v.Verdict, Reason: v.Reason, EValue: pareto.Finite(v.EValue), Alpha: v.Alpha, Wins: v.Wins, Losses: v.Losses,
+			Ties: v.Ties, Cases: v.Cases, Heard: v.Heard, Single: v.Single, Model: v.Model, SearchModel: v.SearchModel}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), nil, j.Reviews(), j.String()}
 			if l := j.Sensitivity(); l > 0 {

@@ -70,7 +70,8 @@ func other(c *eval.Case, cluster string) int {
 // Heard sums up the pairs of a trial, nil if an older evolve has added some of them without
 // their places.
 func (st *State) Heard() *Heard {
-	if st.Trial == nil || st.Trial.Cases() == 0 || len(st.Clusters) != st.Trial.Cases() {
+	// Under another rule (Count) the trial may have closed earlier, and then has fewer pairs.
+	if st.Trial == nil || st.Trial.Cases() == 0 || len(st.Clusters) < st.Trial.Cases() {
 		return nil
 	}
 	o, n := st.Trial.Decider()

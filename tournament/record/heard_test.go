@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -83,5 +84,24 @@ func TestHeardByAnOlderEvolve(t *testing.T) {
 	delete(st.Places, "c0")
 	if h := st.Heard(); h != nil || h.RestsOn() != "" {
 		t.Errorf("heard %+v", h)
+	}
+}
+
+// TestHeardUnderAnotherRule: a trial that closes earlier once the cost does not count is about
+// the requests up to the pair that decided.
+func TestHeardUnderAnotherRule(t *testing.T) {
+	st := &State{Trial: pareto.NewTrial(pareto.Config{}), Places: map[string]Place{}}
+	for i := range 20 {
+		name := fmt.Sprint("session ", i)
+		st.Places[name] = Place{Workspace: "/home/you/shop", Time: day(i)}
+		st.add(name, pareto.Pair{Quality: 1, Latency: math.NaN(), Cost: -0.2, Retries: math.NaN(), Bill: pareto.Bill{USD: [2]float64{1, 2}}})
+	}
+	st.Count([]string{pareto.Quality.String()})
+	if st.Trial.Verdict() != pareto.Promote || st.Trial.Cases() >= 20 {
+		t.Fatalf("%s after %d pairs", st.Trial.Verdict(), st.Trial.Cases())
+	}
+	h := st.Heard()
+	if h == nil || h.Requests != st.Trial.Cases() || !h.To.Equal(day(h.Requests-1)) {
+		t.Errorf("%+v of %d pairs", h, st.Trial.Cases())
 	}
 }

@@ -258,10 +258,11 @@ func (st *State) Hear(judge Calibration) {
 	}
 }
 
-// EqualEyes is how much the checks of a cluster count beside a judge. What was corrected while
-// the text from before was in place is its mistakes, which a check sees more surely than the
-// judge sees the challenger's: so they count by the judge's sensitivity. While the challenger
-// was in place on trial they are its own, and count in full.
+// EqualEyes returns the factor by which the checks of a cluster count. The corrections in a
+// cluster are mistakes of the text that was in place. If that was the incumbent, checks find
+// its mistakes more surely than the judge finds the challenger's, so checks count by the
+// judge's sensitivity. If the challenger was in place on trial, the mistakes are its own and
+// the factor is 1.
 func (st *State) EqualEyes(cluster string, judge Calibration) float64 {
 	if st.Texts[cluster] != "" {
 		return 1

@@ -185,11 +185,11 @@ func (st *State) Begins(list []Cluster, uses []Use) (kept []Cluster, out LeftOut
 	return kept, out
 }
 
-// AfterSearch leaves out, of clusters in the order of their arrival, the uses about which
-// nothing was said that came before the trial's first other one. What others there were at
-// that time went to the search. So the trial has none of them, the next one may weigh very
-// much, and until it comes every bet has to be small: those pairs would cost as much as
-// others, and prove next to nothing. If nobody ever says anything, all stay.
+// AfterSearch removes the silent clusters that arrived before the trial's first cluster with a
+// correction or an acceptance; list is in order of arrival. Until that cluster arrives the
+// search takes every corrected and accepted use, so the trial has none, their next cluster may
+// get a very large weight, and all bets must be small: those silent pairs would cost as much
+// as others and prove almost nothing. If the user never says anything, nothing is removed.
 func (st *State) AfterSearch(list []Cluster, uses []Use) []Cluster {
 	from := st.Since
 	for i := range list {
