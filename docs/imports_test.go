@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"harvest/ownwords":                {},
 	"pareto":                          {},
 	"mutate/skill/bounded":            {},
+	"mutate/subject":                  {},
 	"mutate/skill/lazyregexp":         {},
 	"eval":                            {"eval/check", "eval/plain", "mutate/skill"},
 	"eval/check":                      {"eval/plain"},
@@ -117,7 +118,7 @@ var mayImport = map[string][]string{
 
 // anywhere is what stands below everything: it knows no package of ours, and is
 // about nothing that evolve is about.
-var anywhere = []string{"mutate/skill/bounded", "mutate/skill/lazyregexp"}
+var anywhere = []string{"mutate/skill/bounded", "mutate/subject", "mutate/skill/lazyregexp"}
 
 // onlyIn names the one package (and what is below it) that may import a module.
 var onlyIn = map[string]string{

@@ -153,6 +153,7 @@ var unboundedReads = map[string]string{
 	"eval/scratch/scratch.go sweep":                      ownFile,
 	"eval/git/objects.go start":                          "what git prints; each object has a limit of its own",
 	"eval/workspace/tree.go file":                        "a blob of the size that was counted against the tree's limit",
+	"eval/workspace/tree.go packed":                      "a file of its own, which packTree wrote",
 	"eval/workspace/tree.go unpack":                      "a file of its own, which packTree wrote",
 	"eval/workspace/tree.go unpackFile":                  "a file of its own, which packTree wrote",
 	"harvest/corpustest/manifest.go ReadManifest":        "made by the corpus' own generator",

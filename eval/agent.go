@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/check"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -25,6 +26,9 @@ type Variant struct {
 	Doc  *skill.Document // nil for the no-skill arm
 	Dir  string          // folder that holds the skill's other files; "" if there are none
 	Rest string          // hash of those other files; part of the rollout key
+	// Path is where a file of standing instructions is: slash-separated, "~/…" below the
+	// person's home, else below the workspace. "" for a skill.
+	Path string
 }
 
 // SHA identifies the candidate: the SHA-256 of the whole SKILL.md, or NoSkill.
@@ -43,6 +47,9 @@ type Task struct {
 	// The workspace is the same.
 	Prior     *Prior
 	Workspace string // folder with the case's files; "" if the agent needs none
+	// Before reads a file of Workspace as it was when the rollout began: see Folder. nil if
+	// there is no Workspace.
+	Before func(name string) ([]byte, error)
 	// Others are skills that the agent gets beside Variant: in a trigger case they
 	// compete for the call. They are installed unchanged.
 	Others []Offer
@@ -64,10 +71,12 @@ type Prior struct {
 
 // An Attempt is the result of one Task.
 type Attempt struct {
-	Answer       string
-	Model        string // the model that answered, by the backend's own report; "" if it does not report one
-	Failure      string // non-empty: the agent failed (empty answer, cut off, gave up); this is data, score 0
-	Trace        []ToolCall
+	Answer  string
+	Model   string // the model that answered, by the backend's own report; "" if it does not report one
+	Failure string // non-empty: the agent failed (empty answer, cut off, gave up); this is data, score 0
+	Trace   []ToolCall
+	// Work is what the agent did, as evolve recorded it itself; nil if it cannot.
+	Work         *check.Work
 	Usage        *Usage
 	CostUSD      *float64
 	Duration     time.Duration // reported by the agent; 0: measure from outside

@@ -37,7 +37,7 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 // writes the outcome into out.
 func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEntry) error {
 	if e.Workspaces != nil {
-		dir, done, err := e.Workspaces.Open(ctx, t.Case)
+		folder, err := e.Workspaces.Open(ctx, t.Case)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -48,8 +48,8 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 			}
 			return &gaveUp{tries: 1, err: err}
 		}
-		defer done()
-		t.Workspace = dir
+		defer folder.Close()
+		t.Workspace, t.Before = folder.Dir, folder.Before
 	}
 	seed := t.Seed
 	for n := 0; ; n++ {
@@ -160,7 +160,7 @@ func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 			out.LatencyMS = &ms
 		}
 		out.Usage, out.CostUSD = a.Usage, a.CostUSD
-		out.Answer, out.Trace, out.Failure = a.Answer, a.Trace, a.Failure
+		out.Answer, out.Trace, out.Work, out.Failure = a.Answer, a.Trace, a.Work, a.Failure
 		out.Model = a.Model[:min(len(a.Model), maxModel)]
 		out.SkillInvoked, out.Skills, out.Files, out.Turns = a.SkillInvoked, a.Skills, a.Files, a.Turns
 	case 2:
@@ -270,6 +270,7 @@ func (e *Evaluator) redact(out *Rollout) {
 	for i := range out.Trace {
 		out.Trace[i].Input = redact(e.Redactor, out.Trace[i].Input)
 	}
+	out.Work = out.Work.Map(func(text string) string { return redact(e.Redactor, text) })
 	out.Files = append([]string(nil), out.Files...)
 	for i := range out.Files {
 		out.Files[i] = redact(e.Redactor, out.Files[i])

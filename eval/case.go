@@ -38,6 +38,9 @@ type Message struct {
 type Workspace struct {
 	Repo   string `json:"repo"`
 	Commit string `json:"commit,omitempty"`
+	// Approximate: nobody recorded the commit; it is the branch's position, or the newest
+	// commit, at the time of the request.
+	Approximate bool `json:"approximate,omitempty"`
 }
 
 // A Source is the origin of a harvested case.

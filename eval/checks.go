@@ -145,7 +145,7 @@ func (g *Checks) Grade(ctx context.Context, c *Case, a Attempt, workspace string
 func (g *Checks) subject(c *Case, a *Attempt, workspace string, bill *Grade) *check.Subject {
 	return &check.Subject{
 		Skill: c.Skill, Prompt: c.Prompt, Reference: c.Reference, ShouldTrigger: c.ShouldTrigger, Neighbour: c.Neighbour,
-		Answer: a.Answer, Trace: a.Trace, Skills: a.Skills, SkillInvoked: a.SkillInvoked, Workspace: workspace,
+		Answer: a.Answer, Trace: a.Trace, Work: a.Work, Skills: a.Skills, SkillInvoked: a.SkillInvoked, Workspace: workspace,
 		Record: func() ([]byte, error) {
 			return json.Marshal(struct {
 				Case    *Case    `json:"case"`

@@ -56,9 +56,18 @@ type CaseChecker interface {
 
 // Workspaces makes the folders that agents work in.
 type Workspaces interface {
-	// Open returns a folder with the case's files for one rollout; done removes it. An
-	// error is an infrastructure failure.
-	Open(ctx context.Context, c *Case) (dir string, done func(), err error)
+	// Open returns a folder with the case's files for one rollout. An error is an
+	// infrastructure failure.
+	Open(ctx context.Context, c *Case) (Folder, error)
+}
+
+// A Folder is what an agent works in.
+type Folder struct {
+	Dir string
+	// Before reads a file as it was when the folder was opened; fs.ErrNotExist if there was
+	// none. name is slash-separated, below Dir.
+	Before func(name string) ([]byte, error)
+	Close  func() // removes the folder
 }
 
 // An Evaluator turns jobs into graded rollouts. Set the fields before the first Run and

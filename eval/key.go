@@ -44,7 +44,11 @@ func (s Setting) hash() hash {
 
 // variantHash adds the candidate to a setting.
 func variantHash(setting hash, v Variant) hash {
-	return hashJSON(hex.EncodeToString(setting[:]), []string{v.Name, v.SHA(), v.Rest})
+	parts := []string{v.Name, v.SHA(), v.Rest}
+	if v.Path != "" {
+		parts = append(parts, v.Path)
+	}
+	return hashJSON(hex.EncodeToString(setting[:]), parts)
 }
 
 // caseHash covers everything of a case that an agent or a grader can see.
@@ -52,6 +56,9 @@ func caseHash(c *Case) hash {
 	seen := *c
 	seen.Split, seen.Cluster, seen.Source = "", "", nil
 	seen.Checks = c.checks()
+	if seen.Workspace != nil && seen.Workspace.Approximate { // how the commit was found changes no answer
+		seen.Workspace = &Workspace{Repo: seen.Workspace.Repo, Commit: seen.Workspace.Commit}
+	}
 	return hashJSON("case/1", seen)
 }
 

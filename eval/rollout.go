@@ -3,6 +3,8 @@ package eval
 import (
 	"errors"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval/check"
 )
 
 // Usage counts tokens. Input excludes cached tokens, whatever the backend's
@@ -72,6 +74,7 @@ type Rollout struct {
 
 	Answer   string        `json:"answer,omitempty"`
 	Trace    []ToolCall    `json:"trace,omitempty"`
+	Work     *check.Work   `json:"work,omitempty"` // of the first attempt
 	Checks   []CheckResult `json:"checks,omitempty"`
 	Failure  string        `json:"failure,omitempty"` // why the agent failed, or why the rollout is missing
 	Feedback []string      `json:"feedback,omitempty"`
@@ -110,7 +113,7 @@ type Rollout struct {
 
 // Expire removes the texts of r: what the agent wrote and did, and what was said of it.
 func (r *Rollout) Expire() {
-	r.Answer, r.Trace, r.Failure, r.Feedback, r.Files, r.Expired = "", nil, "", nil, nil, true
+	r.Answer, r.Trace, r.Work, r.Failure, r.Feedback, r.Files, r.Expired = "", nil, nil, "", nil, nil, true
 	for i := range r.Checks {
 		r.Checks[i].Feedback, r.Checks[i].Evidence = "", ""
 	}

@@ -139,7 +139,7 @@ func (g graderFunc) Grade(_ context.Context, c *Case, _ Attempt, _ string) (Grad
 
 type spaceFunc func(*Case)
 
-func (s spaceFunc) Open(_ context.Context, c *Case) (string, func(), error) {
+func (s spaceFunc) Open(_ context.Context, c *Case) (Folder, error) {
 	s(c)
-	return "", func() {}, nil
+	return Folder{Close: func() {}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,14 +74,14 @@ func (w *Recorded) Check(ctx context.Context, c *eval.Case) error {
 
 // Open restores the case's tree in a new folder that only this user can read. The error
 // is an *UnreplayableError, ctx's, or one of this machine's file system.
-func (w *Recorded) Open(ctx context.Context, c *eval.Case) (dir string, done func(), err error) {
+func (w *Recorded) Open(ctx context.Context, c *eval.Case) (f eval.Folder, err error) {
 	file := ""
 	if c.Workspace != nil {
 		if file, err = w.pack(ctx, c); err != nil {
-			return "", nil, err
+			return f, err
 		}
 	}
-	return openFolder(w.Parent, func(dir string) error {
+	f.Dir, f.Close, err = openFolder(w.Parent, func(dir string) error {
 		if file != "" {
 			if err := unpack(ctx, dir, file); err != nil {
 				return fmt.Errorf("unpack tree: %w", err)
@@ -88,6 +89,16 @@ func (w *Recorded) Open(ctx context.Context, c *eval.Case) (dir string, done fun
 		}
 		return Write(dir, c.Files)
 	})
+	f.Before = func(name string) ([]byte, error) {
+		if text, ok := c.Files[name]; ok {
+			return []byte(text), nil
+		}
+		if file == "" {
+			return nil, fs.ErrNotExist
+		}
+		return packed(file, name)
+	}
+	return f, err
 }
 
 // Close removes what was packed.

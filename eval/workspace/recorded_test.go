@@ -94,54 +94,63 @@ func TestRecordedWorkspace(t *testing.T) {
 	if err := w.Check(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	dir, done, err := w.Open(t.Context(), c)
+	f, err := w.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{".gitattributes", "README.md", "bin/run", "chain", "dir", "link", "new.txt", "pointer.bin", "src/a.go", "src/up"}
-	if got := below(t, dir); !slices.Equal(got, want) {
+	if got := below(t, f.Dir); !slices.Equal(got, want) {
 		t.Errorf("the workspace holds %q\nwant %q", got, want)
 	}
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("a filter of the repository ran")
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "src", "a.go")); err != nil || string(text) != "package b" {
+	if text, err := os.ReadFile(filepath.Join(f.Dir, "src", "a.go")); err != nil || string(text) != "package b" {
 		t.Errorf("the case's own file: %q (%v)", text, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "pointer.bin")); err != nil || !strings.HasPrefix(string(text), "version ") {
+	if text, err := os.ReadFile(filepath.Join(f.Dir, "pointer.bin")); err != nil || !strings.HasPrefix(string(text), "version ") {
 		t.Errorf("the pointer: %q (%v)", text, err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, "bin", "run")); err != nil || info.Mode().Perm() != 0o700 {
+	if info, err := os.Stat(filepath.Join(f.Dir, "bin", "run")); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("script: %v (%v)", info, err)
 	}
 
+	for name, want := range map[string]string{"README.md": "hello", "new.txt": "n", "src/a.go": "package b"} {
+		if text, err := f.Before(name); err != nil || string(text) != want {
+			t.Errorf("before, %s held %q (%v)", name, text, err)
+		}
+	}
+	if _, err := f.Before("none.txt"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that was not there: %v", err)
+	}
+
 	// What one attempt breaks, the next finds whole; and what it locks is removed.
-	for _, err := range []error{os.WriteFile(filepath.Join(dir, "README.md"), []byte("broken"), 0o600), os.Chmod(filepath.Join(dir, "src"), 0)} {
+	for _, err := range []error{os.WriteFile(filepath.Join(f.Dir, "README.md"), []byte("broken"), 0o600), os.Chmod(filepath.Join(f.Dir, "src"), 0)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	again, done2, err := w.Open(t.Context(), c)
+	second, err := w.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile(filepath.Join(again, "README.md")); err != nil || string(text) != "hello" {
+	if text, err := os.ReadFile(filepath.Join(second.Dir, "README.md")); err != nil || string(text) != "hello" {
 		t.Errorf("the next attempt finds %q (%v)", text, err)
 	}
-	done()
-	done2()
+	f.Close()
+	second.Close()
 
 	// A part of the tree, as a session in a folder of the repository saw it.
 	c.Workspace = &eval.Workspace{Repo: filepath.Join(repo, "src"), Commit: commit}
 	c.Files = nil
-	dir, done, err = w.Open(t.Context(), c)
+	f, err = w.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := below(t, dir); !slices.Equal(got, []string{"a.go"}) {
+	if got := below(t, f.Dir); !slices.Equal(got, []string{"a.go"}) {
 		t.Errorf("the part holds %q", got)
 	}
-	done()
+	f.Close()
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
@@ -175,7 +184,7 @@ func TestRecordedWorkspaceUnreplayable(t *testing.T) {
 		if !errors.As(err, &no) || no.Case != "c1" || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.kase.Workspace, err, c.want)
 		}
-		if _, _, oerr := w.Open(t.Context(), c.kase); oerr == nil || oerr.Error() != err.Error() {
+		if _, oerr := w.Open(t.Context(), c.kase); oerr == nil || oerr.Error() != err.Error() {
 			t.Errorf("Open says %v, eval.Check %v", oerr, err)
 		}
 	}
@@ -230,13 +239,13 @@ func TestRecordedWorkspaceBytes(t *testing.T) {
 	}
 	w := &Recorded{Parent: t.TempDir()}
 	defer w.Close()
-	dir, done, err := w.Open(t.Context(), &eval.Case{ID: "1", Workspace: &eval.Workspace{Repo: repo, Commit: commit}})
+	f, err := w.Open(t.Context(), &eval.Case{ID: "1", Workspace: &eval.Workspace{Repo: repo, Commit: commit}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
+	defer f.Close()
 	for name, want := range files {
-		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+		if got, err := os.ReadFile(filepath.Join(f.Dir, name)); err != nil || string(got) != want {
 			t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
 		}
 	}
@@ -278,15 +287,15 @@ func TestRecordedWorkspaceConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			dir, done, err := w.Open(t.Context(), c)
+			f, err := w.Open(t.Context(), c)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if text, err := os.ReadFile(filepath.Join(dir, "b", "c")); err != nil || string(text) != "y" {
+			if text, err := os.ReadFile(filepath.Join(f.Dir, "b", "c")); err != nil || string(text) != "y" {
 				t.Errorf("%q (%v)", text, err)
 			}
-			done()
+			f.Close()
 		})
 	}
 	wg.Wait()
@@ -308,10 +317,10 @@ func BenchmarkRecordedWorkspace(b *testing.B) {
 	defer w.Close()
 	c := &eval.Case{ID: "1", Workspace: &eval.Workspace{Repo: repo, Commit: commit}}
 	for b.Loop() {
-		_, done, err := w.Open(b.Context(), c)
+		f, err := w.Open(b.Context(), c)
 		if err != nil {
 			b.Fatal(err)
 		}
-		done()
+		f.Close()
 	}
 }

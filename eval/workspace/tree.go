@@ -244,3 +244,24 @@ func unpackFile(root *os.Root, h *tar.Header, in io.Reader) error {
 	}
 	return f.Close()
 }
+
+// packed reads one file of a packed tree; fs.ErrNotExist if it has none of that name.
+func packed(file, name string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for in := tar.NewReader(f); ; { // files are sought over, not read
+		h, err := in.Next()
+		if err == io.EOF {
+			return nil, fs.ErrNotExist
+		}
+		if err != nil {
+			return nil, err
+		}
+		if h.Typeflag == tar.TypeReg && path.Clean(h.Name) == name {
+			return bounded.ReadAll(in, h.Size)
+		}
+	}
+}

@@ -124,12 +124,12 @@ func programTrigger(st *stage) {
 	c := plainCase()
 	c.ShouldTrigger, c.Neighbour = &no, "gems"
 	c.Prompt = "What is a brilliant cut?"
-	space, done, err := (&workspace.Recorded{Parent: st.temp}).Open(st.Context(), c)
+	space, err := (&workspace.Recorded{Parent: st.temp}).Open(st.Context(), c)
 	if err != nil {
 		st.Fatal(err)
 	}
-	defer done()
-	a, err := st.agent.Run(st.Context(), eval.Task{Variant: variant(st.T), Case: c, Workspace: space, Seed: 7,
+	defer space.Close()
+	a, err := st.agent.Run(st.Context(), eval.Task{Variant: variant(st.T), Case: c, Workspace: space.Dir, Before: space.Before, Seed: 7,
 		Others: []eval.Offer{{Name: "gems", Dir: dir}}})
 	if err != nil {
 		st.Fatal(err)

@@ -27,7 +27,7 @@ const (
 
 // install writes the skills that t offers.
 func (s *Stage) install(t eval.Task) error {
-	if v := t.Variant; v.Doc != nil {
+	if v := t.Variant; v.Doc != nil && v.Path == "" {
 		dir := filepath.Join(s.Skills, v.Name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("install skill %s: %w", v.Name, err)
@@ -57,6 +57,34 @@ func (s *Stage) install(t eval.Task) error {
 		}
 	}
 	return nil
+}
+
+// place writes the instructions that t tries over those that are there, and removes them if
+// it tries none.
+func (s *Stage) place(t eval.Task) error {
+	v := t.Variant
+	if v.Path == "" {
+		return nil
+	}
+	dir, name := s.Workspace, v.Path
+	if below, ok := strings.CutPrefix(v.Path, "~/"); ok {
+		dir, name = s.Home, below
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if v.Doc == nil {
+		return nil
+	}
+	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return err
+	}
+	return root.WriteFile(name, v.Doc.Render(), 0o600)
 }
 
 // A copier copies one skill's folder.

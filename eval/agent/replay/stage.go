@@ -108,7 +108,7 @@ var dropped = []string{"syntax", "no-frontmatter", "description-missing", "not-u
 // sound refuses a candidate that would not be offered: every rollout of it
 // would measure the no-skill arm.
 func sound(v eval.Variant) error {
-	if v.Doc == nil {
+	if v.Doc == nil || v.Path != "" {
 		return nil
 	}
 	if !plainName(v.Name) {
@@ -148,7 +148,10 @@ func (s *Stage) work(t eval.Task) (err error) {
 			}
 		}
 	}
-	names := []string{t.Variant.Name}
+	var names []string
+	if t.Variant.Path == "" {
+		names = append(names, t.Variant.Name)
+	}
 	for _, o := range t.Others {
 		names = append(names, o.Name)
 	}
@@ -158,6 +161,9 @@ func (s *Stage) work(t eval.Task) (err error) {
 	}
 	if err := removeCopies(s.Workspace, names, own); err != nil {
 		return fmt.Errorf("remove copies of the skill from the workspace: %w", err)
+	}
+	if err := s.place(t); err != nil {
+		return fmt.Errorf("write the instructions: %w", err)
 	}
 	if s.before, err = take(s.Workspace); err != nil {
 		return fmt.Errorf("look at workspace: %w", err)

@@ -1,0 +1,70 @@
+// Package subject names what evolve works on: a skill, a file of standing instructions, or
+// a hook.
+package subject
+
+import "strings"
+
+// A Kind is a kind of subject.
+type Kind string
+
+const (
+	Skill Kind = "skill"
+	File  Kind = "file" // standing instructions, such as AGENTS.md
+	Hook  Kind = "hook"
+)
+
+// A Ref names a subject. ID is a skill's or hook's name. Of a file it is its repository and
+// its path below it with ":" between, or "~" and its path below the person's home:
+// "/src/shop:docs/AGENTS.md", "~:.claude/CLAUDE.md".
+type Ref struct {
+	Kind Kind
+	ID   string
+}
+
+// Parse reads a key. Any text without a known prefix is the name of a skill, because rows
+// from before there were other subjects hold nothing else; names of plugins' skills have
+// colons too.
+func Parse(key string) Ref {
+	for _, k := range []Kind{File, Hook} {
+		if id, ok := strings.CutPrefix(key, string(k)+":"); ok {
+			return Ref{k, id}
+		}
+	}
+	return Ref{Skill, key}
+}
+
+// Key is r as the store and the files of cases name it: a skill by its name alone.
+func (r Ref) Key() string {
+	if r.Kind == Skill {
+		return r.ID
+	}
+	return string(r.Kind) + ":" + r.ID
+}
+
+// OfFile is the file at path, slash-separated, below root: a repository, or "~" for the
+// person's home.
+func OfFile(root, path string) Ref { return Ref{File, root + ":" + path} }
+
+// Place is where a file is; "" and "" for another kind.
+func (r Ref) Place() (root, path string) {
+	if r.Kind != File {
+		return "", ""
+	}
+	i := strings.LastIndexByte(r.ID, ':') // a repository's folder may have a colon
+	if i < 0 {
+		return "", r.ID
+	}
+	return r.ID[:i], r.ID[i+1:]
+}
+
+// Text is r for people.
+func (r Ref) Text() string {
+	root, path := r.Place()
+	switch {
+	case r.Kind != File:
+		return r.ID
+	case root == "~":
+		return "~/" + path
+	}
+	return path
+}

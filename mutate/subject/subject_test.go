@@ -1,0 +1,39 @@
+package subject_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/skill-evolve/evolve/mutate/subject"
+)
+
+func TestKey(t *testing.T) {
+	for key, want := range map[string]subject.Ref{
+		"dataviz":                   {Kind: subject.Skill, ID: "dataviz"},
+		"plugin:dataviz":            {Kind: subject.Skill, ID: "plugin:dataviz"},
+		"hook:guard":                {Kind: subject.Hook, ID: "guard"},
+		"file:/src/shop:AGENTS.md":  subject.OfFile("/src/shop", "AGENTS.md"),
+		"file:~:.claude/CLAUDE.md":  subject.OfFile("~", ".claude/CLAUDE.md"),
+		"file:C:/src/a:b/CLAUDE.md": subject.OfFile("C:/src/a", "b/CLAUDE.md"),
+	} {
+		if got := subject.Parse(key); got != want || got.Key() != key {
+			t.Errorf("%s is %+v, key %s", key, got, got.Key())
+		}
+	}
+	if text := subject.Parse("file:~:.claude/CLAUDE.md").Text(); text != "~/.claude/CLAUDE.md" {
+		t.Error(text)
+	}
+}
+
+// Whatever the repository's folder is called, a file is found again by its key.
+func TestPlace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		root := rapid.StringMatching(`(/[a-z:. ]{1,8}){1,4}`).Draw(t, "root")
+		path := rapid.StringMatching(`[a-z.]{1,8}(/[A-Za-z. ]{1,8}){0,2}`).Draw(t, "path")
+		gotRoot, gotPath := subject.Parse(subject.OfFile(root, path).Key()).Place()
+		if gotRoot != root || gotPath != path {
+			t.Fatalf("%q, %q became %q, %q", root, path, gotRoot, gotPath)
+		}
+	})
+}
