@@ -22,7 +22,7 @@ type Identity struct {
 
 // A Variant is one text of a skill, as an agent gets it.
 type Variant struct {
-	Name string          // the skill's name
+	Name string          // the skill's name, or the key of a file of instructions
 	Doc  *skill.Document // nil for the no-skill arm
 	Dir  string          // folder that holds the skill's other files; "" if there are none
 	Rest string          // hash of those other files; part of the rollout key
@@ -31,7 +31,19 @@ type Variant struct {
 	Path string
 }
 
-// SHA identifies the candidate: the SHA-256 of the whole SKILL.md, or NoSkill.
+// With is v with another text; nil for the no-skill arm.
+func (v Variant) With(doc *skill.Document) Variant {
+	v.Doc = doc
+	if doc == nil {
+		v.Dir, v.Rest = "", ""
+	}
+	return v
+}
+
+// IsSkill reports whether v is a skill to be offered: neither the no-skill arm nor a file.
+func (v Variant) IsSkill() bool { return v.Doc != nil && v.Path == "" }
+
+// SHA identifies the candidate: the SHA-256 of its whole text, or NoSkill.
 func (v Variant) SHA() string {
 	if v.Doc == nil {
 		return NoSkill
@@ -69,6 +81,11 @@ type Prior struct {
 	Feedback []string
 }
 
+// Calls reports whether the request calls the skill, rather than offering it.
+func (t *Task) Calls() bool {
+	return t.Variant.IsSkill() && t.Case != nil && t.Case.ShouldTrigger == nil
+}
+
 // An Attempt is the result of one Task.
 type Attempt struct {
 	Answer  string
@@ -92,7 +109,7 @@ type Attempt struct {
 
 // Loaded notes the skills that the agent loaded, in order of first use.
 func (a *Attempt) Loaded(v Variant, names []string) {
-	invoked := v.Doc != nil && slices.Contains(names, v.Name)
+	invoked := v.IsSkill() && slices.Contains(names, v.Name)
 	a.Skills, a.SkillInvoked = names, &invoked
 }
 

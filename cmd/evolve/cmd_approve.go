@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os/user"
-	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/approval"
 	"github.com/spf13/cobra"
@@ -62,7 +62,7 @@ func approvalDesk(a *global, db *store.Store) (*approval.Desk, error) {
 // runDecision asks for confirmation if needed, stores the owner's decision on
 // a candidate and prints the next step.
 func runDecision(ctx context.Context, a *global, arg string, word store.Word, yes bool) error {
-	name, _, _ := strings.Cut(arg, "@")
+	name, _ := subject.Cut(arg)
 	if _, err := a.layout().Live(name); err != nil { // before a store is made
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
@@ -13,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/report/page"
@@ -100,7 +100,7 @@ func runCompare(ctx context.Context, a *global, args []string, f *compareFlags) 
 	if err := f.check(a); err != nil {
 		return err
 	}
-	name, at, _ := strings.Cut(args[0], "@")
+	name, at := subject.Cut(args[0])
 	names := args[1:]
 	if at != "" {
 		names = append([]string{at}, names...)

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/spf13/cobra"
@@ -52,7 +52,7 @@ func runDiff(ctx context.Context, a *global, args []string, patch bool) error {
 	if err != nil {
 		return err
 	}
-	name, _, _ := strings.Cut(args[0], "@")
+	name, _ := subject.Cut(args[0])
 	if patch {
 		_, err := fmt.Fprint(a.Stdout, report.Patch(old.Label, new.Label, old.Doc, new.Doc))
 		return err

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/spf13/cobra"
@@ -31,7 +31,7 @@ by hand.`,
 }
 
 func pinSkill(ctx context.Context, a *global, arg string, off bool) error {
-	name, at, _ := strings.Cut(arg, "@")
+	name, at := subject.Cut(arg)
 	live, err := a.layout().Live(name)
 	var unknown *skill.UnknownSkillError
 	switch {

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -65,13 +66,13 @@ func namesTarget(c *cobra.Command, to []string) error {
 }
 
 func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) error {
-	name, at, _ := strings.Cut(arg, "@")
+	name, at := subject.Cut(arg)
 	live, err := a.layout().Live(name)
 	if err != nil {
 		return err
 	}
 	r := release.Request{At: at, Force: f.force, Unproven: f.yes}
-	if r.To, err = namedTargets(a, f.to); err != nil {
+	if r.To, err = namedTargets(a, name, f.to); err != nil {
 		return err
 	}
 	in, plan, err := nextPlan(ctx, a, live, store.OpPromote, r)
@@ -104,8 +105,8 @@ func nextPlan(ctx context.Context, a *global, live *skill.Live, op string, r rel
 
 // namedTargets are the targets of --to, nil if there are none; then it checks
 // those of the configuration.
-func namedTargets(a *global, to []string) ([]skill.Target, error) {
-	targets, err := a.layout().Targets(to)
+func namedTargets(a *global, key string, to []string) ([]skill.Target, error) {
+	targets, err := a.layout().Targets(key, to)
 	if len(to) == 0 {
 		return nil, err
 	}

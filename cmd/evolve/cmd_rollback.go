@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"strings"
 
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/spf13/cobra"
@@ -41,14 +41,14 @@ versions are skipped; to restore one, name it and add --force.`,
 }
 
 func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) error {
-	name, at, _ := strings.Cut(arg, "@")
+	name, at := subject.Cut(arg)
 	live, err := a.layout().AsItIs(name)
 	if err != nil {
 		return err
 	}
 	r := release.Request{At: at, Force: f.force}
 	if len(f.to) > 0 { // the configuration has the targets of new versions, not the present places
-		if r.To, err = a.layout().Targets(f.to); err != nil {
+		if r.To, err = a.layout().Targets(name, f.to); err != nil {
 			return err
 		}
 	}

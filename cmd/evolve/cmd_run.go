@@ -53,7 +53,7 @@ func newRunCommand(a *global) *cobra.Command {
 				if c.Flags().NFlag() == 0 {
 					return bare(a, c)
 				}
-				return problem.Inputf("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME or --resume RUN")
+				return problem.Inputf("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME, --file FILE or --resume RUN")
 			}
 			if f.resume != "" {
 				if err := resumable(c); err != nil {
@@ -72,6 +72,8 @@ func newRunCommand(a *global) *cobra.Command {
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
+	fl.StringVar(&f.Skill, "file", "", "instead of a skill: a file of standing instructions, for example AGENTS.md")
+	c.MarkFlagsMutuallyExclusive("skill", "file")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "what may change: harness (the body), description, on its own trigger cases, or shorten: harness, by deletions alone")
 	f.who.RegisterSearch(fl)
 	f.registerSpending(fl)
@@ -123,7 +125,7 @@ func (f *runFlags) registerSpending(fl *pflag.FlagSet) {
 // resumable refuses flags that a resumed run would have to ignore: it keeps
 // the choices and caps that it began with.
 func resumable(c *cobra.Command) error {
-	may := []string{"resume", "no-wait", "skill", "promote", "to", "yes", "json", "quiet", "claude-home", "skills-dir"}
+	may := []string{"resume", "no-wait", "skill", "file", "promote", "to", "yes", "json", "quiet", "claude-home", "skills-dir"}
 	var err error
 	c.Flags().Visit(func(f *flagT) {
 		if err == nil && !slices.Contains(may, f.Name) {
@@ -171,7 +173,7 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if _, err := a.layout().Targets(f.to); err != nil { // before anything is spent
+	if _, err := a.layout().Targets(f.Skill, f.to); err != nil { // before anything is spent
 		return err
 	}
 	sweepTemporary(a)

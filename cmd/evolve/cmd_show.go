@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/spf13/cobra"
@@ -54,7 +55,7 @@ type showResult struct {
 }
 
 func runShow(ctx context.Context, a *global, arg string, why bool) error {
-	name, at, _ := strings.Cut(arg, "@")
+	name, at := subject.Cut(arg)
 	s, err := openTexts(ctx, a, name)
 	if err != nil {
 		return err

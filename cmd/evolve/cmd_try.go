@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"strings"
 
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/spf13/cobra"
@@ -29,7 +29,7 @@ at once, promote keeps it. Your edits go into the text from before, and end it.`
 }
 
 func trySkill(ctx context.Context, a *global, arg string, yes bool) error {
-	name, at, _ := strings.Cut(arg, "@")
+	name, at := subject.Cut(arg)
 	live, err := a.layout().Live(name)
 	if err != nil {
 		return err

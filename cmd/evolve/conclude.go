@@ -81,7 +81,7 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 // installProved installs the challenger that the run's own gate proved, and
 // returns the targets.
 func installProved(ctx context.Context, a *global, f *runFlags, c *campaign.Campaign, found *campaign.Result) ([]release.Placed, error) {
-	to, err := namedTargets(a, f.to)
+	to, err := namedTargets(a, c.Config.Skill, f.to)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
@@ -14,9 +15,11 @@ import (
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -87,6 +90,40 @@ func (a *global) layout() *skill.Layout {
 		}
 		return conf.Targets, nil
 	}}
+}
+
+// namedFiles puts the keys of files of standing instructions in the place of their paths,
+// wherever a command takes a skill.
+func namedFiles(a *global, c *cobra.Command, args []string) error {
+	if _, what, _ := strings.Cut(c.Use, " "); strings.Contains(what, "SKILL") && !strings.Contains(what, "SKILL|FILE") {
+		for i := range args {
+			name, at := subject.Cut(args[i])
+			if !skill.IsFile(name) {
+				continue
+			}
+			key, err := a.layout().Key(name)
+			if err != nil {
+				return err
+			}
+			if args[i] = key; at != "" {
+				args[i] += "@" + at
+			}
+		}
+	}
+	for _, flag := range []string{"file", "skill"} {
+		f := c.Flags().Lookup(flag)
+		if f == nil || !f.Changed || flag == "skill" && !skill.IsFile(f.Value.String()) {
+			continue
+		}
+		key, err := a.layout().Key(f.Value.String())
+		if err == nil {
+			err = f.Value.Set(key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // openTexts opens a skill for reading: nothing is recorded or changed.

@@ -132,7 +132,7 @@ func (r *roaming) configure(text string) {
 // place puts a proved text into targets; those that a night has if none are named.
 func (r *roaming) place(v record.Version, to ...string) (*release.Result, error) {
 	r.t.Helper()
-	targets, err := namedTargets(r.a, to)
+	targets, err := namedTargets(r.a, "", to)
 	if err != nil {
 		r.t.Fatal(err)
 	}

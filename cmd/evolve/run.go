@@ -63,6 +63,9 @@ itself on cases that the search never saw.`
 	root.Args = subcommands
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		a.access = accessOf(c)
+		if err := namedFiles(a, c, args); err != nil {
+			return err
+		}
 		if err := finiteFlags(c, args); err != nil {
 			return err
 		}

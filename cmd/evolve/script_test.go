@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 		},
 		// household fills a home.
 		"household": household,
+		"moments":   moments,
 		"pairs":     pairs,
 		"weeksAgo":  weeksAgo,
 	}

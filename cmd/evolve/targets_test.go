@@ -45,7 +45,7 @@ func TestEditMeanwhileStopsEveryTarget(t *testing.T) {
 	live := r.live()
 	edited := append(bytes.Clone(r.v0), "Edited.\n"...)
 	r.write("claude", edited)
-	targets, err := r.a.layout().Targets([]string{"codex", "claude"})
+	targets, err := r.a.layout().Targets("", []string{"codex", "claude"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestRunPromotesIntoTargets(t *testing.T) {
 	live := r.live()
 	v := record.Version{Skill: "tagger", SHA: r.offer.SHA, Parent: live.Doc.Hash(), Author: "evolve", Operator: "reflect", Run: "r1", Proven: true, Text: r.v1}
 	var some *release.PartialError
-	to, err := namedTargets(r.a, []string{"agents", "pi"})
+	to, err := namedTargets(r.a, "", []string{"agents", "pi"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (o *Outline) tooCostly() *SyntaxError {
 	body := o.raw[o.body:]
 	for i := range o.Starts {
 		if depth := nestingOf(string(o.LineText(i))); depth > maxDepth {
-			return &SyntaxError{o.FileLine(o.Starts[i]), fmt.Sprintf("%d quotes and lists within each other, and %d are the limit", depth, maxDepth)}
+			return &SyntaxError{Line: o.FileLine(o.Starts[i]), Msg: fmt.Sprintf("%d quotes and lists within each other, and %d are the limit", depth, maxDepth)}
 		}
 	}
 	if mostSteps(body) <= maxReading {
@@ -76,7 +76,7 @@ func (o *Outline) tooCostly() *SyntaxError {
 	if sum <= maxReading {
 		return nil
 	}
-	return &SyntaxError{o.FileLine(o.body + at), reason}
+	return &SyntaxError{Line: o.FileLine(o.body + at), Msg: reason}
 }
 
 // blocksOnly parses paragraphs, lists and code, and no markup within them.

@@ -23,15 +23,23 @@ import (
 type Options struct {
 	// EvolveDescription makes the frontmatter's description value harness.
 	EvolveDescription bool
+	// Instructions: it is a file of standing instructions, no SKILL.md. It needs no
+	// frontmatter, and lines that import other files are kernel.
+	Instructions bool
 }
 
 // A SyntaxError is why a document cannot be used.
 type SyntaxError struct {
 	Line int // 1-based in the file
 	Msg  string
+
+	instructions bool
 }
 
 func (e *SyntaxError) Error() string {
+	if e.instructions {
+		return fmt.Sprintf("line %d: %s", e.Line, e.Msg)
+	}
 	return fmt.Sprintf("parse SKILL.md: line %d: %s", e.Line, e.Msg)
 }
 
@@ -62,6 +70,7 @@ func Parse(b []byte, o Options) (*Document, error) {
 	d := &Document{raw: bytes.Clone(b), opts: o}
 	d.github = sync.OnceValue(func() ast.Node { return githubParser().Parse(text.NewReader(d.raw[d.body:])) })
 	if err := d.parse(); err != nil {
+		err.instructions = o.Instructions
 		d.err = err
 		d.spans = []Span{{Start: 0, End: len(d.raw), Line: 1, Reason: "the file does not parse: " + err.Msg}}
 		return d, err
@@ -77,6 +86,9 @@ var githubParser = sync.OnceValue(func() parser.Parser {
 // concrete type so that a nil is really nil.
 func (d *Document) parse() *SyntaxError {
 	front, err := cutFrontmatter(d.raw)
+	if err != nil && d.opts.Instructions { // they may begin with a rule across the page
+		front, err = frontmatter{end: byteOrder(d.raw)}, nil
+	}
 	d.front, d.body = front, front.end
 	md, costly := readOutline(d.raw, d.body)
 	d.md = md

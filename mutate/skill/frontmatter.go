@@ -30,10 +30,7 @@ type frontmatter struct {
 // return before the line feed belongs to the line break. Without an opening
 // line the file is all body.
 func cutFrontmatter(raw []byte) (frontmatter, *SyntaxError) {
-	var f frontmatter
-	if bytes.HasPrefix(raw, []byte(byteOrderMark)) {
-		f.end = len(byteOrderMark)
-	}
+	f := frontmatter{end: byteOrder(raw)}
 	line, next := cutLine(raw, f.end)
 	if string(line) != "---" {
 		return f, nil
@@ -47,7 +44,15 @@ func cutFrontmatter(raw []byte) (frontmatter, *SyntaxError) {
 		}
 		at = next
 	}
-	return f, &SyntaxError{1, "the frontmatter is opened and never closed by a line ---"}
+	return f, &SyntaxError{Line: 1, Msg: "the frontmatter is opened and never closed by a line ---"}
+}
+
+// byteOrder is the length of the byte order mark that raw begins with.
+func byteOrder(raw []byte) int {
+	if bytes.HasPrefix(raw, []byte(byteOrderMark)) {
+		return len(byteOrderMark)
+	}
+	return 0
 }
 
 // cutLine returns the line at offset at without its line break, and the offset
@@ -79,10 +84,10 @@ func (f *frontmatter) read(raw []byte) *SyntaxError {
 			}
 			msg = m[2]
 		}
-		return &SyntaxError{line, "the frontmatter is not YAML: " + msg + " (a value with a colon, brackets or a leading mark needs quotes)"}
+		return &SyntaxError{Line: line, Msg: "the frontmatter is not YAML: " + msg + " (a value with a colon, brackets or a leading mark needs quotes)"}
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return &SyntaxError{2, "the frontmatter holds more than one YAML document"}
+		return &SyntaxError{Line: 2, Msg: "the frontmatter holds more than one YAML document"}
 	}
 	root := &doc
 	if doc.Kind == yaml.DocumentNode && len(doc.Content) == 1 {
@@ -92,13 +97,13 @@ func (f *frontmatter) read(raw []byte) *SyntaxError {
 		return nil
 	}
 	if root.Kind != yaml.MappingNode {
-		return &SyntaxError{root.Line + 1, "the frontmatter is not a mapping of keys to values"}
+		return &SyntaxError{Line: root.Line + 1, Msg: "the frontmatter is not a mapping of keys to values"}
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		k := root.Content[i]
 		if seen[k.Value] {
-			return &SyntaxError{k.Line + 1, fmt.Sprintf("the key %q stands twice in the frontmatter", k.Value)}
+			return &SyntaxError{Line: k.Line + 1, Msg: fmt.Sprintf("the key %q stands twice in the frontmatter", k.Value)}
 		}
 		seen[k.Value] = true
 	}

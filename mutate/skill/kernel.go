@@ -55,14 +55,14 @@ func findKernel(d *Document) ([]Span, *SyntaxError) {
 			}
 		}
 		if !found {
-			return nil, &SyntaxError{line, missingSection(name, d.md.Headings)}
+			return nil, &SyntaxError{Line: line, Msg: missingSection(name, d.md.Headings)}
 		}
 	}
 	if !declared && len(markers) == 0 {
 		for i, h := range d.md.Headings {
 			if word := invariantHeading.FindString(h.Text); word != "" {
 				start, end := d.md.section(i)
-				add(start, end, fmt.Sprintf("heading %q reads like an invariant (%s), and the skill declares no kernel", h.Text, strings.ToLower(word)))
+				add(start, end, fmt.Sprintf("heading %q reads like an invariant (%s), and %s declares no kernel", h.Text, strings.ToLower(word), d.noun()))
 			}
 		}
 	}
@@ -70,6 +70,12 @@ func findKernel(d *Document) ([]Span, *SyntaxError) {
 		add(r[0], r[1], ShellReason)
 	}
 
+	if d.opts.Instructions {
+		for _, i := range d.Imports() {
+			n := d.md.Line(i.Start)
+			add(d.md.Starts[n], d.md.lineEnd(n), ImportReason)
+		}
+	}
 	spans = mergeSpans(spans)
 	for i := range spans {
 		spans[i].Heading = d.md.path(d.md.Opening(d.md.Headings, spans[i]))
@@ -110,21 +116,21 @@ func markerRegions(o *Outline) ([][2]int, *SyntaxError) {
 		m := markerLine.FindSubmatch(line)
 		switch {
 		case m == nil && markerStart.Match(line):
-			return nil, &SyntaxError{at, "a kernel marker must stand alone on its line"}
+			return nil, &SyntaxError{Line: at, Msg: "a kernel marker must stand alone on its line"}
 		case m == nil:
 		case len(m[1]) == 0 && open >= 0:
-			return nil, &SyntaxError{at, fmt.Sprintf("<!-- kernel --> inside the kernel region opened on line %d: regions do not nest", o.FileLine(o.Starts[open]))}
+			return nil, &SyntaxError{Line: at, Msg: fmt.Sprintf("<!-- kernel --> inside the kernel region opened on line %d: regions do not nest", o.FileLine(o.Starts[open]))}
 		case len(m[1]) == 0:
 			open = i
 		case open < 0:
-			return nil, &SyntaxError{at, "<!-- /kernel --> without <!-- kernel --> before it"}
+			return nil, &SyntaxError{Line: at, Msg: "<!-- /kernel --> without <!-- kernel --> before it"}
 		default:
 			regions = append(regions, [2]int{o.Starts[open], o.lineEnd(i)})
 			open = -1
 		}
 	}
 	if open >= 0 {
-		return nil, &SyntaxError{o.FileLine(o.Starts[open]), "<!-- kernel --> is never closed by <!-- /kernel -->"}
+		return nil, &SyntaxError{Line: o.FileLine(o.Starts[open]), Msg: "<!-- kernel --> is never closed by <!-- /kernel -->"}
 	}
 	return regions, nil
 }
@@ -148,7 +154,7 @@ func declaredSections(f frontmatter) (names []string, line int, declared bool, e
 	for _, n := range items {
 		n = Follow(n)
 		if n.Kind != yaml.ScalarNode {
-			return nil, line, true, &SyntaxError{line, `metadata.kernel is not a text of section names ("Output contract; Security")`}
+			return nil, line, true, &SyntaxError{Line: line, Msg: `metadata.kernel is not a text of section names ("Output contract; Security")`}
 		}
 		if n.Tag == "!!null" {
 			continue

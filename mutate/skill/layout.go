@@ -42,10 +42,13 @@ func (l *Layout) Registry() (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Discover([]Root{{Dir: dir, Scope: "user", Plugins: plugins}}), nil
+	reg := Discover([]Root{{Dir: dir, Scope: "user", Plugins: plugins}})
+	reg.file = l.file
+	return reg, nil
 }
 
-// Live looks a skill up and reads it. The error is a *skill.UnknownSkillError,
+// Live looks a skill up by its name, or a file of standing instructions by its key, and
+// reads it. The error is a *skill.UnknownSkillError,
 // a *skill.SyntaxError, or the file system's.
 func (l *Layout) Live(name string) (*Live, error) {
 	reg, err := l.Registry()
@@ -87,7 +90,7 @@ func (l *Layout) AsItIs(name string) (*Live, error) {
 	if e != nil {
 		return nil, err // no file to put anything in the place of
 	}
-	live.Doc, _ = Parse(text, Options{}) // the document is whole, whatever the error
+	live.Doc, _ = Parse(text, OptionsOf(name)) // the document is whole, whatever the error
 	return live, nil
 }
 
@@ -222,8 +225,12 @@ func (l *Layout) Target(name string) (t Target, err error) {
 	return Target{dir, dir}, nil
 }
 
-// Main is the target that holds the skills that evolve works on.
-func (l *Layout) Main() (Target, error) {
+// Main is the target that holds the subject with that key: for a skill the folder of the
+// skills that evolve works on.
+func (l *Layout) Main(key string) (Target, error) {
+	if t, is, err := l.own(key); is {
+		return t, err
+	}
 	dir, err := l.Skills()
 	if err != nil {
 		return Target{}, err
@@ -241,15 +248,22 @@ func (l *Layout) Main() (Target, error) {
 	return Target{dir, dir}, nil
 }
 
-// Targets are the requested ones, else those of the configuration, else Main.
-func (l *Layout) Targets(to []string) (out []Target, err error) {
+// Targets are the requested ones, else those of the configuration, else Main. A file of
+// standing instructions has one.
+func (l *Layout) Targets(key string, to []string) (out []Target, err error) {
+	if t, is, err := l.own(key); is {
+		if len(to) > 0 {
+			err = problem.Inputf("leave --to out", "%s is in one place, where its agents load it", Called(key))
+		}
+		return []Target{t}, err
+	}
 	if len(to) == 0 {
 		if to, err = l.Configured(); err != nil {
 			return nil, err
 		}
 	}
 	if len(to) == 0 {
-		t, err := l.Main()
+		t, err := l.Main(key)
 		return []Target{t}, err
 	}
 	for _, name := range to {
@@ -309,6 +323,9 @@ func (l *Layout) PluginFolders() ([]string, error) {
 // TargetOf names the target that a SKILL.md of a skill belongs to: an agent's
 // name, else the folder of skills.
 func (l *Layout) TargetOf(name, path string) string {
+	if t, is, err := l.own(name); is && err == nil {
+		return t.Name
+	}
 	for _, a := range agents {
 		h, err := l.Home(a)
 		if err != nil {
@@ -319,6 +336,14 @@ func (l *Layout) TargetOf(name, path string) string {
 		}
 	}
 	return filepath.Dir(filepath.Dir(path))
+}
+
+// TargetAt is the target that has a text of a subject at path.
+func (l *Layout) TargetAt(name, path string) (Target, error) {
+	if t, is, err := l.own(name); is {
+		return t, err
+	}
+	return Target{l.TargetOf(name, path), filepath.Dir(filepath.Dir(path))}, nil
 }
 
 // Home is the folder of an agent.

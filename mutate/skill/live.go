@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/subject"
 )
 
-// A Live skill is the text of a skill on disk, cut into kernel and harness.
+// A Live skill is the text of a skill on disk, cut into kernel and harness. A file of
+// standing instructions is read as one too; its Name is the key of a subject.Ref.
 type Live struct {
 	Entry
 	Doc *Document
@@ -18,14 +20,14 @@ type Live struct {
 func ReadEntry(e Entry) (*Live, error) {
 	text, err := ReadFile(e.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
+		return nil, fmt.Errorf("read %s: %w", Called(e.Name), err)
 	}
-	doc, err := Parse(text, Options{})
+	doc, err := Parse(text, OptionsOf(e.Name))
 	if len(bytes.TrimSpace(text)) == 0 { // an editor is half way through a save
 		err = &SyntaxError{Line: 1, Msg: NoText}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
+		return nil, fmt.Errorf("read %s: %w", Called(e.Name), err)
 	}
 	return &Live{e, doc}, nil
 }
@@ -34,7 +36,7 @@ func ReadEntry(e Entry) (*Live, error) {
 func (s *Live) Home() (string, error) {
 	path, err := filepath.EvalSymlinks(s.Path)
 	if err != nil {
-		return "", fmt.Errorf("find skill %s: %w", s.Name, err)
+		return "", fmt.Errorf("find %s: %w", Called(s.Name), err)
 	}
 	return path, nil
 }
@@ -43,7 +45,7 @@ func (s *Live) Home() (string, error) {
 // tried against it or made from it.
 func (l *Live) HalfSaved() bool {
 	text := l.Doc.Render()
-	_, err := Parse(text, Options{})
+	_, err := Parse(text, l.Doc.Options())
 	return err != nil || len(bytes.TrimSpace(text)) == 0
 }
 
@@ -55,16 +57,25 @@ const (
 	Shorten = "shorten" // the harness, by deletions alone: a way to search, no part
 )
 
-// OptionsFor are the options for reading a skill whose given part evolves.
-func OptionsFor(part string) Options {
-	return Options{EvolveDescription: part == Description}
+// OptionsOf are the options for reading texts of the subject with that key.
+func OptionsOf(key string) Options {
+	return Options{Instructions: subject.Parse(key).Kind == subject.File}
+}
+
+// Evolving are the options for reading a text whose given part evolves.
+func (o Options) Evolving(part string) Options {
+	o.EvolveDescription = part == Description
+	return o
 }
 
 // Evolve reads the live text again with the options for that part.
 func (l *Live) Evolve(part string) error {
-	doc, err := Parse(l.Doc.Render(), OptionsFor(part))
+	if part == Description && l.Doc.Options().Instructions {
+		return problem.Inputf("leave --evolve out, or use --evolve shorten", "%s has no description: agents load it whole", Called(l.Name))
+	}
+	doc, err := Parse(l.Doc.Render(), l.Doc.Options().Evolving(part))
 	if err != nil {
-		return fmt.Errorf("read skill %s: %w", l.Name, err)
+		return fmt.Errorf("read %s: %w", Called(l.Name), err)
 	}
 	if _, _, ok := doc.DescriptionSpan(); part == Description && !ok {
 		return problem.Inputf("write it as one plain scalar: `description: …`", "the description of %s is not written so that it could be replaced", l.Name)
@@ -73,11 +84,27 @@ func (l *Live) Evolve(part string) error {
 	return nil
 }
 
-// Stored parses a stored text.
-func Stored(text []byte) (*Document, error) {
-	doc, err := Parse(text, Options{})
+// Stored parses a stored text of the subject with that key.
+func Stored(key string, text []byte) (*Document, error) {
+	doc, err := Parse(text, OptionsOf(key))
 	if err != nil {
 		return nil, fmt.Errorf("read stored text: %w", err)
 	}
 	return doc, nil
+}
+
+// Called is the subject with that key in a sentence: "skill dataviz", "~/.claude/CLAUDE.md".
+func Called(key string) string {
+	if r := subject.Parse(key); r.Kind != subject.Skill {
+		return r.Text()
+	}
+	return "skill " + key
+}
+
+// noun is what kind of text d is.
+func (d *Document) noun() string {
+	if d.opts.Instructions {
+		return "the file"
+	}
+	return "the skill"
 }

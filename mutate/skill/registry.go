@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/mutate/subject"
 )
 
 // FileName is what the text of a skill is called inside its folder.
@@ -49,6 +50,9 @@ type BrokenSkillError struct {
 }
 
 func (e *BrokenSkillError) Error() string {
+	if e.Scope == scopeFile {
+		return fmt.Sprintf("load %s: %s", e.Path, e.Reason)
+	}
 	return fmt.Sprintf("load skill %q: %s (%s)", e.Name, e.Reason, e.Path)
 }
 
@@ -60,6 +64,9 @@ type UnknownSkillError struct {
 }
 
 func (e *UnknownSkillError) Error() string {
+	if r := subject.Parse(e.Name); r.Kind == subject.File {
+		return fmt.Sprintf("there is no file %s", r.Text())
+	}
 	if e.Nearest == "" {
 		return fmt.Sprintf("no skill is named %q", e.Name)
 	}
@@ -72,6 +79,8 @@ type Registry struct {
 	Aliases  []Alias             // other names of those, in the same root
 	Shadowed []Entry             // hidden by one of the same name in an earlier root
 	Broken   []*BrokenSkillError // to be shown, never to be dropped
+
+	file func(key string) (Entry, error) // finds files of standing instructions
 }
 
 // Discover looks for DIR/NAME/SKILL.md in every root, symlinked folders
@@ -248,10 +257,13 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Lookup finds a skill by name. The error is an *UnknownSkillError, an
+// Lookup finds a skill by name, or a file of standing instructions by its key. The error is an *UnknownSkillError, an
 // *AliasError, a *BrokenSkillError, or about a name that no skill can have
 // (such as a path).
 func (r *Registry) Lookup(name string) (Entry, error) {
+	if r.file != nil && subject.Parse(name).Kind == subject.File {
+		return r.file(name)
+	}
 	if !PlainName(name) {
 		return Entry{}, fmt.Errorf("look up skill %q: a skill is named by its folder's name, not by a path", name)
 	}

@@ -68,3 +68,18 @@ func (r Ref) Text() string {
 	}
 	return path
 }
+
+// Cut divides what somebody typed into a subject and what is behind its @, the name of a
+// version or candidate. A path may have an @ of its own.
+func Cut(typed string) (key, at string) {
+	i := strings.IndexByte(typed, '@')
+	if strings.ContainsAny(typed, "/\\") || Parse(typed).Kind != Skill || strings.HasSuffix(typed, ".md") {
+		if i = strings.LastIndexByte(typed, '@'); i >= 0 && strings.ContainsAny(typed[i:], "/\\.:") {
+			i = -1
+		}
+	}
+	if i < 0 {
+		return typed, ""
+	}
+	return typed[:i], typed[i+1:]
+}

@@ -37,3 +37,21 @@ func TestPlace(t *testing.T) {
 		}
 	})
 }
+
+func TestCut(t *testing.T) {
+	for typed, want := range map[string][2]string{
+		"dataviz":                     {"dataviz", ""},
+		"dataviz@v2":                  {"dataviz", "v2"},
+		"AGENTS.md@v2":                {"AGENTS.md", "v2"},
+		"./AGENTS.md@3f2a":            {"./AGENTS.md", "3f2a"},
+		"/src/me@work/AGENTS.md":      {"/src/me@work/AGENTS.md", ""},
+		"/src/me@work/AGENTS.md@live": {"/src/me@work/AGENTS.md", "live"},
+		"file:/a@b:CLAUDE.md":         {"file:/a@b:CLAUDE.md", ""},
+		"file:~:.claude/CLAUDE.md@v0": {"file:~:.claude/CLAUDE.md", "v0"},
+		"a@b.md":                      {"a@b.md", ""},
+	} {
+		if key, at := subject.Cut(typed); key != want[0] || at != want[1] {
+			t.Errorf("%s is cut into %q and %q", typed, key, at)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -40,7 +41,7 @@ type Decision struct {
 // Find finds the candidate named by arg, SKILL@CANDIDATE, and refuses if the
 // decision is not possible. It changes nothing.
 func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision, error) {
-	name, at, _ := strings.Cut(arg, "@")
+	name, at := subject.Cut(arg)
 	live, err := k.Layout.Live(name)
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func (r *Result) rules() []string {
 func shown(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.Candidate) (r Result, err error) {
 	r = Result{Schema: 1, Skill: live.Name, SHA: c.SHA, Run: c.Run,
 		Was: c.Standing(), State: c.Standing(), Findings: []Finding{}, Taught: []candidate.Case{}, Live: live.Doc.Hash()}
-	opts := skill.OptionsFor(candidate.PartOf(c.Operator))
+	opts := live.Doc.Options().Evolving(candidate.PartOf(c.Operator))
 	doc, err := skill.Parse(c.Text, opts)
 	if err != nil {
 		return r, fmt.Errorf("read candidate %.12s: %w", c.SHA, err)

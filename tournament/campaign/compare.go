@@ -167,14 +167,7 @@ func (c *Comparison) Measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	variant := func(t *candidate.Text) eval.Variant {
-		if t.Doc == nil {
-			return eval.Variant{Name: base.Name}
-		}
-		v := base
-		v.Doc = t.Doc
-		return v
-	}
+	variant := func(t *candidate.Text) eval.Variant { return base.With(t.Doc) }
 	arm := gate.Arm("compare", c.a.SHA(), c.b.SHA()) + c.options.Key
 	from, err := c.firstTrial(ctx, arm)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/judge"
@@ -82,9 +83,11 @@ func (c *Campaign) freeze(ctx context.Context) error {
 	if f.Steps, err = candidate.Steps(ctx, c.db, c.Live); err != nil {
 		return err
 	}
-	if f.Rest, err = install.RestHash(c.Live.Dir); err != nil {
-		return fmt.Errorf("read skill %s: %w", f.Skill, err)
+	incumbent, err := VariantOf(c.Live)
+	if err != nil {
+		return err
 	}
+	f.Rest = incumbent.Rest
 	raw, err := json.Marshal(f)
 	if err != nil {
 		return fmt.Errorf("encode run: %w", err)
@@ -178,8 +181,7 @@ func (c *Campaign) build(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
 	}
-	v := incumbent
-	v.Doc = doc
+	v := incumbent.With(doc)
 	p.Carried = &v
 	if f.Base != "" {
 		p.Trial, p.With = &record.Change{Base: f.Base, Challenger: f.Carried}, carried
@@ -224,6 +226,12 @@ func caseHash(c eval.Case) string {
 
 // VariantOf is the live skill as an agent sees it.
 func VariantOf(l *skill.Live) (eval.Variant, error) {
+	if root, below := subject.Parse(l.Name).Place(); below != "" {
+		if root == "~" {
+			below = "~/" + below
+		}
+		return eval.Variant{Name: l.Name, Doc: l.Doc, Path: below}, nil
+	}
 	rest, err := install.RestHash(l.Dir)
 	if err != nil {
 		return eval.Variant{}, fmt.Errorf("read skill %s: %w", l.Name, err)

@@ -33,7 +33,7 @@ func (r *Runner) refuseManaged(ctx context.Context, live *skill.Live, to []strin
 		r.Say("%s: what is found stays in the store, and could be installed nowhere", whose)
 		return nil
 	}
-	targets, err := r.Layout.Targets(to)
+	targets, err := r.Layout.Targets(live.Name, to)
 	if err != nil {
 		return err
 	}

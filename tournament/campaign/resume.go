@@ -11,7 +11,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/store/trying"
@@ -62,9 +61,9 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if err := back.Ping(ctx); err != nil {
 		return c, err
 	}
-	if rest, err := install.RestHash(live.Dir); err != nil {
-		return c, fmt.Errorf("read skill %s: %w", f.Skill, err)
-	} else if rest != f.Rest {
+	if v, err := VariantOf(live); err != nil {
+		return c, err
+	} else if v.Rest != f.Rest {
 		return c, problem.Inputf(f.startNew(), "the files beside SKILL.md changed since run %s began: nothing it measured would count", run.ID)
 	}
 	if err := c.lockSkill(ctx); err != nil {
@@ -108,7 +107,7 @@ func (r *Runner) begunWith(ctx context.Context, db *store.Store, run *record.Run
 		// The decisions were about the text that the run began with, so it
 		// continues with that; the compare-and-swap of a later installation
 		// refuses if the live text differs.
-		doc, err := skill.Parse(f.Incumbent, skill.Options{})
+		doc, err := skill.Parse(f.Incumbent, live.Doc.Options())
 		if err != nil {
 			return nil, fmt.Errorf("read the incumbent of run %s: %w", run.ID, err)
 		}

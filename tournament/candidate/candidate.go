@@ -259,9 +259,10 @@ func Seeds(ctx context.Context, db *store.Store, live *skill.Live, evolves strin
 // live one, or was found to break when it was made. A text that breaks any is
 // installed by its owner alone: an approval only lets it be tried.
 func FlaggedRules(live, next *skill.Document, evolves string, c *Candidate) ([]string, error) {
-	live, err := skill.Parse(live.Render(), skill.OptionsFor(evolves))
+	opts := live.Options().Evolving(evolves)
+	live, err := skill.Parse(live.Render(), opts)
 	if err == nil {
-		next, err = skill.Parse(next.Render(), skill.OptionsFor(evolves))
+		next, err = skill.Parse(next.Render(), opts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read candidate: %w", err)

@@ -175,7 +175,7 @@ func sides(ctx context.Context, db *store.Store, live *skill.Live, base string, 
 		return docs, "its text, or the one that it was made from, is gone", nil
 	}
 	for i, text := range [][]byte{v.Text, live.Doc.Render(), made.Text} {
-		if docs[i], err = skill.Parse(text, skill.OptionsFor(PartOf(made.Operator))); err != nil {
+		if docs[i], err = skill.Parse(text, live.Doc.Options().Evolving(PartOf(made.Operator))); err != nil {
 			return docs, plain.Line(err.Error()), nil
 		}
 	}
@@ -205,7 +205,7 @@ func Seed(ctx context.Context, db *store.Store, live *skill.Live, challenger str
 	}
 	with, why, err := Apply(ctx, db, live, run.Incumbent, challenger, allowed...)
 	if err == nil && with != nil && run.Incumbent == live.Doc.Hash() { // an older evolve may have let it pass
-		doc, err := skill.Stored(with.Text)
+		doc, err := skill.Stored(live.Name, with.Text)
 		if err != nil {
 			return nil, "", err
 		}

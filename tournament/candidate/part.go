@@ -41,7 +41,7 @@ func OnlyDeletes(live *skill.Document, text []byte) bool {
 	if len(text) == 0 { // purged
 		return false
 	}
-	doc, err := skill.Stored(text)
+	doc, err := skill.Parse(text, live.Options())
 	if err != nil {
 		return false
 	}
@@ -55,7 +55,7 @@ func Shorter(ctx context.Context, db *store.Store, live *skill.Live, t *OnTrial)
 	if t.With == nil || !OnlyDeletes(live.Doc, t.With.Text) {
 		return nil, nil
 	}
-	doc, err := skill.Stored(t.With.Text)
+	doc, err := skill.Stored(live.Name, t.With.Text)
 	if err != nil {
 		return nil, err
 	}

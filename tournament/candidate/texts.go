@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -24,7 +25,7 @@ import (
 // Two reads the texts in the arguments of diff: a skill with one of its
 // texts, and up to two more texts.
 func Two(ctx context.Context, db *store.Store, layout *skill.Layout, args []string) (old, new *Text, err error) {
-	name, at, _ := strings.Cut(args[0], "@")
+	name, at := subject.Cut(args[0])
 	names, err := SameSkill(name, args[1:])
 	if err != nil {
 		return nil, nil, err
@@ -50,9 +51,9 @@ func Two(ctx context.Context, db *store.Store, layout *skill.Layout, args []stri
 // compared.
 func SameSkill(name string, args []string) (names []string, err error) {
 	for _, arg := range args {
-		of, at, ok := strings.Cut(arg, "@")
+		of, at := subject.Cut(arg)
 		switch {
-		case !ok:
+		case of == arg:
 			at = arg
 		case of != name:
 			return nil, problem.Inputf(fmt.Sprintf("`evolve diff %s@v0 %[1]s@v1`", name), "%s and %s are two skills: texts of one are compared", name, of)
@@ -379,7 +380,7 @@ func (s *Texts) VersionOf(sha string) *record.Version {
 func (s *Texts) text(ctx context.Context, label, sha string, text []byte) (*Text, error) {
 	// A version may be older than a rule of the format; then it is all
 	// kernel, and can still be shown.
-	doc, _ := skill.Parse(text, skill.Options{})
+	doc, _ := skill.Parse(text, skill.OptionsOf(s.Skill))
 	if doc.Hash() != sha {
 		return nil, fmt.Errorf("read %s: the stored text is not the one that its name says", label)
 	}

@@ -184,7 +184,7 @@ func (h *History) node(ctx context.Context, sha string) (*node, error) {
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	doc, _ := skill.Parse(n.Text, skill.Options{}) // whole, whatever the error
+	doc, _ := skill.Parse(n.Text, skill.OptionsOf(h.Skill)) // whole, whatever the error
 	n.units = unitsOf(doc)
 	for _, u := range n.units {
 		n.has[u.key()] = true

@@ -133,7 +133,7 @@ func without(edited *skill.Document, tried, ground *record.Version) (*skill.Docu
 	if tried == nil || ground == nil || len(tried.Text) == 0 || len(ground.Text) == 0 {
 		return nil, "the text before it is gone"
 	}
-	o := skill.OptionsFor(candidate.PartOf(tried.Operator))
+	o := edited.Options().Evolving(candidate.PartOf(tried.Operator))
 	var docs [3]*skill.Document
 	for i, text := range [][]byte{tried.Text, edited.Render(), ground.Text} {
 		var err error

@@ -145,7 +145,7 @@ func (in *Installer) mayReplace(ctx context.Context, name string, p *Place, v *r
 // configuration.
 func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record.Version, to []skill.Target) (*Plan, error) {
 	evolves := candidate.PartOf(v.Operator)
-	next, err := skill.Stored(v.Text)
+	next, err := skill.Stored(live.Name, v.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record
 		return nil, err
 	}
 	if to == nil {
-		if to, err = in.everywhere(); err != nil {
+		if to, err = in.everywhere(live.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -174,18 +174,18 @@ func (in *Installer) PlanProved(ctx context.Context, live *skill.Live, v *record
 }
 
 // everywhere is where the skill lives, and the targets of the configuration.
-func (in *Installer) everywhere() ([]skill.Target, error) {
-	home, err := in.Layout.Main()
+func (in *Installer) everywhere(key string) ([]skill.Target, error) {
+	home, err := in.Layout.Main(key)
 	if err != nil {
 		return nil, err
 	}
-	more, err := in.Layout.Targets(nil)
+	more, err := in.Layout.Targets(key, nil)
 	return append([]skill.Target{home}, more...), err
 }
 
 // planNew reads the targets of v. Every placement points to v.
 func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string, v *record.Version, targets []skill.Target, force bool) ([]Placement, error) {
-	doc, err := skill.Parse(v.Text, skill.Options{})
+	doc, err := skill.Parse(v.Text, live.Doc.Options())
 	if err != nil {
 		return nil, fmt.Errorf("read version to install: %w", err)
 	}

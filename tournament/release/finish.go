@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -68,7 +67,11 @@ func (in *Installer) PlanRest(ctx context.Context, live *skill.Live, op string, 
 // placementOf is the placement of an install, with the text of this SHA-256,
 // "" for none.
 func (in *Installer) placementOf(ctx context.Context, live *skill.Live, of store.Install, sha string) (*Placement, error) {
-	places, err := in.places(ctx, live, []skill.Target{{Name: in.Layout.TargetOf(live.Name, of.Path), Dir: filepath.Dir(filepath.Dir(of.Path))}})
+	t, err := in.Layout.TargetAt(live.Name, of.Path)
+	if err != nil {
+		return nil, err
+	}
+	places, err := in.places(ctx, live, []skill.Target{t})
 	if err != nil {
 		return nil, err
 	}

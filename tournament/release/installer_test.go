@@ -15,7 +15,7 @@ func init() { skill.Register(skill.Agent{Name: "codex", HomeDefault: ".codex"}) 
 func TestFingerprint(t *testing.T) {
 	s := newSite(t)
 	s.proved(s.v1, s.v0)
-	targets, err := s.in.Layout.Targets([]string{"claude", "codex"})
+	targets, err := s.in.Layout.Targets("", []string{"claude", "codex"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func (in *Installer) againstCandidate(ctx context.Context, live *skill.Live, tri
 		out.object(isPurged, "`evolve --skill "+live.Name+"` looks for another one", "the text of %.12s is gone: it was removed with a session that it had learned from", cand.SHA)
 		return cand, "", out, nil
 	}
-	doc, err := skill.Stored(cand.Text)
+	doc, err := skill.Stored(live.Name, cand.Text)
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -168,7 +168,7 @@ func (in *Installer) againstVersion(ctx context.Context, live *skill.Live, v *re
 	if v.Author != "evolve" || v.SHA == live.Doc.Hash() {
 		return out, nil
 	}
-	doc, err := skill.Stored(v.Text)
+	doc, err := skill.Stored(live.Name, v.Text)
 	if err != nil {
 		return nil, err
 	}

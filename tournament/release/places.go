@@ -39,7 +39,7 @@ func (in *Installer) places(ctx context.Context, live *skill.Live, targets []ski
 	}
 	var out []Place
 	for _, t := range targets {
-		p := Place{Target: t, Path: filepath.Join(t.Dir, live.Name, skill.FileName)}
+		p := Place{Target: t, Path: t.PathIn(live.Name)}
 		if err := p.look(ctx, in.Store, live, managed); err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (p *Place) look(ctx context.Context, db *store.Store, live *skill.Live, man
 	if p.Refusal != nil {
 		return nil
 	}
-	doc, _ := skill.Parse(p.text, skill.Options{}) // whole, whatever the error
+	doc, _ := skill.Parse(p.text, live.Doc.Options()) // whole, whatever the error
 	switch {
 	case skill.Within(p.Path, managed):
 		p.Refusal = problem.Refusef("edit it at its source", "skill %s %s: an installation would not last", live.Name, skill.OfPlugin)

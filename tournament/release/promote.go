@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -25,7 +24,7 @@ func (in *Installer) PlanPromotion(ctx context.Context, live *skill.Live, r Requ
 func (in *Installer) promotion(ctx context.Context, p *Plan, r Request) (err error) {
 	targets := r.To
 	if targets == nil {
-		if targets, err = in.Layout.Targets(nil); err != nil {
+		if targets, err = in.Layout.Targets(p.Live.Name, nil); err != nil {
 			return err
 		}
 		if by, err := trying.In(ctx, in.Store, p.Live); err != nil {
@@ -33,7 +32,7 @@ func (in *Installer) promotion(ctx context.Context, p *Plan, r Request) (err err
 		} else if n, err := in.elsewhere(p.Live, targets); err != nil {
 			return err
 		} else if by != nil && n == len(targets) { // what is there on trial is kept, or replaced
-			if targets, err = in.everywhere(); err != nil {
+			if targets, err = in.everywhere(p.Live.Name); err != nil {
 				return err
 			}
 		}
@@ -149,7 +148,7 @@ func (in *Installer) elsewhere(live *skill.Live, targets []skill.Target) (n int,
 		return 0, fmt.Errorf("find skill %s: %w", live.Name, err)
 	}
 	for _, t := range targets {
-		if at, err := skill.RealPath(filepath.Join(t.Dir, live.Name, skill.FileName)); err != nil || at != home {
+		if at, err := skill.RealPath(t.PathIn(live.Name)); err != nil || at != home {
 			n++
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -75,7 +74,7 @@ func (in *Installer) rollback(ctx context.Context, live *skill.Live, req Request
 		case e != nil:
 			return nil, nil, e
 		case err == nil:
-			home, err := in.Layout.Main()
+			home, err := in.Layout.Main(live.Name)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -231,7 +230,10 @@ func (r *rollingBack) copies(ctx context.Context, sha string) (same, newest []sk
 			}
 			continue
 		}
-		t := skill.Target{Name: r.in.Layout.TargetOf(live.Name, k.Path), Dir: filepath.Dir(filepath.Dir(k.Path))}
+		t, err := r.in.Layout.TargetAt(live.Name, k.Path)
+		if err != nil {
+			return nil, nil, err
+		}
 		if last, err := LastInstall(ctx, db, live.Name, k.Path); err != nil {
 			return nil, nil, err
 		} else if last == nil { // it was found there: there is nothing to take back

@@ -42,7 +42,7 @@ func Edits(ctx context.Context, db *store.Store, live *skill.Live, before string
 	told := map[record.Change]string{}
 	if v, err := db.VersionBySHA(ctx, live.Name, before); err == nil && len(v.Text) > 0 {
 		was := *live
-		was.Doc, _ = skill.Parse(v.Text, skill.Options{})
+		was.Doc, _ = skill.Parse(v.Text, live.Doc.Options())
 		earlier, err := candidate.Trials(ctx, db, &was)
 		if err != nil {
 			return nil, err

@@ -123,7 +123,7 @@ func (in *Installer) SettleTry(ctx context.Context, live *skill.Live) (s Settled
 		if err := in.keep(ctx, p, t, nil); err != nil {
 			return s, err
 		}
-		to, err := in.everywhere()
+		to, err := in.everywhere(live.Name)
 		if err != nil {
 			return s, err
 		}
@@ -196,7 +196,7 @@ func (in *Installer) atHome(ctx context.Context, live *skill.Live, v *record.Ver
 
 // home is the skill's home as it is now.
 func (in *Installer) home(ctx context.Context, live *skill.Live) (Place, error) {
-	main, err := in.Layout.Main()
+	main, err := in.Layout.Main(live.Name)
 	if err != nil {
 		return Place{}, err
 	}
@@ -300,7 +300,7 @@ func (in *Installer) try(ctx context.Context, p *Plan, r Request) error {
 	if note != "" {
 		p.note += "; " + note
 	}
-	home, err := in.Layout.Main()
+	home, err := in.Layout.Main(live.Name)
 	if err != nil {
 		return err
 	}

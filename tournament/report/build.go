@@ -65,11 +65,11 @@ func shorter(d *Data) *search.Shorter {
 	if d.Incumbent == nil || d.Challenger == nil {
 		return nil
 	}
-	old, err := skill.Parse(d.Incumbent, skill.Options{})
+	old, err := skill.Parse(d.Incumbent, skill.OptionsOf(d.Run.Skill))
 	if err != nil {
 		return nil
 	}
-	new, err := skill.Parse(d.Challenger, skill.Options{})
+	new, err := skill.Parse(d.Challenger, skill.OptionsOf(d.Run.Skill))
 	if err != nil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (m *Model) candidates(d *Data, s *scores) {
 			k.Depth = max(k.Depth, depth[p]+1)
 		}
 		depth[c.SHA] = k.Depth
-		if doc, err := skill.Parse(c.Text, skill.Options{}); err == nil {
+		if doc, err := skill.Parse(c.Text, skill.OptionsOf(d.Run.Skill)); err == nil {
 			k.Tokens = skill.Tokens(string(doc.Body()))
 		}
 		switch c.SHA {
@@ -229,8 +229,8 @@ func (m *Model) diff(d *Data) error {
 		return nil
 	}
 	// A text that does not parse is all kernel, and shown as such.
-	old, _ := skill.Parse(d.Incumbent, skill.Options{})
-	new, _ := skill.Parse(d.Challenger, skill.Options{})
+	old, _ := skill.Parse(d.Incumbent, skill.OptionsOf(d.Run.Skill))
+	new, _ := skill.Parse(d.Challenger, skill.OptionsOf(d.Run.Skill))
 	var err error
 	m.Diff, err = Between("incumbent "+plain.Short(m.Incumbent), "challenger "+plain.Short(m.Challenger), old, new)
 	return err

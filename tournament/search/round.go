@@ -203,8 +203,7 @@ func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won 
 		parents, from = append(parents, mv.Other), append(from, s.pool.index(mv.Other))
 	}
 	c := s.candidate(mv.op, parents, p)
-	child := &Member{Candidate: c, Variant: eval.Variant{Name: mv.Parent.Variant.Name, Doc: p.Doc,
-		Dir: mv.Parent.Variant.Dir, Rest: mv.Parent.Variant.Rest}, train: make([]attempts, len(s.Cases.Train))}
+	child := &Member{Candidate: c, Variant: mv.Parent.Variant.With(p.Doc), train: make([]attempts, len(s.Cases.Train))}
 	var batch []int
 	if !mv.Untested {
 		batch = s.opt.Batch.Pick(qualities(mv.Parent.train, all(len(s.Cases.Train))), mv.Targets, s.opt.Minibatch, s.Rand)

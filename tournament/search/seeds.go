@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -53,7 +52,7 @@ func (s *State) addSeeds(ctx context.Context) error {
 			continue
 		}
 		s.stats.Seeds++
-		m := s.pool.add(c, eval.Variant{Name: root.Variant.Name, Doc: doc, Dir: root.Variant.Dir, Rest: root.Variant.Rest}, 0)
+		m := s.pool.add(c, root.Variant.With(doc), 0)
 		if standing {
 			s.standing = m
 		}

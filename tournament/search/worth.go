@@ -34,7 +34,7 @@ func (p *Plan) worth(ctx context.Context, out *Outcome, budget *eval.Budget, val
 	var jobs []eval.Job
 	for i := range val[:n] {
 		jobs = append(jobs, eval.Job{Variant: p.Incumbent, Case: &val[i]},
-			eval.Job{Variant: eval.Variant{Name: p.Incumbent.Name}, Case: &val[i]})
+			eval.Job{Variant: p.Incumbent.With(nil), Case: &val[i]})
 	}
 	rs, err := p.searching(budget).Run(ctx, jobs)
 	var limit *eval.BudgetError

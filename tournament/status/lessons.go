@@ -23,7 +23,7 @@ func lessons(ctx context.Context, db *store.Store, run *record.Run) ([]report.Le
 	if err != nil || first == nil || len(first.Text) == 0 {
 		return nil, err
 	}
-	doc, err := skill.Stored(first.Text)
+	doc, err := skill.Stored(run.Skill, first.Text)
 	if err != nil {
 		return nil, nil // what cannot be cut into sentences taught none
 	}

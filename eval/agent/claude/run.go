@@ -139,9 +139,9 @@ func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attem
 		Duration: s.ran(), Turns: s.turns(), InfraRetries: s.retries, Skills: s.skills(stage.Skills),
 	}
 	invoked := false
-	if d := t.Variant.Doc; d != nil {
+	if d := t.Variant.Doc; t.Variant.IsSkill() {
 		names := []string{t.Variant.Name, d.Name()}
-		if forced(t) && !hidden(d) && s.init {
+		if t.Calls() && !hidden(d) && s.init {
 			// The call in the prompt is not among the events.
 			if !slices.Contains(out.Skills, names[0]) {
 				out.Skills = slices.Insert(out.Skills, 0, names[0])
@@ -166,7 +166,7 @@ func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attem
 // measure the no-skill arm.
 func (s *stream) offers(t eval.Task) error {
 	d := t.Variant.Doc
-	if !s.init || d == nil || hidden(d) || slices.Contains(s.offered, t.Variant.Name) || slices.Contains(s.offered, d.Name()) {
+	if !s.init || !t.Variant.IsSkill() || hidden(d) || slices.Contains(s.offered, t.Variant.Name) || slices.Contains(s.offered, d.Name()) {
 		return nil
 	}
 	return eval.Infraf(eval.BadRequest, "replay %s: claude does not offer the skill %s, only %q", t.Case.ID, t.Variant.Name, s.offered)
@@ -178,11 +178,6 @@ func (a *Agent) explain(e *eval.InfraError, res *process.Result) *eval.InfraErro
 		e.Err = fmt.Errorf("%w: %s", errNoResult, short(a.keys.Text(res.Stderr)))
 	}
 	return e
-}
-
-// forced reports whether the task calls the skill, rather than offering it.
-func forced(t eval.Task) bool {
-	return t.Variant.Doc != nil && t.Case.ShouldTrigger == nil
 }
 
 var notInvocable = lazyregexp.New(`(?mi)^user-invocable:[ \t]*["']?(false|no|off)\b`)
@@ -197,11 +192,11 @@ func hidden(d *skill.Document) bool {
 // prompt is the child's stdin.
 func prompt(t eval.Task) string {
 	mention := "/" + t.Variant.Name
-	if t.Variant.Doc != nil && hidden(t.Variant.Doc) {
+	if t.Variant.IsSkill() && hidden(t.Variant.Doc) {
 		mention = "Use the " + t.Variant.Name + " skill:"
 	}
 	text := replay.Prompt(t, mention)
-	if forced(t) {
+	if t.Calls() {
 		return text
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")

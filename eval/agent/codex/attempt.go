@@ -50,7 +50,7 @@ func skillsOf(t eval.Task, ses *session, steps []*step) []string {
 	switch {
 	case ses != nil:
 		names = append(names, ses.skills...)
-	case t.Variant.Doc != nil && t.Case != nil && t.Case.ShouldTrigger == nil:
+	case t.Calls():
 		names = append(names, t.Variant.Name) // mentioned, and so injected
 	}
 	for _, s := range steps {
@@ -68,7 +68,7 @@ func skillsOf(t eval.Task, ses *session, steps []*step) []string {
 }
 
 func offered(t eval.Task, name string) bool {
-	return t.Variant.Doc != nil && name == t.Variant.Name ||
+	return t.Variant.IsSkill() && name == t.Variant.Name ||
 		slices.ContainsFunc(t.Others, func(o eval.Offer) bool { return o.Name == name })
 }
 

@@ -43,6 +43,9 @@ type offered struct {
 	Name string `json:"name"`
 	Dir  string `json:"dir"` // a private copy of the skill's folder
 	Text string `json:"text,omitempty"`
+	// Path is of a file of standing instructions, which holds in every turn: below the
+	// workspace, or "~/…". Then there is no Dir.
+	Path string `json:"path,omitempty"`
 }
 
 type prior struct {

@@ -108,7 +108,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	defer stage.Close()
 	name := t.Variant.Name
 	offered := make(map[string]string) // the program's name for it → ours
-	if t.Variant.Doc != nil {
+	if t.Variant.IsSkill() {
 		if own := t.Variant.Doc.Name(); own != "" {
 			name = own // the program goes by the frontmatter
 		}
@@ -123,7 +123,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		k.sandbox = a.sandbox(stage)
 	}
 	k.prompt = replay.Prompt(t, "/"+name)
-	if t.Variant.Doc != nil && t.Case.ShouldTrigger == nil {
+	if t.Calls() {
 		if rest, ok := strings.CutPrefix(k.prompt, "/"+name); ok {
 			k.call, k.prompt = name, strings.TrimSpace(rest)
 		}

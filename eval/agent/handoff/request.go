@@ -50,11 +50,14 @@ type request struct {
 	Skill  string   `json:"skill,omitempty"`
 	Skills []string `json:"skills,omitempty"`
 
+	// Instructions is the path of a file of standing instructions that holds for the request.
+	Instructions string `json:"instructions,omitempty"`
+
 	System    string `json:"system,omitempty"`
 	Prompt    string `json:"prompt"`
 	MaxTokens int    `json:"max_tokens,omitempty"`
 
-	text string // of the skill's SKILL.md
+	text string // of the skill's SKILL.md, or of the instructions
 }
 
 //go:embed request.md.tmpl
@@ -89,7 +92,10 @@ func (a *Agent) task(t eval.Task) *request {
 			c.Files, c.Workspace, c.ShouldTrigger, t.Prior, t.Seed)}
 	r.Title = title(a.clean(c.Prompt))
 	r.Prompt = a.clean(strings.TrimSpace(replay.Prompt(t, "")))
-	if t.Variant.Doc != nil {
+	if t.Variant.Doc != nil && t.Variant.Path != "" {
+		r.Instructions, r.text = t.Variant.Path, a.clean(string(t.Variant.Doc.Render()))
+	}
+	if t.Variant.IsSkill() {
 		r.Skills = append(r.Skills, t.Variant.Name)
 		if c.ShouldTrigger == nil {
 			r.Skill, r.text = t.Variant.Name, a.clean(string(t.Variant.Doc.Render()))

@@ -27,6 +27,7 @@ func Prompt(t eval.Task, mention string) string {
 	name := t.Variant.Name
 	var b strings.Builder
 	switch {
+	case t.Variant.Path != "": // it is loaded, not called
 	case t.Variant.Doc == nil:
 		request = unmention(request, name)
 	case c.ShouldTrigger != nil:

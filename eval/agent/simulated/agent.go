@@ -28,7 +28,7 @@ func (a *player) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		text = t.Variant.Doc.Render()
 	}
 	at := a.attempt(text, t)
-	invoked := t.Variant.Doc != nil
+	invoked := t.Variant.IsSkill()
 	at.SkillInvoked = &invoked
 	if err := eval.Sleep(ctx, time.Duration(a.Pace*float64(at.Duration))); err != nil {
 		return eval.Attempt{}, err

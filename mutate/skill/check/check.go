@@ -96,7 +96,7 @@ func Worst(fs []Finding) Severity {
 // in structure, whatever was recorded about it. If the description evolved,
 // it is no kernel.
 func Kernel(live, next *skill.Document, part string) error {
-	opts := skill.OptionsFor(part)
+	opts := live.Options().Evolving(part)
 	live, err := skill.Parse(live.Render(), opts)
 	if err == nil {
 		next, err = skill.Parse(next.Render(), opts)

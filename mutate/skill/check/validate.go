@@ -31,7 +31,8 @@ var (
 	}
 )
 
-// Validate checks d against the specification. folder is the name of the
+// Validate checks d against the specification of skills, a file of standing instructions
+// against what agents load. folder is the name of the
 // folder that holds it ("" if unknown).
 func Validate(of *skill.Document, p Profile, folder string) []Finding {
 	var v validation
@@ -44,6 +45,10 @@ func Validate(of *skill.Document, p Profile, folder string) []Finding {
 			line, msg = se.Line, se.Msg
 		}
 		v.add("syntax", Reject, line, "%s", msg)
+		return v
+	}
+	if d.Options().Instructions { // the rules of a SKILL.md are none of theirs
+		v.body(d)
 		return v
 	}
 	if !d.HasFrontmatter() {
@@ -155,7 +160,7 @@ func (v *validation) body(d *document) {
 	body := string(d.raw[d.body:])
 	first := d.md.FileLine(d.body)
 	if strings.TrimSpace(body) == "" {
-		v.add("body-empty", Warn, first, "the body is empty: an agent that loads the skill learns nothing")
+		v.add("body-empty", Warn, first, "the body is empty: an agent that loads it learns nothing")
 		return
 	}
 	if n := skill.Tokens(body); n > skill.MaxBodyTokens {

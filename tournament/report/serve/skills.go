@@ -7,6 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -36,7 +37,7 @@ func wayOf(skill, command string) string {
 	if len(words) != 3 || words[0] != "evolve" {
 		return ""
 	}
-	name, at, _ := strings.Cut(words[2], "@")
+	name, at := subject.Cut(words[2])
 	if name != skill {
 		return ""
 	}

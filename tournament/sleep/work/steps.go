@@ -382,7 +382,7 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	if _, r.Kernel, err = s.Store.KernelConfirmed(ctx, live.Name, live.Doc.KernelHash()); err != nil {
 		return err
 	}
-	next, err := skill.Stored(t.With.Text)
+	next, err := skill.Stored(live.Name, t.With.Text)
 	if err != nil {
 		return err
 	}

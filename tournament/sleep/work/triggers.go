@@ -89,7 +89,7 @@ func (s *Worker) sameDescription(ctx context.Context, live *skill.Live) ([]strin
 	}
 	var out []string
 	for _, v := range versions {
-		if doc, err := skill.Stored(v.Text); err == nil && doc.Description() == live.Doc.Description() {
+		if doc, err := skill.Stored(live.Name, v.Text); err == nil && doc.Description() == live.Doc.Description() {
 			out = append(out, v.SHA)
 		}
 	}

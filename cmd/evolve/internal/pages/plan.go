@@ -384,6 +384,6 @@ func willOf(ctx context.Context, db *store.Store, what string, plan *release.Pla
 
 // diffFrom shows how a version differs from the live text.
 func diffFrom(live *skill.Live, to *record.Version, label string) (*report.Diff, error) {
-	doc, _ := skill.Parse(to.Text, skill.Options{}) // one that predates a rule can still be shown
+	doc, _ := skill.Parse(to.Text, live.Doc.Options()) // one that predates a rule can still be shown
 	return report.Between(live.Name+" live", live.Name+" "+label, live.Doc, doc)
 }

@@ -1,0 +1,166 @@
+package skill
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/mutate/subject"
+)
+
+// scopeFile is the scope of a file of standing instructions.
+const scopeFile = "file"
+
+// IsFile reports whether a subject, as somebody typed it, is a file and no skill's name.
+func IsFile(typed string) bool {
+	return IsFolder(typed) || strings.HasSuffix(typed, ".md") || subject.Parse(typed).Kind == subject.File
+}
+
+// Key is the key of a file of standing instructions by its path, or by its key. A file in an
+// agent's folder is named below the person's home, wherever the agent's variable puts that
+// folder; any other below its repository, else below the folder that it is in.
+func (l *Layout) Key(typed string) (string, error) {
+	if subject.Parse(typed).Kind == subject.File {
+		return typed, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	if below, ok := strings.CutPrefix(typed, "~/"); ok {
+		typed = filepath.Join(home, below)
+	}
+	path, err := filepath.Abs(typed)
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", typed, err)
+	}
+	for _, a := range agents {
+		dir, err := l.Home(a)
+		if err != nil {
+			return "", err
+		}
+		if below, ok := under(path, dir); ok {
+			return subject.OfFile("~", a.HomeDefault+"/"+below).Key(), nil
+		}
+	}
+	path = filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path))
+	root := filepath.Dir(path)
+	if root == realPath(home) {
+		root = "~"
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			root = dir
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	below, _ := under(path, root)
+	if root == "~" {
+		below = filepath.Base(path)
+	}
+	return subject.OfFile(root, below).Key(), nil
+}
+
+// under is path below dir, slash-separated; false if it is not below it.
+func under(path, dir string) (string, bool) {
+	below, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+	return filepath.ToSlash(below), ok
+}
+
+// FilePath is where the file with that key is.
+func (l *Layout) FilePath(key string) (string, error) {
+	root, below := subject.Parse(key).Place()
+	if root != "~" {
+		return filepath.Join(root, filepath.FromSlash(below)), nil
+	}
+	for _, a := range agents {
+		if rest, ok := strings.CutPrefix(below, a.HomeDefault+"/"); ok {
+			dir, err := l.Home(a)
+			return filepath.Join(dir, filepath.FromSlash(rest)), err
+		}
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home folder: %w", err)
+	}
+	return filepath.Join(home, filepath.FromSlash(below)), nil
+}
+
+// Organisations are folders whose instructions an organisation keeps for everybody on a
+// machine.
+var Organisations = []string{"/etc/claude-code", "/Library/Application Support/ClaudeCode", "/etc/codex", `C:\ProgramData\ClaudeCode`, `C:\Program Files\ClaudeCode`}
+
+// file finds a file of standing instructions by its key. The error is that of
+// Registry.Lookup.
+func (l *Layout) file(key string) (e Entry, err error) {
+	path, err := l.FilePath(key)
+	if err != nil {
+		return e, err
+	}
+	plugins, err := l.PluginFolders()
+	if err != nil {
+		return e, err
+	}
+	e = Entry{Name: key, Dir: filepath.Dir(path), Path: path, Scope: scopeFile}
+	switch {
+	case Within(path, plugins):
+		e.Scope, e.Managed = scopePlugin, true
+	case Within(path, Organisations):
+		e.Scope, e.Managed = scopeManaged, true
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return e, &BrokenSkillError{e, "it is a symlink to nothing"}
+		}
+		return e, &UnknownSkillError{Name: key}
+	}
+	if err != nil {
+		return e, &BrokenSkillError{e, reason(err)}
+	}
+	if !info.Mode().IsRegular() {
+		return e, &BrokenSkillError{e, "it is not a file"}
+	}
+	text, err := ReadFile(path)
+	switch _, large := errors.AsType[*bounded.TooLargeError](err); {
+	case large:
+		return e, &BrokenSkillError{e, "it is " + reason(err) + ": move what it quotes into files that it names"}
+	case err != nil:
+		return e, &BrokenSkillError{e, reason(err)}
+	case bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text):
+		return e, &BrokenSkillError{e, "it is no text in UTF-8"}
+	case len(bytes.TrimSpace(text)) == 0:
+		return e, &BrokenSkillError{e, NoText}
+	}
+	if doc, err := Parse(text, Options{Instructions: true}); err == nil && doc.Managed() {
+		e.Scope, e.Managed = scopeManaged, true
+	}
+	return e, nil
+}
+
+// PathIn is the text of the subject with that key in a target.
+func (t Target) PathIn(key string) string {
+	if _, below := subject.Parse(key).Place(); below != "" {
+		return filepath.Join(t.Dir, filepath.Base(below))
+	}
+	return filepath.Join(t.Dir, key, FileName)
+}
+
+// own is the one target of a file of standing instructions: where it is. A skill has none
+// of its own.
+func (l *Layout) own(key string) (t Target, is bool, err error) {
+	if subject.Parse(key).Kind != subject.File {
+		return t, false, nil
+	}
+	path, err := l.FilePath(key)
+	return Target{subject.Parse(key).Text(), filepath.Dir(path)}, true, err
+}

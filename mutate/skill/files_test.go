@@ -1,0 +1,90 @@
+package skill_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+func init() {
+	skill.Register(skill.Agent{Name: "claude", Agent: "claude-code", HomeEnv: "CLAUDE_CONFIG_DIR", HomeDefault: ".claude"})
+}
+
+func TestKeyOfAFile(t *testing.T) {
+	home, src := t.TempDir(), t.TempDir()
+	home, _ = filepath.EvalSymlinks(home)
+	src, _ = filepath.EvalSymlinks(src)
+	t.Setenv("HOME", home)
+	for _, dir := range []string{filepath.Join(src, "shop", ".git"), filepath.Join(src, "shop", "docs"), filepath.Join(src, "loose"), filepath.Join(home, "conf")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := &skill.Layout{Getenv: func(string) string { return "" }, ClaudeHome: filepath.Join(home, "conf")}
+	for typed, want := range map[string]string{
+		filepath.Join(src, "shop", "docs", "AGENTS.md"): "file:" + src + "/shop:docs/AGENTS.md",
+		filepath.Join(src, "loose", "CLAUDE.md"):        "file:" + src + "/loose:CLAUDE.md",
+		filepath.Join(home, "conf", "CLAUDE.md"):        "file:~:.claude/CLAUDE.md", // wherever the folder is
+		"~/conf/rules/a.md":                             "file:~:.claude/rules/a.md",
+		filepath.Join(home, "AGENTS.md"):                "file:~:AGENTS.md",
+		"file:~:.claude/CLAUDE.md":                      "file:~:.claude/CLAUDE.md",
+	} {
+		key, err := l.Key(typed)
+		if err != nil || key != want {
+			t.Errorf("%s is %s (%v), want %s", typed, key, err, want)
+			continue
+		}
+		path, err := l.FilePath(key)
+		if again, e := l.Key(path); err != nil || e != nil || again != key {
+			t.Errorf("%s is at %s, whose key is %s (%v, %v)", key, path, again, err, e)
+		}
+	}
+}
+
+func TestLiveFile(t *testing.T) {
+	dir := t.TempDir()
+	l := &skill.Layout{Getenv: func(string) string { return "" }, ClaudeHome: dir}
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("CLAUDE.md", "Be brief.\n")
+	write("rules/binary.md", "a\x00b")
+	write("rules/latin.md", "caf\xe9\n")
+	write("rules/empty.md", " \n")
+	write("rules/large.md", strings.Repeat("x", skill.MaxFile+1))
+	write("plugins/a/CLAUDE.md", "Be a plugin.\n")
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "rules", "dir.md"), 0o700),
+		os.Symlink("CLAUDE.md", filepath.Join(dir, "AGENTS.md")), os.Symlink("gone.md", filepath.Join(dir, "dangling.md"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"rules/binary.md": "no text", "rules/latin.md": "no text", "rules/empty.md": "empty",
+		"rules/large.md": "move what it quotes", "rules/dir.md": "not a file", "dangling.md": "symlink to nothing"} {
+		_, err := l.Live("file:~:.claude/" + name)
+		var broken *skill.BrokenSkillError
+		if !errors.As(err, &broken) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	var unknown *skill.UnknownSkillError
+	if _, err := l.Live("file:~:.claude/none.md"); !errors.As(err, &unknown) {
+		t.Errorf("no such file: %v", err)
+	}
+	live, err := l.Live("file:~:.claude/AGENTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if home, err := live.Home(); err != nil || filepath.Base(home) != "CLAUDE.md" || live.Managed {
+		t.Errorf("a link to %s (%v), managed %t", home, err, live.Managed)
+	}
+	if live, err := l.Live("file:~:.claude/plugins/a/CLAUDE.md"); err != nil || !live.Managed || skill.Keeper(live.Entry) != skill.OfPlugin {
+		t.Errorf("a plugin's: %+v (%v)", live, err)
+	}
+}
