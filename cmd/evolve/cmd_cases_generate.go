@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/campaign/generate"
 	"github.com/spf13/cobra"
 )
 
@@ -80,7 +80,7 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 	if err != nil {
 		return err
 	}
-	g, err := runner.PrepareGeneration(ctx, campaign.GenerateOptions{Spec: f.Who.Spec(), Skill: f.skill, N: f.count, Caps: f.Caps, WallClock: f.WallClock})
+	g, err := generate.Prepare(ctx, runner, generate.Options{Spec: f.Who.Spec(), Skill: f.skill, N: f.count, Caps: f.Caps, WallClock: f.WallClock})
 	defer func() { g.Close() }() // with an error too
 	if err != nil {
 		return err

@@ -14,7 +14,11 @@ const ImportReason = "line that imports another file"
 type Import struct {
 	Start int    // offset of its @ in the file
 	Path  string // as written, without the @
+	// Comment: it stands in a comment, which some agents leave out.
+	Comment bool
 }
+
+var comment = lazyregexp.New(`(?s)<!--.*?-->`)
 
 // importMark is what Claude Code takes for an import: an @ at the start of a word. A space
 // within the path is escaped.
@@ -23,7 +27,10 @@ var importMark = lazyregexp.New(`(?:^|\s)(@(?:[^\s\\]|\\.)+)`)
 // Imports lists the imports of a file of instructions in order. What stands in code is none.
 func (d *Document) Imports() (out []Import) {
 	body := d.raw[d.body:]
-	code := d.md.code()
+	code, comments := d.md.code(), [][2]int(nil)
+	for _, m := range comment.FindAllIndex(body, -1) {
+		comments = append(comments, [2]int{m[0], m[1]})
+	}
 	for at := 0; at < len(body); {
 		m := importMark.FindSubmatchIndex(body[at:])
 		if m == nil {
@@ -33,7 +40,7 @@ func (d *Document) Imports() (out []Import) {
 		path := strings.ReplaceAll(string(body[start+1:end]), `\ `, " ")
 		path, _, _ = strings.Cut(path, "#") // a place within the file
 		if path != "" && !within(code, start) {
-			out = append(out, Import{d.body + start, path})
+			out = append(out, Import{d.body + start, path, within(comments, start)})
 		}
 		at = end
 	}

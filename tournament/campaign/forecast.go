@@ -303,9 +303,9 @@ func (fc *Forecast) String() string {
 	return b.String()
 }
 
-// costWords formats a forecast of a cost, nil for unknown; free: no model is
+// CostWords formats a forecast of a cost, nil for unknown; free: no model is
 // asked.
-func costWords(usd *float64, free bool) string {
+func CostWords(usd *float64, free bool) string {
 	switch {
 	case free:
 		return eval.FreeSimulated

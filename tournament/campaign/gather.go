@@ -31,7 +31,7 @@ func (c *Campaign) gather(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.runner.ingester(c.db, c.back).Split(ctx, f.Skill, trial != nil); err != nil {
+	if err := c.runner.Ingester(c.db, c.back).Split(ctx, f.Skill, trial != nil); err != nil {
 		return err
 	}
 	if c.cases, err = c.db.Cases(ctx, f.Skill); err != nil {
@@ -90,7 +90,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 		defer func() { c.Notes = append(append(c.Notes, reader.warnings()...), limit.warnings()...) }()
 	}
 	view := c.runner.Watch(report.Task{Phase: "mining", Unit: "calls", Count: func() int64 { return c.budget.Spent().MinerCalls }, Budget: c.budget, Caps: f.Caps()})
-	_, stats, err := c.runner.ingester(c.db, c.back).Mine(ctx, f.Skill, ingest.Mining{Model: miner, May: may, Headless: c.runner.Headless, OnTrial: onTrial})
+	_, stats, err := c.runner.Ingester(c.db, c.back).Mine(ctx, f.Skill, ingest.Mining{Model: miner, May: may, Headless: c.runner.Headless, OnTrial: onTrial})
 	view.Done()
 	if err == nil {
 		err = limit.unanswered() // their cases were made without a model meanwhile, and are made again
@@ -98,7 +98,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 	if err != nil {
 		return fmt.Errorf("mine cases: %w", err)
 	}
-	uses, err := c.runner.ingester(c.db, c.back).Uses(ctx, f.Skill)
+	uses, err := c.runner.Ingester(c.db, c.back).Uses(ctx, f.Skill)
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 	return nil
 }
 
-// ingester makes and stores cases.
-func (r *Runner) ingester(db *store.Store, back *agent.Backends) *ingest.Ingester {
+// Ingester makes and stores cases.
+func (r *Runner) Ingester(db *store.Store, back *agent.Backends) *ingest.Ingester {
 	return &ingest.Ingester{Store: db, Layout: r.Layout, Dir: r.Dir, Access: r.Access, Now: r.Now, Redactor: back.Redactor}
 }
 

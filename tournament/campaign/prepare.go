@@ -7,6 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
+	"github.com/skill-evolve/evolve/mutate/standing"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -29,7 +30,7 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	}
 	for _, w := range check.Validate(live.Doc, f.Profile, live.Name) {
 		if w.Severity == check.Reject {
-			return nil, problem.Inputf("agents would not load it as it is; mend it first", "skill %s: line %d: %s", live.Name, w.Line, w.Reason)
+			return nil, problem.Inputf("agents would not load it as it is; mend it first", "%s: line %d: %s", skill.Called(live.Name), w.Line, w.Reason)
 		}
 	}
 	if err := live.Evolve(f.Evolve); err != nil {
@@ -39,12 +40,17 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if err != nil {
 		return nil, err
 	}
+	loads := standing.Loader{Layout: r.Layout}
+	if err := loads.Check(live.Name, agent.KindOf(f.Agent).Sessions); err != nil {
+		back.Close()
+		return nil, err
+	}
 	db, err := r.ready(ctx, &f, o, back)
 	if err != nil {
 		back.Close() // folders for temporary files; what stays behind does no harm
 		return nil, err
 	}
-	c := &Campaign{runner: r, Config: f, Live: live, options: o, back: back, db: db}
+	c := &Campaign{runner: r, Config: f, Live: live, options: o, back: back, db: db, found: loads.Notes(live.Name)}
 	if !o.Night { // else it has its share
 		if c.held, err = r.Hold(ctx, db, &c.Config, false); err != nil {
 			return c, err

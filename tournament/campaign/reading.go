@@ -59,7 +59,7 @@ func (fc *ReadingForecast) String() string {
 	} else if fc.Grouping.Calls > 0 {
 		line = fmt.Sprintf("forecast: %s of %d are to be put into groups by %s", plain.Counted(n, "rule"), fc.Grouping.Rules, fc.Model)
 	}
-	line += fmt.Sprintf(", %s, about %s tokens, %s", plain.Counted(fc.Calls(), "call"), plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.free))
+	line += fmt.Sprintf(", %s, about %s tokens, %s", plain.Counted(fc.Calls(), "call"), plain.Thousands(fc.Tokens), CostWords(fc.CostUSD, fc.free))
 	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
 }
 

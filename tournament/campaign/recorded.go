@@ -110,7 +110,7 @@ func (t *Takes) costWords(free bool) string {
 	if t.CostRange != nil && !free {
 		return "about " + t.CostRange.USD()
 	}
-	return costWords(t.CostUSD, free)
+	return CostWords(t.CostUSD, free)
 }
 
 // cost estimates the dollars of calls of the judge and the mutator, by the price of the

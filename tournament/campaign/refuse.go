@@ -28,7 +28,7 @@ func (r *Runner) refuseManaged(ctx context.Context, live *skill.Live, to []strin
 	if !live.Managed {
 		return nil
 	}
-	whose := fmt.Sprintf("skill %s %s", live.Name, skill.Keeper(live.Entry))
+	whose := fmt.Sprintf("%s %s", skill.Called(live.Name), skill.Keeper(live.Entry))
 	if noGate {
 		r.Say("%s: what is found stays in the store, and could be installed nowhere", whose)
 		return nil
@@ -43,6 +43,9 @@ func (r *Runner) refuseManaged(ctx context.Context, live *skill.Live, to []strin
 	}
 	if may, err := r.Installer(db).MayWrite(ctx, live, targets); may || err != nil {
 		return err
+	}
+	if live.Doc.Options().Instructions {
+		return problem.Refusef("evolve a file of your own; --no-gate only searches", "%s: no version of it would last, and nothing was spent", whose)
 	}
 	return problem.Refusef("copy its folder to one of your own, with another name, and evolve that; --promote --to installs in another agent's folder; --no-gate only searches",
 		"%s: no version of it would last, and nothing was spent", whose)

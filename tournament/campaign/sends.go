@@ -107,29 +107,3 @@ func (r *Runner) Sends(ctx context.Context, db *store.Store, back *agent.Backend
 
 // MinedBytes is about how many bytes so many tokens have that the miner reads.
 func MinedBytes(tokens int64) int64 { return tokens * bytesAToken }
-
-// sends are who gets how much of the cases that others are written from.
-func (g *Generation) sends(ctx context.Context) ([]outgoing.Send, error) {
-	largest := int64(0)
-	var basis []eval.Case
-	for _, c := range g.shown {
-		if c.Generated() || c.Split == eval.Test {
-			continue
-		}
-		basis = append(basis, c)
-		n := int64(len(c.Prompt))
-		for _, m := range c.Context {
-			n += int64(len(m.Text))
-		}
-		for i := range c.Checks {
-			n += int64(len(c.Checks[i].Rubric) + len(c.Checks[i].Value) + len(c.Checks[i].Feedback) + 200)
-		}
-		largest = max(largest, n)
-	}
-	db, err := g.runner.Existing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	call := instructionBytes + 4*largest + int64(g.options.N)*1000
-	return g.runner.Control.Forecast(ctx, db, g.back, basis, map[string]int64{agent.Mine: int64(g.Forecast.Most) * call})
-}

@@ -66,7 +66,7 @@ func (in *Installer) MayWrite(ctx context.Context, live *skill.Live, targets []s
 func (p *Place) look(ctx context.Context, db *store.Store, live *skill.Live, managed []string) error {
 	home, err := filepath.EvalSymlinks(live.Path)
 	if err != nil {
-		return fmt.Errorf("find skill %s: %w", live.Name, err)
+		return fmt.Errorf("find %s: %w", skill.Called(live.Name), err)
 	}
 	real, err := skill.RealPath(p.Path)
 	if err != nil {
@@ -96,9 +96,9 @@ func (p *Place) look(ctx context.Context, db *store.Store, live *skill.Live, man
 	doc, _ := skill.Parse(p.text, live.Doc.Options()) // whole, whatever the error
 	switch {
 	case skill.Within(p.Path, managed):
-		p.Refusal = problem.Refusef("edit it at its source", "skill %s %s: an installation would not last", live.Name, skill.OfPlugin)
+		p.Refusal = problem.Refusef("edit it at its source", "%s %s: an installation would not last", skill.Called(live.Name), skill.OfPlugin)
 	case p.Held != "" && doc.Managed() || p.Home && live.Managed:
-		p.Refusal = problem.Refusef("edit it at its source", "skill %s %s: an installation would not last", live.Name, skill.OfTool)
+		p.Refusal = problem.Refusef("edit it at its source", "%s %s: an installation would not last", skill.Called(live.Name), skill.OfTool)
 	case p.Held != "" && info.Mode().Perm()&0o222 == 0: // a rename would replace it all the same
 		p.Refusal = problem.Refusef(fmt.Sprintf("`chmod u+w %s` allows it", p.Path), "%s is read-only", p.Path)
 	}

@@ -1,4 +1,5 @@
-package campaign
+// Package generate has a model write cases of a skill from its real ones.
+package generate
 
 import (
 	"context"
@@ -16,10 +17,11 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 )
 
-// GenerateOptions select the cases that a model writes.
-type GenerateOptions struct {
+// Options select the cases that a model writes.
+type Options struct {
 	agent.Spec // its mutator writes
 	Skill      string
 	N          int // how many
@@ -27,9 +29,9 @@ type GenerateOptions struct {
 	WallClock  time.Duration // of one call
 }
 
-// A GenerateForecast is what writing cases may take, estimated before
+// A Forecast is what writing cases may take, estimated before
 // anything is spent.
-type GenerateForecast struct {
+type Forecast struct {
 	Schema  int      `json:"schema"`
 	Skill   string   `json:"skill"`
 	Model   string   `json:"model"`
@@ -51,10 +53,11 @@ type GenerateForecast struct {
 const (
 	generateInstruction = 800
 	generateReply       = 1800
+	requestBytes        = 4 << 10 // of the instruction, on the high side
 )
 
-func (o *GenerateOptions) forecast(cases []eval.Case) *GenerateForecast {
-	fc := &GenerateForecast{Schema: 1, Skill: o.Skill, Model: o.ReflectAgent + "/" + o.ReflectModel, Wanted: o.N}
+func (o *Options) forecast(cases []eval.Case) *Forecast {
+	fc := &Forecast{Schema: 1, Skill: o.Skill, Model: o.ReflectAgent + "/" + o.ReflectModel, Wanted: o.N}
 	if fc.free = agent.KindOf(o.ReflectAgent).Simulated; fc.free {
 		fc.Model = "the simulated model"
 	}
@@ -76,18 +79,18 @@ func (o *GenerateOptions) forecast(cases []eval.Case) *GenerateForecast {
 }
 
 // String formats the forecast in one line.
-func (fc *GenerateForecast) String() string {
+func (fc *Forecast) String() string {
 	line := fmt.Sprintf("forecast: %s of %s from %s by %s, %s (%d at most), about %s tokens, %s", plain.Counted(fc.Wanted, "case"), fc.Skill,
-		plain.Counted(fc.Basis, "real one"), fc.Model, plain.Counted(fc.Calls, "call"), fc.Most, plain.Thousands(fc.Tokens), costWords(fc.CostUSD, fc.free))
+		plain.Counted(fc.Basis, "real one"), fc.Model, plain.Counted(fc.Calls, "call"), fc.Most, plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
 	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
 }
 
 // A Generation is a prepared writing of cases.
 type Generation struct {
-	Forecast *GenerateForecast
+	Forecast *Forecast
 
-	runner  *Runner
-	options GenerateOptions
+	runner  *campaign.Runner
+	options Options
 	live    *skill.Live
 	back    *agent.Backends
 	cases   []eval.Case
@@ -104,9 +107,9 @@ type Generated struct {
 	Warnings []string
 }
 
-// PrepareGeneration opens the model that writes cases of a skill, and
+// Prepare opens the model that writes cases of a skill, and
 // forecasts the cost. The Generation must be closed.
-func (r *Runner) PrepareGeneration(ctx context.Context, o GenerateOptions) (*Generation, error) {
+func Prepare(ctx context.Context, r *campaign.Runner, o Options) (*Generation, error) {
 	live, err := r.Layout.Live(o.Skill)
 	if err != nil {
 		return nil, err
@@ -120,7 +123,7 @@ func (r *Runner) PrepareGeneration(ctx context.Context, o GenerateOptions) (*Gen
 	if err != nil {
 		return g, err
 	}
-	if g.cases, err = r.ingester(db, back).Cases(ctx, o.Skill, ""); err != nil {
+	if g.cases, err = r.Ingester(db, back).Cases(ctx, o.Skill, ""); err != nil {
 		return g, err
 	}
 	if db == nil {
@@ -171,7 +174,7 @@ func (g *Generation) Run(ctx context.Context) (*Generated, error) {
 	if _, _, e := db.SaveCases(context.WithoutCancel(ctx), made); e != nil {
 		return nil, e
 	}
-	if e := r.ingester(db, g.back).Split(context.WithoutCancel(ctx), o.Skill, false); e != nil {
+	if e := r.Ingester(db, g.back).Split(context.WithoutCancel(ctx), o.Skill, false); e != nil {
 		return nil, e
 	}
 	all, e := db.Cases(context.WithoutCancel(ctx), o.Skill)
@@ -196,4 +199,30 @@ func (g *Generation) Run(ctx context.Context) (*Generated, error) {
 func noBasis(name string) error {
 	return problem.Inputf("use the skill and `evolve harvest`, or bring some with `evolve cases import FILE`",
 		"%s has no real case for training or validation to write others from", name)
+}
+
+// sends are who gets how much of the cases that others are written from.
+func (g *Generation) sends(ctx context.Context) ([]outgoing.Send, error) {
+	largest := int64(0)
+	var basis []eval.Case
+	for _, c := range g.shown {
+		if c.Generated() || c.Split == eval.Test {
+			continue
+		}
+		basis = append(basis, c)
+		n := int64(len(c.Prompt))
+		for _, m := range c.Context {
+			n += int64(len(m.Text))
+		}
+		for i := range c.Checks {
+			n += int64(len(c.Checks[i].Rubric) + len(c.Checks[i].Value) + len(c.Checks[i].Feedback) + 200)
+		}
+		largest = max(largest, n)
+	}
+	db, err := g.runner.Existing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	call := requestBytes + 4*largest + int64(g.options.N)*1000
+	return g.runner.Control.Forecast(ctx, db, g.back, basis, map[string]int64{agent.Mine: int64(g.Forecast.Most) * call})
 }
