@@ -49,6 +49,9 @@ func newRunCommand(a *global) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("skill") && c.Flags().Changed("file") {
+				return problem.Inputf("drop one of them", "a run is of one text: --skill and --file are two")
+			}
 			if f.Skill == "" && f.resume == "" {
 				if c.Flags().NFlag() == 0 {
 					return bare(a, c)
@@ -73,7 +76,6 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.SortFlags = false
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
 	fl.StringVar(&f.Skill, "file", "", "instead of a skill: a file of standing instructions, for example AGENTS.md")
-	c.MarkFlagsMutuallyExclusive("skill", "file")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "what may change: harness (the body), description, on its own trigger cases, or shorten: harness, by deletions alone")
 	f.who.RegisterSearch(fl)
 	f.registerSpending(fl)

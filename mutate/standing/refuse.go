@@ -23,7 +23,7 @@ func (l *Loader) Check(key, agent string) error {
 		_, path := file.Place()
 		return problem.Inputf(fmt.Sprintf("a line @%s in a file that is loaded, such as CLAUDE.md, has Claude Code load it", path), "no agent is known to load %s", file.Text())
 	case agent != "" && slices.Contains(Agents(), agent) && !slices.Contains(by, agent):
-		return problem.Inputf(fmt.Sprintf("--agent chooses another one, or evolve a file that %s loads", agent), "%s does not load %s; %s does", agent, file.Text(), strings.Join(by, ", "))
+		return problem.Inputf(fmt.Sprintf("--agent chooses another one, or evolve a file that %s loads", agent), "%s does not load %s: %s", agent, file.Text(), doLoad(by))
 	}
 	return nil
 }
@@ -60,4 +60,11 @@ func (l *Loader) Notes(key string) (lines []string) {
 		lines = append([]string{fmt.Sprintf("%s imports %s: each is a file of its own for `evolve --file`, and stays as it is", file.Text(), strings.Join(names, ", "))}, lines...)
 	}
 	return lines
+}
+
+func doLoad(agents []string) string {
+	if len(agents) == 1 {
+		return agents[0] + " does"
+	}
+	return strings.Join(agents[:len(agents)-1], ", ") + " and " + agents[len(agents)-1] + " do"
 }

@@ -138,19 +138,24 @@ func (l *Loader) When(agent, _ string, file subject.Ref, folder string) When {
 	return when
 }
 
-// LoadedBy lists the agents that load a file in a session in the file's own folder, or in
-// its repository.
+// LoadedBy lists the agents that load a file: one in the person's home in a session in some
+// folder below it, any other in a session in its own folder or one between that and its
+// repository's.
 func (l *Loader) LoadedBy(file subject.Ref) (agents []string) {
 	root, below := file.Place()
 	folders := []string{root}
 	if root == "~" {
-		folders = nil
-	}
-	if path, err := l.Layout.FilePath(file.Key()); err == nil {
-		folders = append(folders, filepath.Dir(path))
-	}
-	for range strings.Count(below, "/") {
-		folders = append(folders, filepath.Dir(folders[len(folders)-1]))
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil
+		}
+		folders[0] = filepath.Join(home, "some", "folder")
+	} else {
+		dir := filepath.Join(root, filepath.FromSlash(below))
+		for range strings.Count(below, "/") {
+			dir = filepath.Dir(dir)
+			folders = append(folders, dir)
+		}
 	}
 	for _, a := range Agents() {
 		if slices.ContainsFunc(folders, func(dir string) bool { return l.Loads(a, "", file, dir) }) {

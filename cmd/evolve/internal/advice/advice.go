@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -60,6 +61,10 @@ func Cause(err error) (kind problem.Kind, hint string) {
 		return Of(partial.First())
 	case errors.Is(err, context.Canceled):
 		return problem.Interrupted, ""
+	case errors.As(err, &unknown) && isFile(unknown.Name):
+		return problem.Input, "check the path"
+	case errors.As(err, &broken) && isFile(broken.Name):
+		return problem.Input, "mend the file, or name another one"
 	case errors.As(err, &syntax):
 		return problem.Input, fmt.Sprintf("mend line %d of the SKILL.md, then check it with `evolve kernel check`", syntax.Line)
 	case errors.As(err, &unknown):
@@ -102,6 +107,8 @@ func Cause(err error) (kind problem.Kind, hint string) {
 	}
 	return problem.Failed, ""
 }
+
+func isFile(key string) bool { return subject.Parse(key).Kind == subject.File }
 
 // readOnlyHint names the folder that cannot be written, and the way out: only
 // evolve's own data can be put elsewhere.

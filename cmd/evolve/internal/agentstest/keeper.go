@@ -1,0 +1,58 @@
+package agentstest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// keeper is a program for --agent command that keeps standing instructions: as an agent it
+// reads them where an agent would, in the folder that it is told of, and as a mutator it
+// adds the one rule that helps.
+func keeper() {
+	const rule = "- Name the unit of every axis."
+	var q struct {
+		Kind, User, Workspace string
+		Skill                 *struct{ Path, Text string }
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&q); err != nil {
+		panic(err)
+	}
+	out := map[string]any{"usage": map[string]int{"input": 900, "output": 20}}
+	switch q.Kind {
+	case "ping":
+		out = map[string]any{"ok": true, "name": "keeper", "version": "1", "model": "none"}
+	case "task":
+		out["answer"] = "a chart"
+		if q.Skill == nil { // no instructions: nothing may be there
+			for _, at := range []string{filepath.Join(os.Getenv("HOME"), ".claude", "CLAUDE.md"), filepath.Join(q.Workspace, "AGENTS.md")} {
+				if _, err := os.Stat(at); err == nil {
+					panic("instructions are at " + at)
+				}
+			}
+			break
+		}
+		at := filepath.Join(q.Workspace, q.Skill.Path)
+		if below, ok := strings.CutPrefix(q.Skill.Path, "~/"); ok {
+			at = filepath.Join(os.Getenv("HOME"), below)
+		}
+		text, err := os.ReadFile(at)
+		if err != nil {
+			panic(err)
+		}
+		if strings.Contains(string(text), rule) {
+			out["answer"] = "a chart, in metres"
+		}
+	case "complete":
+		_, rest, _ := strings.Cut(q.User, "```\n")
+		was, _, _ := strings.Cut(rest, "\n```")
+		if !strings.Contains(was, rule) {
+			was = strings.Replace(was, "- Be brief.", "- Be brief.\n"+rule, 1)
+		}
+		out["text"], out["finish"] = "A rule.\n```\n"+was+"\n```\n", "stop"
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
+		panic(err)
+	}
+}

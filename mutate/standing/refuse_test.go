@@ -1,0 +1,50 @@
+package standing_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/standing"
+	"github.com/skill-evolve/evolve/mutate/subject"
+)
+
+func TestCheck(t *testing.T) {
+	on := build(t, scene{files: files("~/.claude/CLAUDE.md ~/.codex/AGENTS.md AGENTS.md docs/rules.md docs/imported.md sub/deep/AGENTS.md .claude/rules/a.md ../AGENTS.md")})
+	write(t, on.path("CLAUDE.md"), "See @docs/imported.md\n")
+	t.Setenv("HOME", on.home)
+	layout := &skill.Layout{Getenv: func(string) string { return "" }}
+	l := &standing.Loader{Layout: layout}
+	for _, c := range []struct{ name, agent, says string }{
+		{"~/.claude/CLAUDE.md", "claude-code", ""},
+		{"~/.claude/CLAUDE.md", "codex", "codex does not load ~/.claude/CLAUDE.md: claude-code does"},
+		{"~/.codex/AGENTS.md", "claude-code", "claude-code does not load ~/.codex/AGENTS.md: codex does"},
+		{"AGENTS.md", "codex", ""},
+		{"AGENTS.md", "claude-code", "claude-code does not load AGENTS.md: codex, pi, copilot-cli and cursor do"},
+		{"sub/deep/AGENTS.md", "codex", ""},
+		{".claude/rules/a.md", "claude-code", ""},
+		{"docs/imported.md", "claude-code", ""},
+		{"docs/imported.md", "pi", "pi does not load"},
+		{"docs/rules.md", "", "no agent is known to load docs/rules.md"},
+		{"docs/rules.md", "simulated", "no agent is known to load docs/rules.md"},
+		{"AGENTS.md", "", ""},
+	} {
+		key, err := layout.Key(on.path(c.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = l.Check(key, c.agent)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s for %q: %v, want %q", c.name, c.agent, err, c.says)
+		}
+	}
+	if err := l.Check("dataviz", "codex"); err != nil {
+		t.Errorf("a skill: %v", err)
+	}
+	if l.Loads("codex", "", subject.OfFile(on.repo, "AGENTS.md"), on.home) {
+		t.Error("a session elsewhere loads a repository's file")
+	}
+	if !l.Loads("pi", "", subject.OfFile(on.repo, "AGENTS.md"), on.path("sub/deep")) {
+		t.Error("a session in a folder of the repository does not load its file")
+	}
+}
