@@ -11,11 +11,11 @@ import (
 
 func TestOwnReplay(t *testing.T) {
 	// The workspaces that rollouts really get.
-	dir, done, err := (&workspace.Recorded{Parent: t.TempDir()}).Open(t.Context(), &eval.Case{})
+	f, err := (&workspace.Recorded{Parent: t.TempDir()}).Open(t.Context(), &eval.Case{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
+	defer f.Close()
 	home, err := os.MkdirTemp(t.TempDir(), "evolve-replay-")
 	if err != nil {
 		t.Fatal(err)
@@ -24,8 +24,8 @@ func TestOwnReplay(t *testing.T) {
 		cwd, path string
 		want      bool
 	}{
-		{dir, "/home/dev/.claude/projects/x/s.jsonl", true},
-		{filepath.Join(dir, "sub"), "", true},
+		{f.Dir, "/home/dev/.claude/projects/x/s.jsonl", true},
+		{filepath.Join(f.Dir, "sub"), "", true},
 		{"/work", filepath.Join(home, "projects", "x", "s.jsonl"), true},
 		{`C:\Temp\evolve-case-123`, "", true},
 		{"/home/dev/evolve-case-study", "", false},
