@@ -74,26 +74,66 @@ func (o *Objects) Commit(id string) (string, error) {
 	return full, err
 }
 
-// Author returns the address of a commit's author, normalised by Address.
-func (o *Objects) Author(id string) (email string, err error) {
-	if _, _, err := o.open(id+"^{commit}", "commit"); err != nil {
-		return "", err
+// A Commit is the head of a commit object, without its message.
+type Commit struct {
+	ID                string
+	Parents           []string
+	Author, Committer Stamped
+}
+
+// Stamped is who did something, and when.
+type Stamped struct {
+	Name, Email string // Email is normalised by Address
+	At          time.Time
+}
+
+// Header returns the head of the commit that an id, or its beginning, names. What a
+// malformed one lacks is zero.
+func (o *Objects) Header(id string) (*Commit, error) {
+	full, _, err := o.open(id+"^{commit}", "commit")
+	if err != nil {
+		return nil, err
 	}
 	head, err := io.ReadAll(io.LimitReader(content{o}, maxHead))
 	if err != nil {
+		return nil, err
+	}
+	c := &Commit{ID: full}
+	for line := range strings.Lines(string(head)) {
+		switch key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); {
+		case line == "\n":
+			return c, nil
+		case key == "parent":
+			c.Parents = append(c.Parents, value)
+		case key == "author" && c.Author == Stamped{}:
+			c.Author = stamped(value)
+		case key == "committer" && c.Committer == Stamped{}:
+			c.Committer = stamped(value)
+		}
+	}
+	return c, nil
+}
+
+// stamped parses "Name <address> SECONDS ZONE".
+func stamped(text string) (s Stamped) {
+	name, rest, _ := strings.Cut(text, "<")
+	email, date, _ := strings.Cut(rest, ">")
+	s.Name, s.Email = strings.TrimSpace(name), Address(email)
+	if seconds, _, _ := strings.Cut(strings.TrimSpace(date), " "); seconds != "" {
+		if n, err := strconv.ParseInt(seconds, 10, 64); err == nil && n >= 0 && n <= maxSeconds {
+			s.At = time.Unix(n, 0).UTC()
+		}
+	}
+	return s
+}
+
+// Author returns the address of a commit's author, normalised by Address.
+func (o *Objects) Author(id string) (email string, err error) {
+	c, err := o.Header(id)
+	if err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(string(head)) {
-		if author, ok := strings.CutPrefix(line, "author "); ok {
-			_, author, _ = strings.Cut(author, "<")
-			email, _, _ = strings.Cut(author, ">")
-			return Address(email), nil
-		}
-		if line == "\n" {
-			break
-		}
-	}
-	return "", nil
+	return c.Author.Email, nil
 }
 
 // An Entry is a file, a folder, a link or a submodule in a tree.
