@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"harvest":                         {"eval", "eval/check", "eval/content", "harvest/family", "harvest/jsonl", "harvest/ownwords", "harvest/redact", "harvest/work", "mutate/skill"},
 	"harvest/…":                       {"harvest", "eval", "eval/git", "mutate/skill", "harvest/jsonl", "harvest/redact", "harvest/ownwords", "harvest/work"},
 	"harvest/hook/settings":           {"harvest/hook", "store", "store/datadir", "eval/problem", "mutate/skill"},
-	"harvest/ingest":                  {"eval", "eval/plain", "eval/problem", "eval/skillcreator", "eval/splits", "harvest", "harvest/consent", "harvest/hook", "harvest/reading", "harvest/redact", "harvest/work", "mutate/skill", "store", "store/datadir", "store/trying", "tournament/record"},
+	"harvest/ingest":                  {"eval", "eval/plain", "eval/problem", "eval/skillcreator", "eval/splits", "harvest", "harvest/checkout", "harvest/consent", "harvest/hook", "harvest/reading", "harvest/redact", "harvest/work", "mutate/skill", "store", "store/datadir", "store/trying", "tournament/record"},
 	"harvest/purge":                   {"eval/agent/handoff", "eval/plain", "eval/problem", "eval/scratch", "eval/workspace", "harvest/hook", "harvest/ingest", "mutate/skill", "store", "store/datadir", "store/lock", "tournament/record"},
 	"tournament":                      {"tournament/gate", "tournament/record", "tournament/record/recordtest", "tournament/search"},
 	"store":                           {"eval", "eval/content", "harvest", "harvest/work", "mutate/skill/install", "store/sqlite", "tournament/record"},

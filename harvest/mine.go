@@ -30,6 +30,9 @@ type Miner struct {
 	Now      func() time.Time // nil: time.Now; dates cases whose session has no clock
 	// May reports whether Model may be shown a session; nil: every one.
 	May func(*Session) bool
+	// Workspace is where the request of a turn was made, as checkout.Finder finds it; nil: cases
+	// have no workspace. Its error ends Mine.
+	Workspace func(ctx context.Context, s *Session, turn int) (*eval.Workspace, error)
 	// IncludeHeadless admits sessions that a program drove. No person read their
 	// answers, so what follows them is weak evidence.
 	IncludeHeadless bool
@@ -234,6 +237,12 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 		stats.NotReplayable++
 		return nil, nil
 	}
+	if m.Workspace != nil {
+		var err error
+		if c.Workspace, err = m.Workspace(ctx, s, v.Turn); err != nil {
+			return nil, err
+		}
+	}
 	if out.final >= 0 {
 		c.Reference = s.Turns[out.final].Answer
 	}
@@ -275,9 +284,6 @@ func (m *Miner) draft(s *Session, v Invocation, out outcome) *eval.Case {
 		Cluster: "session-" + s.ID,
 		Source: &eval.Source{Agent: s.Agent, Session: s.ID, Turn: turn.ID, Origin: "mined", Outcome: string(out.Label), Time: at,
 			Stratum: m.stratum(out.Feedback)},
-	}
-	if s.CWD != "" && s.Commit != "" && !redact.Has(s.CWD) {
-		c.Workspace = &eval.Workspace{Repo: s.CWD, Commit: s.Commit}
 	}
 	if dependent(turn.Prompt) {
 		c.Context = preceding(s, v.Turn)

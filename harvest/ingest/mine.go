@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/checkout"
 	"github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -68,7 +69,8 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	if stats.Reading, err = reader.Uses(ctx, ptrs, name); err != nil {
 		return nil, stats, err
 	}
-	mined, counts, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, Kept: kept, IncludeHeadless: m.Headless})
+	mined, counts, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, Kept: kept,
+		Workspace: new(checkout.Finder).Workspace, IncludeHeadless: m.Headless})
 	stats.MineStats = counts
 	if err != nil && len(mined) == 0 {
 		return nil, stats, err

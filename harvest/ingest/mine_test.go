@@ -2,6 +2,9 @@ package ingest
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -268,5 +271,51 @@ func TestForeignRepliesAreRead(t *testing.T) {
 	}
 	if _, err := db.PurgeSession(ctx, "de"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A case names the commit that was checked out when its request was made, and says if nobody
+// recorded it.
+func TestMinedWorkspaces(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git on PATH")
+	}
+	ctx, g, repo := t.Context(), person(t), t.TempDir()
+	git := func(at time.Time, args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", repo, "-c", "user.name=dev", "-c", "user.email=dev@example.com"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_COMMITTER_DATE="+at.Format(time.RFC3339))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	git(noon, "init", "-q", "-b", "main")
+	git(noon, "commit", "-q", "--allow-empty", "-m", "one")
+	want := git(noon, "rev-parse", "HEAD")
+	git(noon.Add(time.Hour), "commit", "-q", "--allow-empty", "-m", "two")
+
+	at := noon.Add(time.Minute)
+	s := &harvest.Session{ID: "w", Agent: "claude-code", Path: "/w", CWD: repo, Started: at}
+	for i, tools := range [][]harvest.Tool{{{Name: "Read"}}, {{Name: "Edit"}}, nil} {
+		s.Turns = append(s.Turns, harvest.Turn{ID: fmt.Sprint(i), Time: at.Add(time.Duration(i) * time.Minute), Tools: tools,
+			Prompt: fmt.Sprintf("Make chart number %d of the revenue table", i), Answer: "Done."})
+		s.Invocations = append(s.Invocations, harvest.Invocation{ID: fmt.Sprint(i), Skill: "dataviz", Turn: i, Signal: harvest.SkillToolUse, Explicit: true})
+	}
+	if err := g.Store.SaveSession(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	mineAll(t, g)
+	cases, err := g.Store.Cases(ctx, "dataviz")
+	if err != nil || len(cases) != 3 {
+		t.Fatalf("%+v, %v", cases, err)
+	}
+	for _, c := range cases {
+		edited := c.Source.Turn == "2" // in the turn before
+		if c.Workspace == nil || *c.Workspace != (eval.Workspace{Repo: repo, Commit: want, Approximate: edited}) {
+			t.Errorf("the case of turn %s is at %+v", c.Source.Turn, c.Workspace)
+		}
 	}
 }
