@@ -59,6 +59,9 @@ func caseHash(c *Case) hash {
 	if seen.Workspace != nil && seen.Workspace.Approximate { // how the commit was found changes no answer
 		seen.Workspace = &Workspace{Repo: seen.Workspace.Repo, Commit: seen.Workspace.Commit}
 	}
+	if seen.Workspace != nil {
+		return hashJSON("case/2", seen) // the folder is a repository since then
+	}
 	return hashJSON("case/1", seen)
 }
 

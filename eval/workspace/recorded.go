@@ -1,7 +1,9 @@
 package workspace
 
 import (
+	"archive/tar"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,11 +18,17 @@ import (
 )
 
 // Recorded opens folders with the tree in which a case's request was made, and the
-// case's Files on top. A case without a Workspace gets only its Files. Nothing is
-// fetched and nothing of the repository runs. Files have the bytes that were committed,
-// whatever .gitattributes says: no filter, no line ending and no $Id$ is converted,
-// files of LFS stay pointers, and files marked export-ignore are included. Submodules
-// stay empty. There is no .git in the folder.
+// case's Files on top. Nothing is fetched and nothing of the repository runs. Files have
+// the bytes that were committed, whatever .gitattributes says: no filter, no line ending
+// and no $Id$ is converted, files of LFS stay pointers, and files marked export-ignore are
+// included. Submodules stay empty.
+//
+// The folder is a repository with one commit of these files (git.Plant), because agents,
+// and the instructions that they get, use git. Nothing of the recorded repository is in it:
+// no history, where the answer may be, no remotes, names, hooks and settings.
+//
+// A case without a Workspace gets only its Files, in a folder that is no repository: it
+// asks about files, and nothing says that these were in one.
 //
 // A commit's tree is packed once and unpacked for each attempt, so that one attempt
 // cannot change another's. Set the fields before the first Open; it is safe for
@@ -32,7 +40,13 @@ type Recorded struct {
 	MaxBytes int64 // of one tree, unpacked; 0 is 512 MiB
 
 	mu    sync.Mutex
-	packs map[eval.Workspace]*pack
+	packs map[key]*pack
+}
+
+// A key is what a pack depends on.
+type key struct {
+	repo, commit string
+	files        string // the case's Files: they are in the commit
 }
 
 var _ eval.Workspaces = (*Recorded)(nil)
@@ -54,7 +68,7 @@ func (e *UnreplayableError) Error() string {
 
 func (e *UnreplayableError) Unwrap() error { return e.Err }
 
-// A pack is one commit's tree as a tar file.
+// A pack is one commit's tree as a tar file, and the repository that it becomes.
 type pack struct {
 	mu   sync.Mutex
 	file string // "" until it is made
@@ -82,12 +96,10 @@ func (w *Recorded) Open(ctx context.Context, c *eval.Case) (f eval.Folder, err e
 		}
 	}
 	f.Dir, f.Close, err = openFolder(w.Parent, func(dir string) error {
-		if file != "" {
-			if err := unpack(ctx, dir, file); err != nil {
-				return fmt.Errorf("unpack tree: %w", err)
-			}
+		if file == "" {
+			return Write(dir, c.Files)
 		}
-		return Write(dir, c.Files)
+		return fill(ctx, dir, file, c.Files)
 	})
 	f.Before = func(name string) ([]byte, error) {
 		if text, ok := c.Files[name]; ok {
@@ -119,22 +131,27 @@ func (w *Recorded) Close() error {
 
 // pack returns the tar file of the case's tree.
 func (w *Recorded) pack(ctx context.Context, c *eval.Case) (string, error) {
-	at := *c.Workspace
+	at := c.Workspace
+	files, err := json.Marshal(c.Files)
+	if err != nil {
+		return "", err
+	}
+	k := key{at.Repo, at.Commit, string(files)}
 	w.mu.Lock()
 	if w.packs == nil {
-		w.packs = make(map[eval.Workspace]*pack)
+		w.packs = make(map[key]*pack)
 	}
-	p := w.packs[at]
+	p := w.packs[k]
 	if p == nil {
 		p = new(pack)
-		w.packs[at] = p
+		w.packs[k] = p
 	}
 	w.mu.Unlock()
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.file == "" && p.err == nil {
-		file, err := w.archive(ctx, at)
+		file, err := w.archive(ctx, at, c.Files)
 		if ctx.Err() != nil {
 			return "", ctx.Err() // not a fault of the tree
 		}
@@ -148,7 +165,7 @@ func (w *Recorded) pack(ctx context.Context, c *eval.Case) (string, error) {
 
 // archive packs one tree. If Repo is a folder within a repository, it packs that
 // folder's part of the tree, as the session saw it.
-func (w *Recorded) archive(ctx context.Context, at eval.Workspace) (file string, err error) {
+func (w *Recorded) archive(ctx context.Context, at *eval.Workspace, files map[string]string) (file string, err error) {
 	commit := strings.ToLower(at.Commit)
 	if len(commit) < 7 || strings.Trim(commit, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("%q is no commit: what a branch names changes", at.Commit)
@@ -191,10 +208,54 @@ func (w *Recorded) archive(ctx context.Context, at eval.Workspace) (file string,
 	if limit <= 0 {
 		limit = 512 << 20
 	}
-	if err := packTree(out, objects, full+"^{tree}", repo.Prefix, limit); errors.Is(err, git.ErrMissing) {
+	tree := tar.NewWriter(out)
+	if err := packTree(tree, objects, full+"^{tree}", repo.Prefix, limit); errors.Is(err, git.ErrMissing) {
 		return "", fmt.Errorf("the commit is not whole here, as in a partial clone: %w", err)
 	} else if err != nil {
 		return "", fmt.Errorf("pack tree: %w", err)
 	}
-	return out.Name(), nil
+	if err := w.plant(ctx, tree, out.Name(), files); err != nil {
+		return "", fmt.Errorf("make repository: %w", err)
+	}
+	return out.Name(), tree.Close()
+}
+
+// plant adds to a packed tree the repository that it becomes with the case's files.
+func (w *Recorded) plant(ctx context.Context, tree *tar.Writer, file string, files map[string]string) error {
+	if err := tree.Flush(); err != nil {
+		return err
+	}
+	dir, done, err := openFolder(w.Parent, func(dir string) error {
+		if err := fill(ctx, dir, file, files); err != nil {
+			return err
+		}
+		return git.Plant(ctx, dir)
+	})
+	if err != nil {
+		return err
+	}
+	defer done()
+	return packFolder(tree, dir, ".git")
+}
+
+// fill unpacks a tree and writes the case's files on top. Every file has the same time
+// whenever that is done: the repository's index counts on it.
+func fill(ctx context.Context, dir, file string, files map[string]string) error {
+	if err := unpack(ctx, dir, file); err != nil {
+		return fmt.Errorf("unpack tree: %w", err)
+	}
+	if err := Write(dir, files); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for name := range files {
+		if err := root.Chtimes(name, committed, committed); err != nil {
+			return err
+		}
+	}
+	return nil
 }

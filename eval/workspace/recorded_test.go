@@ -58,9 +58,13 @@ func repository(t testing.TB, files map[string]string) (dir, commit string) {
 	return dir, commit
 }
 
+// below lists the files of a folder, without those of the repository that it is.
 func below(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if p == filepath.Join(dir, ".git") {
+			return fs.SkipDir
+		}
 		if err == nil && !e.IsDir() {
 			rel, _ := filepath.Rel(dir, p)
 			names = append(names, filepath.ToSlash(rel))

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval/git"
@@ -43,8 +44,8 @@ type packer struct {
 	entries int
 }
 
-// packTree writes to w the folder prefix of a tree.
-func packTree(w io.Writer, objects treeReader, tree, prefix string, limit int64) error {
+// packTree writes to out the folder prefix of a tree.
+func packTree(out *tar.Writer, objects treeReader, tree, prefix string, limit int64) error {
 	for name := range strings.SplitSeq(prefix, "/") {
 		if name == "" {
 			break // the top
@@ -59,11 +60,39 @@ func packTree(w io.Writer, objects treeReader, tree, prefix string, limit int64)
 		}
 		tree = entries[i].ID
 	}
-	p := &packer{objects: objects, out: tar.NewWriter(w), limit: limit}
-	if err := p.folder(tree, ".", 0); err != nil {
+	p := &packer{objects: objects, out: out, limit: limit}
+	return p.folder(tree, ".", 0)
+}
+
+// packFolder writes to out the folder name below dir.
+func packFolder(out *tar.Writer, dir, name string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
 		return err
 	}
-	return p.out.Close()
+	defer root.Close()
+	return fs.WalkDir(root.FS(), name, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			return out.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name, Mode: 0o700, Format: tar.FormatPAX})
+		}
+		f, err := bounded.OpenIn(root, name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: 0o600, Format: tar.FormatPAX}); err != nil {
+			return err
+		}
+		_, err = io.CopyN(out, f, info.Size())
+		return err
+	})
 }
 
 func (p *packer) folder(tree, dir string, depth int) error {
@@ -85,6 +114,9 @@ func (p *packer) folder(tree, dir string, depth int) error {
 		seen[e.Name] = true
 		if !fs.ValidPath(e.Name) || e.Name == "." || strings.Contains(e.Name, "/") || dotGit(e.Name) {
 			continue
+		}
+		if strings.EqualFold(e.Name, ".gitmodules") && !strings.HasPrefix(e.Mode, "100") {
+			continue // git commits no link there, and none below it
 		}
 		name := path.Join(dir, e.Name)
 		switch e.Mode {
@@ -242,8 +274,11 @@ func unpackFile(root *os.Root, h *tar.Header, in io.Reader) error {
 		f.Close()
 		return err
 	}
-	return f.Close()
+	return errors.Join(f.Close(), root.Chtimes(h.Name, committed, committed))
 }
+
+// committed is the time of every file of a recorded tree.
+var committed = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // packed reads one file of a packed tree; fs.ErrNotExist if it has none of that name.
 func packed(file, name string) ([]byte, error) {

@@ -1,8 +1,10 @@
 package workspace
 
 import (
+	"archive/tar"
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +35,12 @@ func (o objectsOf) Blob(id string) (*git.Blob, error) {
 	return nil, git.ErrMissing
 }
 
+// packedTree writes a folder of a tree as a tar file.
+func packedTree(w io.Writer, objects treeReader, tree, prefix string, limit int64) error {
+	out := tar.NewWriter(w)
+	return errors.Join(packTree(out, objects, tree, prefix, limit), out.Close())
+}
+
 // Whatever a tree holds, nothing is written outside of the folder, and no link
 // in it leads out. The fuzzer makes a tree and one that is below it, also below
 // itself, with two blobs: texts, and what links lead to.
@@ -61,7 +69,7 @@ func FuzzTree(f *testing.F) {
 		}
 		objects := objectsOf{map[string][]git.Entry{"root": tree(root), "sub": tree(sub)}, map[string]string{"one": one, "two": two}}
 		var pack bytes.Buffer
-		if packTree(&pack, objects, "root", "", 1<<20) != nil {
+		if packedTree(&pack, objects, "root", "", 1<<20) != nil {
 			return
 		}
 		if err := os.WriteFile(file, pack.Bytes(), 0o600); err != nil {
@@ -120,13 +128,13 @@ func TestHostileTree(t *testing.T) {
 		{"fine", "other", "no folder other"},
 		{"fine", "a\\b", "no folder"},
 	} {
-		if err := packTree(new(bytes.Buffer), objects, c.tree, c.prefix, 1000); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := packedTree(new(bytes.Buffer), objects, c.tree, c.prefix, 1000); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.tree, err, c.want)
 		}
 	}
 	var pack bytes.Buffer
 	file, dir := filepath.Join(t.TempDir(), "tree.tar"), t.TempDir()
-	err := packTree(&pack, objects, "fine", "", 1<<20)
+	err := packedTree(&pack, objects, "fine", "", 1<<20)
 	if err = errors.Join(err, os.WriteFile(file, pack.Bytes(), 0o600)); err == nil {
 		err = unpack(t.Context(), dir, file)
 	}

@@ -3,11 +3,15 @@
 package workspace
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 
+	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/eval/scratch"
 )
 
@@ -41,6 +45,15 @@ func Write(dir string, files map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// Recommit makes the repository that dir is anew, with one commit of the files as they are
+// now. A folder that is no repository stays none.
+func Recommit(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return git.Plant(context.Background(), dir) // which bounds its time itself
 }
 
 // Remove removes dir and everything below it, even if an agent has removed the right to

@@ -21,24 +21,34 @@ type sweep struct {
 	root  *os.Root
 	names []string
 	own   map[string]string // the case's files, by slash path: they stay
+	found bool              // something was removed
 }
 
 // removeCopies removes every copy of the named skills from a project's skills folders,
 // at any depth: those of agents, and a plain skills/NAME that holds a SKILL.md. A copy
 // is recognised by its folder's name, or in an agent's folder by its frontmatter. Other
 // skills of the project are kept, as are its AGENTS.md and CLAUDE.md. Files of evals
-// are removed too, except those that the case itself brings.
-func removeCopies(workspace string, names []string, own map[string]string) error {
+// are removed too, except those that the case itself brings. It reports whether there were
+// any.
+func removeCopies(workspace string, names []string, own map[string]string) (found bool, err error) {
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
 	if len(names) == 0 {
-		return nil
+		return false, nil
 	}
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer root.Close()
-	return (&sweep{root, names, own}).folder(".")
+	s := &sweep{root: root, names: names, own: own}
+	err = s.folder(".")
+	return s.found, err
+}
+
+// remove removes a file or folder.
+func (s *sweep) remove(at string) error {
+	s.found = true
+	return s.root.RemoveAll(at)
 }
 
 func (s *sweep) folder(dir string) error {
@@ -59,7 +69,7 @@ func (s *sweep) folder(dir string) error {
 		case e.Type().IsRegular() && evalFile(e.Name()):
 			err = s.evals(at)
 		}
-		if err == nil && e.IsDir() && e.Name() != "node_modules" {
+		if err == nil && e.IsDir() && e.Name() != "node_modules" && e.Name() != ".git" {
 			err = s.folder(at)
 		}
 		if err != nil {
@@ -81,7 +91,7 @@ func (s *sweep) evals(at string) error {
 	if err != nil || !evals(text) {
 		return err
 	}
-	return s.root.Remove(at)
+	return s.remove(at)
 }
 
 // skills removes copies from one folder of skills. Links inside the workspace
@@ -91,7 +101,7 @@ func (s *sweep) skills(dir string) error {
 	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if err != nil {
 		if info, lerr := s.root.Lstat(dir); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return s.root.Remove(dir) // it leads out, or nowhere
+			return s.remove(dir) // it leads out, or nowhere
 		}
 		return nil // no folder
 	}
@@ -106,7 +116,7 @@ func (s *sweep) skills(dir string) error {
 			is = slices.Contains(s.names, e.Name()) || err == nil && slices.Contains(s.names, nameOf(text))
 		}
 		if is {
-			if err := s.root.RemoveAll(at); err != nil {
+			if err := s.remove(at); err != nil {
 				return err
 			}
 		}

@@ -159,11 +159,18 @@ func (s *Stage) work(t eval.Task) (err error) {
 	if t.Case != nil {
 		own = t.Case.Files
 	}
-	if err := removeCopies(s.Workspace, names, own); err != nil {
+	found, err := removeCopies(s.Workspace, names, own)
+	if err != nil {
 		return fmt.Errorf("remove copies of the skill from the workspace: %w", err)
 	}
 	if err := s.place(t); err != nil {
 		return fmt.Errorf("write the instructions: %w", err)
+	}
+	if placed := t.Variant.Path != "" && !strings.HasPrefix(t.Variant.Path, "~/"); t.Prior == nil && (found || placed) {
+		// Else the history has the other text.
+		if err := workspace.Recommit(s.Workspace); err != nil {
+			return fmt.Errorf("make the workspace's repository: %w", err)
+		}
 	}
 	if s.before, err = take(s.Workspace); err != nil {
 		return fmt.Errorf("look at workspace: %w", err)

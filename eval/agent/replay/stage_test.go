@@ -4,12 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -302,6 +304,50 @@ func BenchmarkStage(b *testing.B) {
 		}
 		if err := s.Close(); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// A text that no attempt may see is not in the history of the workspace either.
+func TestHistoryHasNoCopy(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git on PATH")
+	}
+	git := func(dir string, args ...string) string {
+		t.Helper()
+		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	const secret = "the text that is live"
+	skill := ".claude/skills/stones/SKILL.md"
+	instructions := eval.Variant{Name: "AGENTS.md", Path: "docs/AGENTS.md"}
+	for name, c := range map[string]struct {
+		files   map[string]string
+		variant eval.Variant
+	}{
+		"skill":        {map[string]string{skill: "---\nname: stones\n---\n" + secret, "a.go": "package a"}, eval.Variant{Name: "stones"}},
+		"instructions": {map[string]string{"docs/AGENTS.md": secret, "a.go": "package a"}, instructions},
+	} {
+		dir := tree(t, c.files)
+		git(dir, "init", "-q")
+		if err := workspace.Recommit(dir); err != nil {
+			t.Fatal(err)
+		}
+		task := eval.Task{Variant: c.variant, Case: &eval.Case{}, Workspace: dir}
+		open(t, task, Layout{Config: ".claude"})
+		all := git(dir, "cat-file", "--batch-all-objects", "--batch")
+		if strings.Contains(all, secret) || !strings.Contains(all, "package a") || git(dir, "status", "--porcelain") != "" {
+			t.Errorf("%s: %s\n%s", name, git(dir, "status", "--porcelain"), all)
+		}
+		// A further attempt finds what the agent has committed.
+		git(dir, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "the agent's")
+		task.Prior = &eval.Prior{}
+		open(t, task, Layout{Config: ".claude"})
+		if got := git(dir, "log", "-1", "--format=%s"); got != "the agent's\n" {
+			t.Errorf("%s: the last commit is %q", name, got)
 		}
 	}
 }
