@@ -108,7 +108,7 @@ var mayImport = map[string][]string{
 	"cmd/evolve/internal/corrections": {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval", "eval/plain", "eval/problem", "harvest", "harvest/corrections", "harvest/ingest", "harvest/reading", "mutate/skill", "store", "tournament/campaign"},
 	"cmd/evolve/internal/harvested":   {"cmd/evolve/internal/corrections", "cmd/evolve/internal/term", "eval/plain", "harvest/corrections", "harvest/ingest"},
 	"harvest/work/worktest":           {"harvest", "harvest/corpustest", "harvest/work"},
-	"harvest/checkout":                {"eval", "eval/git", "eval/shell", "harvest", "harvest/redact", "harvest/work"},
+	"harvest/checkout":                {"eval", "eval/git", "eval/plain", "eval/shell", "harvest", "harvest/redact", "harvest/work"},
 	"harvest/reading":                 {"eval", "eval/plain", "harvest", "harvest/redact", "harvest/work"},
 	"store/peek":                      {"store/sqlite"},
 	"docs":                            {},

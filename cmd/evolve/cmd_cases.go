@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/checkout"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/spf13/cobra"
 )
@@ -58,12 +59,13 @@ type listedCase struct {
 	Outcome string     `json:"outcome,omitempty"`
 	Session time.Time  `json:"session_time,omitzero"` // when it was recorded
 	Cluster string     `json:"cluster"`
+	Commit  string     `json:"commit"` // how far it is known: exact, approximate or none
 	Checks  []string   `json:"checks"` // their types
 	Prompt  string     `json:"prompt"`
 }
 
 func listed(c *eval.Case) listedCase {
-	l := listedCase{ID: c.ID, Split: c.Split, Origin: c.Origin(), Session: c.Recorded(), Cluster: eval.ClusterOf(c), Prompt: c.Prompt}
+	l := listedCase{ID: c.ID, Split: c.Split, Origin: c.Origin(), Session: c.Recorded(), Cluster: eval.ClusterOf(c), Commit: string(checkout.KnownOf(c)), Prompt: c.Prompt}
 	if c.Source != nil && c.Source.Origin != "" {
 		l.Outcome = c.Source.Outcome
 	}
@@ -197,6 +199,9 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 	}
 	if w := c.Workspace; w != nil {
 		row("workspace", "%s %s", w.Repo, w.Commit)
+	}
+	if c.Workspace != nil || c.Origin() == "mined" {
+		row("commit", "%s", checkout.KnownOf(c))
 	}
 	for _, path := range sortedKeys(c.Files) {
 		row("file", "%s (%d bytes)", path, len(c.Files[path]))

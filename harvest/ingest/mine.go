@@ -135,8 +135,11 @@ type SkillCases struct {
 	NewCases int `json:"new_cases"`
 	// Quoted counts the cases whose checks quote a correction: no model has written
 	// them yet.
-	Quoted int    `json:"quoted"`
-	Note   string `json:"note,omitempty"` // why it has no cases
+	Quoted int `json:"quoted"`
+	// Commits are counts by how far the commits of its mined cases are known; nil if all
+	// have none.
+	Commits checkout.Counts `json:"commits,omitempty"`
+	Note    string          `json:"note,omitempty"` // why it has no cases
 }
 
 // MineAll makes cases, without a model, of every skill that was used and can be read,
@@ -191,6 +194,7 @@ func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string
 				s.Quoted++
 			}
 		}
+		s.Commits = checkout.Count(cases)
 		if s.Note == "" && s.Headless > 0 {
 			s.Note = plain.Counted(s.Headless, "use") + " more without a person"
 			if !headless {

@@ -49,7 +49,9 @@ func (r *Report) Print(a *term.Terminal) error {
 	}
 	unread := 0
 	for _, s := range r.Skills {
-		unread += s.Unread
+		if unread += s.Unread; s.Commits != nil {
+			fmt.Fprintf(&b, "\n%s: %s\n", s.Skill, s.Commits)
+		}
 	}
 	if unread > 0 {
 		fmt.Fprintf(&b, "\n%s; `evolve corrections --read` has them read\n", ingest.UnreadUses(unread))
