@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"mutate/subject":                  {},
 	"mutate/skill/lazyregexp":         {},
 	"eval":                            {"eval/check", "eval/plain", "mutate/skill"},
-	"eval/check":                      {"eval/plain"},
+	"eval/check":                      {"eval/plain", "eval/shell"},
 	"eval/content":                    {"eval"},
 	"eval/skillcreator":               {"eval", "eval/check", "eval/plain"},
 	"eval/workspace":                  {"eval", "eval/git", "eval/scratch"},

@@ -33,7 +33,14 @@ const (
 	Trigger         = check.Trigger
 	FileExists      = check.FileExists
 	FileContains    = check.FileContains
+	Ran             = check.Ran
+	NotRan          = check.NotRan
+	Changed         = check.Changed
+	NotChanged      = check.NotChanged
+	Added           = check.Added
+	NotAdded        = check.NotAdded
 	Judge           = check.Judge
+	Tests           = check.Tests
 	Command         = check.Command
 	Exec            = check.Exec
 

@@ -24,7 +24,7 @@ var checksSystem = listTypes(checksPrompt)
 
 // listTypes inserts the types of checks that a model may use into a prompt.
 func listTypes(prompt string) string {
-	return strings.Replace(prompt, "{{check types}}\n", check.Examples(), 1)
+	return strings.Replace(prompt, "{{check types}}\n", check.Examples(false), 1)
 }
 
 const (
@@ -37,7 +37,7 @@ const (
 
 // writable are the check types that a model may use: those that can be run on a
 // recorded answer, and the judge.
-var writable = check.Names(func(s check.Spec) bool { return s.Example != "" })
+var writable = check.Writable(false)
 
 // checks makes the checks of a corrected use. It makes none if no model writes them and
 // the corrections are only a word or two beside a paste ("wrong:"): then the paste

@@ -53,7 +53,7 @@ func TestAddedType(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if !slices.Contains(Names(nil), "words") || !strings.Contains(Examples(), `{"type":"words","max":3}`) {
+	if !slices.Contains(Names(nil), "words") || !strings.Contains(Examples(false), `{"type":"words","max":3}`) {
 		t.Error("the type is not listed")
 	}
 }
@@ -61,12 +61,12 @@ func TestAddedType(t *testing.T) {
 // Every type grades an empty subject, explains itself and has fields that exist.
 func TestTypes(t *testing.T) {
 	for _, s := range Specs() {
-		k := &Check{Type: s.Name, Value: "x", Path: "x", Max: 1, Schema: []byte("{}"), Rubric: "x", Command: []string{"x"}}
+		k := &Check{Type: s.Name, Value: "x", Path: "x", After: LastEdit, Max: 1, Schema: []byte("{}"), Rubric: "x", Command: []string{"x"}}
 		if k.Blame() == "" || !k.Known() || k.Spec().Name != s.Name {
 			t.Errorf("%s: %+v", s.Name, s)
 		}
-		for _, f := range s.Fields {
-			if !slices.Contains([]string{"value", "path", "max", "schema", "rubric", "command"}, f) {
+		for _, f := range slices.Concat(s.Fields, s.Optional) {
+			if !slices.Contains([]string{"value", "path", "max", "schema", "rubric", "command", "after"}, f) {
 				t.Errorf("%s: no field %s", s.Name, f)
 			}
 		}

@@ -17,10 +17,14 @@ import (
 type Check struct {
 	Type string `json:"type"`
 	// Value is the text (contains, not_contains, equals, file_contains), the
-	// RE2 pattern (regex, not_regex), the tool (tool_called) or the skill
-	// (skill_invoked, skill_not_invoked).
-	Value   string          `json:"value,omitempty"`
-	Path    string          `json:"path,omitempty"`   // file_exists, file_contains
+	// RE2 pattern (regex, not_regex, added, not_added), the tool (tool_called), the skill
+	// (skill_invoked, skill_not_invoked), the command (ran, not_ran) or the name of one
+	// (tests).
+	Value string `json:"value,omitempty"`
+	// Path is a file (file_exists, file_contains) or a glob over files (changed,
+	// not_changed, added, not_added).
+	Path    string          `json:"path,omitempty"`
+	After   string          `json:"after,omitempty"`  // ran, not_ran: LastEdit or nothing
 	Max     int             `json:"max,omitempty"`    // max_chars, in runes
 	Schema  json.RawMessage `json:"schema,omitempty"` // json_schema
 	Rubric  string          `json:"rubric,omitempty"` // judge
@@ -67,13 +71,16 @@ type Type interface {
 // A Spec describes a type.
 type Spec struct {
 	Name   string
-	Fields []string // required; a check may have no others but weight and feedback
-	Runs   bool     // runs a program: for cases that the owner has read
-	Asks   bool     // calls a model
-	Files  bool     // reads what the agent left in the workspace
-	Cases  Cases    // in which it may be
+	Fields []string // required
+	// Optional are further fields; a check may have no others but weight and feedback.
+	Optional []string
+	Runs     bool  // runs a program: for cases that the owner has read
+	Asks     bool  // calls a model
+	Files    bool  // reads what the agent left in the workspace
+	Work     bool  // reads what was recorded of the agent's work
+	Cases    Cases // in which it may be
 	// Example is the check as a model may write it, and Means its meaning; "" if it
-	// cannot be graded by the answer alone.
+	// cannot be graded by the answer, or the recorded work, alone.
 	Example, Means string
 	Text           string // label of Value, Max, Schema or Rubric in a form
 }
@@ -144,13 +151,18 @@ func Names(keep func(s Spec) bool) (names []string) {
 	return names
 }
 
-// Examples are the checks that a model may write, one per line.
-func Examples() string {
+// Writable are the types of the checks that a model may write: of answers and, if work was
+// recorded, of that.
+func Writable(work bool) []string {
+	return Names(func(s Spec) bool { return s.Example != "" && (work || !s.Work) })
+}
+
+// Examples are the checks that a model may write, one per line; see Writable.
+func Examples(work bool) string {
 	var b strings.Builder
-	for _, s := range Specs() {
-		if s.Example != "" {
-			fmt.Fprintf(&b, "%-44s%s\n", `{"type":"`+s.Name+`",`+s.Example+"}", s.Means)
-		}
+	for _, name := range Writable(work) {
+		s := (&Check{Type: name}).Spec()
+		fmt.Fprintf(&b, "%-43s %s\n", `{"type":"`+s.Name+`",`+s.Example+"}", s.Means)
 	}
 	return b.String()
 }
@@ -191,19 +203,19 @@ func (k *Check) Validate() error {
 	if !ok {
 		return fmt.Errorf("unknown check type %q", k.Type)
 	}
-	needs := t.Spec().Fields
+	needs, may := t.Spec().Fields, t.Spec().Optional
 	for _, f := range []struct {
 		name string
 		set  bool
 	}{
 		{"value", k.Value != ""}, {"path", k.Path != ""}, {"max", k.Max != 0}, {"schema", len(k.Schema) > 0},
-		{"rubric", strings.TrimSpace(k.Rubric) != ""}, {"command", len(k.Command) > 0},
+		{"rubric", strings.TrimSpace(k.Rubric) != ""}, {"command", len(k.Command) > 0}, {"after", k.After != ""},
 	} {
 		switch need := slices.Contains(needs, f.name); {
 		case need && !f.set:
 			return fmt.Errorf("%s: no %s", k.Type, f.name)
-		case !need && f.set:
-			takes := strings.Join(needs, ", ")
+		case !need && f.set && !slices.Contains(may, f.name):
+			takes := strings.Join(slices.Concat(needs, may), ", ")
 			if takes == "" {
 				takes = "nothing but weight and feedback"
 			}

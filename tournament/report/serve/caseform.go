@@ -40,7 +40,7 @@ func (k checkForm) What() string { return (&eval.Check{Type: k.Type}).Spec().Tex
 
 // HasPath reports whether a check of the type names a file.
 func (k checkForm) HasPath() bool {
-	return k.Path != "" || needs(&eval.Check{Type: k.Type}, "path")
+	return k.Path != "" || needs(&eval.Check{Type: k.Type}, "path") || slices.Contains((&eval.Check{Type: k.Type}).Spec().Optional, "path")
 }
 
 // needs reports whether the check's type needs a field.

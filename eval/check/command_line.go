@@ -1,0 +1,205 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/shell"
+)
+
+// A wish is a command that a check looks for in command lines.
+type wish struct {
+	program string
+	flags   []shell.Word // anywhere among the arguments
+	words   []shell.Word // the first of the other arguments, in this order
+}
+
+// wanted reads the value of a ran check: one simple command. From the first `*`, `?`, `[`,
+// `{` or `…` of a word on, anything matches.
+func wanted(value string) (wish, error) {
+	list, err := shell.Commands(strings.ReplaceAll(value, "…", "*"))
+	if err != nil {
+		return wish{}, err
+	}
+	if len(list) != 1 || len(list[0].Assigns)+len(list[0].Redirects) > 0 || strings.ContainsAny(value, "$`") {
+		return wish{}, fmt.Errorf("%q is not one simple command", value)
+	}
+	w := wish{program: list[0].Name()}
+	if w.program == "" {
+		return wish{}, errors.New("the program's name is not plain")
+	}
+	for _, word := range list[0].Words[1:] {
+		if flag(word) {
+			w.flags = append(w.flags, word)
+		} else {
+			w.words = append(w.words, word)
+		}
+	}
+	return w, nil
+}
+
+func flag(w shell.Word) bool { return strings.HasPrefix(w.Text, "-") && w.Text != "-" }
+
+// in reports whether a command line has the command: the program by its name without its
+// folder, then the wanted words before any others, with flags, which may have a value, between
+// them, and the wanted flags anywhere. Words that the shell computes may be anything.
+func (w wish) in(line string) answer {
+	if !strings.Contains(line, w.program) {
+		return no // what is not named is not run
+	}
+	list, err := shell.Commands(line)
+	found := no
+	if err != nil {
+		found = maybe
+	}
+	for i := range list {
+		found = max(found, w.is(list[i].Words))
+	}
+	return found
+}
+
+// runners are programs that run the rest of their arguments.
+var runners = []string{"builtin", "command", "doas", "env", "exec", "ionice", "nice", "nohup", "setsid", "stdbuf", "sudo", "time", "timeout", "xargs"}
+
+// maxPrefix is how many words before a program are looked at.
+const maxPrefix = 32
+
+// is reports whether words are the command, behind `env A=1`, `timeout 5` and the like too.
+func (w wish) is(words []shell.Word) answer {
+	found := no
+	starts := make([]bool, min(len(words), maxPrefix)+1)
+	starts[0] = true
+	for i, x := range words[:len(starts)-1] {
+		if !starts[i] {
+			continue
+		}
+		found = max(found, min(equalName(w.program, x), w.fits(words[i+1:])))
+		if !x.Whole || !slices.Contains(runners, path.Base(x.Text)) {
+			continue
+		}
+		for k := i + 1; k < len(starts)-1; k++ {
+			starts[k] = true
+			if y := words[k]; !flag(y) && !takesValue(words[k-1]) && !strings.Contains(y.Text, "=") && !number(y.Text) {
+				break
+			}
+		}
+	}
+	return found
+}
+
+func number(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }
+
+// takesValue reports whether the word behind a flag may be its value.
+func takesValue(w shell.Word) bool {
+	return flag(w) && w.Text != "--" && !strings.Contains(w.Text, "=")
+}
+
+func equalName(name string, w shell.Word) answer {
+	switch {
+	case w.Whole && path.Base(w.Text) == name:
+		return yes
+	case !w.Whole && w.Text == "":
+		return maybe
+	}
+	return no
+}
+
+// fits reports whether the arguments begin with the wanted words and have the wanted flags.
+func (w wish) fits(args []shell.Word) answer {
+	all := yes
+	for _, f := range w.flags {
+		has := no
+		for _, a := range args {
+			has = max(has, equal(f, a))
+			if name, _, ok := strings.Cut(a.Text, "="); ok && f.Whole && name == f.Text {
+				has = yes
+			}
+		}
+		all = min(all, has)
+	}
+	// reach[i] is whether the first i wanted words are behind us.
+	reach := make([]answer, len(w.words)+1)
+	reach[0] = yes
+	value, plain := false, false
+	for _, a := range args {
+		if flag(a) && !plain {
+			value, plain = takesValue(a), a.Text == "--"
+			continue
+		}
+		for i := len(w.words); i >= 0; i-- {
+			if i < len(w.words) && !value { // a word that was not wanted here
+				reach[i] = min(reach[i], no)
+			}
+			if i > 0 {
+				reach[i] = max(reach[i], min(reach[i-1], equal(w.words[i-1], a)))
+			}
+		}
+		value = false
+	}
+	return min(all, reach[len(w.words)])
+}
+
+// equal reports whether an argument is a wanted word.
+func equal(want, is shell.Word) answer {
+	switch {
+	case is.Whole && (is.Text == want.Text && want.Whole || !want.Whole && strings.HasPrefix(is.Text, want.Text)):
+		return yes
+	case is.Whole:
+		return no
+	case !want.Whole && strings.HasPrefix(is.Text, want.Text):
+		return yes
+	case strings.HasPrefix(want.Text, is.Text) || !want.Whole && strings.HasPrefix(is.Text, want.Text):
+		return maybe
+	}
+	return no
+}
+
+// writers are programs that change the files that they are given, by the flag that makes them
+// do so.
+var writers = map[string]string{"cp": "", "gofmt": "-w", "goimports": "-w", "install": "", "ln": "", "mv": "", "perl": "-", "prettier": "--w",
+	"rm": "", "sed": "-", "tee": "", "touch": "", "truncate": ""}
+
+// changers are programs that need not name the files that they change, by their subcommands.
+var changers = map[string][]string{"patch": nil, "tar": nil, "unzip": nil,
+	"git": {"am", "apply", "checkout", "cherry-pick", "clean", "merge", "mv", "pull", "rebase", "reset", "restore", "revert", "rm", "stash", "switch"}}
+
+// writes reports whether a command line evidently writes one of the files that differ.
+func (w *Work) writes(line string) bool {
+	list, _ := shell.Commands(line)
+	return slices.ContainsFunc(list, func(c shell.Command) bool {
+		for _, r := range c.Redirects {
+			if strings.Contains(r.Op, ">") && w.names(r.Word) {
+				return true
+			}
+		}
+		if subs, ok := changers[c.Name()]; ok {
+			return len(w.Files) > 0 && (subs == nil || slices.ContainsFunc(c.Words, func(x shell.Word) bool { return slices.Contains(subs, x.Text) }))
+		}
+		how, ok := writers[c.Name()]
+		return ok && slices.ContainsFunc(c.Words[1:], w.names) &&
+			slices.ContainsFunc(c.Words, func(x shell.Word) bool { return how == "" || inPlace(x.Text, how) })
+	})
+}
+
+// inPlace reports whether a flag makes a program change its files: for sed and perl, one with
+// an i.
+func inPlace(arg, how string) bool {
+	if how != "-" {
+		return strings.HasPrefix(arg, how)
+	}
+	return strings.HasPrefix(arg, "--in-place") || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "i")
+}
+
+// names reports whether a word may be one of the files that differ, or a folder with one.
+func (w *Work) names(x shell.Word) bool {
+	if !x.Whole {
+		return len(w.Files) > 0
+	}
+	text := path.Clean(strings.TrimSuffix(x.Text, "..."))
+	return slices.ContainsFunc(w.Files, func(c Change) bool {
+		return text == "." || path.Base(text) == path.Base(c.Path) || strings.HasPrefix(c.Path, text+"/")
+	})
+}
