@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"eval/problem":                    {},
 	"eval/shell":                      {},
 	"eval/agent":                      {"eval", "eval/agent/process", "eval/plain", "eval/workspace", "harvest/redact", "mutate/skill"},
-	"eval/agent/…":                    {"eval", "eval/agent", "eval/problem", "mutate/skill", "mutate/skill/check", "eval/agent/process", "eval/agent/replay", "eval/scratch", "eval/shell", "eval/skillcreator", "eval/workspace"},
+	"eval/agent/…":                    {"eval", "eval/agent", "eval/check", "eval/git", "eval/problem", "mutate/skill", "mutate/skill/check", "eval/agent/process", "eval/agent/replay", "eval/scratch", "eval/shell", "eval/skillcreator", "eval/workspace"},
 	"eval/agent/process":              {"eval/scratch"},
 	"mutate":                          {"mutate/skill", "eval", "harvest/ownwords"},
 	"harvest/jsonl":                   {},
@@ -112,7 +112,7 @@ var mayImport = map[string][]string{
 	"harvest/reading":                 {"eval", "eval/plain", "harvest", "harvest/redact", "harvest/work"},
 	"store/peek":                      {"store/sqlite"},
 	"docs":                            {},
-	"eval/agent/agenttest":            {"eval", "mutate/skill", "eval/workspace"},
+	"eval/agent/agenttest":            {"eval", "eval/check", "mutate/skill", "eval/workspace"},
 	"eval/evaltest":                   {},
 
 	"eval/agent/simulated/worldstest": {"eval/agent/simulated"},

@@ -79,6 +79,7 @@ type Offer struct {
 type Prior struct {
 	Answer   string
 	Feedback []string
+	Work     *check.Work // as the Attempt had it, not redacted: no model gets it
 }
 
 // Calls reports whether the request calls the skill, rather than offering it.

@@ -94,7 +94,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 			return nil
 		}
 		// The prompt is redacted like everything that is stored.
-		t.Prior = &Prior{Answer: redact(e.Redactor, a.Answer)}
+		t.Prior = &Prior{Answer: redact(e.Redactor, a.Answer), Work: a.Work}
 		for _, f := range feedback {
 			t.Prior.Feedback = append(t.Prior.Feedback, redact(e.Redactor, f))
 		}

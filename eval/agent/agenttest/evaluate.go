@@ -30,7 +30,7 @@ func (st *stage) short() time.Duration {
 func plainCase(checks ...eval.Check) *eval.Case {
 	return &eval.Case{ID: "stone-1", Skill: "stones", Prompt: "Which stone is the hardest?",
 		// Not every tool creates the folder of the file that it writes.
-		Files:  map[string]string{"data/stones.csv": "stone,hardness\ndiamond,10\n", "out/index.txt": "stone.txt\n"},
+		Files:  map[string]string{table: "stone,hardness\ndiamond,10\n", "out/index.txt": "stone.txt\n"},
 		Checks: append([]eval.Check{{Type: eval.Contains, Value: "zirconium"}}, checks...)}
 }
 

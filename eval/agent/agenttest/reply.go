@@ -59,7 +59,7 @@ func Bash(command string) Op { return Op{Do: "bash", Command: command} }
 // Write writes a file.
 func Write(path, content string) Op { return Op{Do: "write", Path: path, Text: content} }
 
-// Edit replaces old with text in a file.
+// Edit replaces a line, old, with text in a file.
 func Edit(path, old, text string) Op { return Op{Do: "edit", Path: path, Old: old, Text: text} }
 
 // Raw calls a tool by its name.

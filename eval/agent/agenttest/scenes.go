@@ -10,6 +10,7 @@ import (
 const (
 	SkillUsed   Scenario = "skill-used"   // the candidate is loaded through the program's own means
 	NoSkill     Scenario = "no-skill"     // without a candidate neither it nor another copy is offered
+	Worked      Scenario = "worked"       // what was run and edited is reported in order, with the lines that differ
 	Reissued    Scenario = "reissued"     // a tool call that failed and was made again counts as a retry
 	Denied      Scenario = "denied"       // a tool refused by our own configuration: infrastructure
 	HugeOutput  Scenario = "huge-output"  // 100 MB
@@ -52,7 +53,7 @@ type acting struct {
 
 // order is the order of the scenarios: the plain ones first.
 var order = []Scenario{
-	Success, SkillUsed, NoSkill, Conversation, Cancelled, EmptyAnswer, CutOff, Reissued, Denied,
+	Success, SkillUsed, NoSkill, Conversation, Cancelled, EmptyAnswer, CutOff, Worked, Reissued, Denied,
 	WrongKey, BadRequest, UsageLimit, RateLimited, AlwaysBusy, ServerError, Dropped, Malformed, Unreachable,
 	NeverAnswers, Interrupted, HugeOutput, IgnoresTerm, ToolCut, Trigger, Leak, Sandboxed,
 	Text, TextEmpty, TextKey, TextRequest, TextLimit, TextBusy, TextFails, TextDropped, TextBroken, TextCut,
@@ -89,6 +90,15 @@ func use(text string, ops ...Op) Reply { return Reply{Text: text, Tools: ops} }
 // written is the file that the scripted model writes.
 const written = "out/stone.txt"
 
+// table is a file of the case, and looks, appends and misses are what the scripted model runs:
+// the first before and the others after its edits.
+const (
+	table   = "data/stones.csv"
+	looks   = "LC_ALL=C grep -n diamond " + table
+	appends = "echo quartz,7 >> " + table
+	misses  = "cat no-such-stone"
+)
+
 var scenes = map[Scenario]scene{}
 
 func init() { // in a declaration it would refer to itself through the functions
@@ -105,6 +115,8 @@ func init() { // in a declaration it would refer to itself through the functions
 			run: programFails},
 		Reissued: {config: turns(use("", Bash("cat {workspace}/no-such-stone")), use("", Bash("echo found")),
 			Reply{Text: good.Text}), run: programReissued},
+		Worked: {config: turns(use("", Bash(looks)), use("", Write("{workspace}/"+written, "diamond\n")),
+			use("", Edit("{workspace}/"+written, "diamond", "a diamond")), use("", Bash(appends)), use("", Bash(misses)), Reply{Text: good.Text}), run: programWorked},
 		Denied: {config: writes, run: programDenied},
 
 		WrongKey:    {config: always(good), key: wrong, run: programStops(authFails)},

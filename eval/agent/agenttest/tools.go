@@ -75,11 +75,14 @@ func (r *Request) tool(op Op) call {
 			return call{name: t, input: object{"input": addFile(op.Path, op.Text)}}
 		}
 	case "edit":
-		switch t := r.first("Edit", "edit"); {
+		switch t := r.first("Edit", "edit", "apply_patch"); {
 		case t == "":
 			return r.tool(Bash("sed -i " + quote("s/"+op.Old+"/"+op.Text+"/") + " " + quote(op.Path)))
 		case t == "Edit":
 			return call{name: t, input: object{"file_path": op.Path, "old_string": op.Old, "new_string": op.Text}}
+		case t == "apply_patch":
+			return call{name: t, input: object{"input": "*** Begin Patch\n*** Update File: " + op.Path +
+				"\n@@\n-" + op.Old + "\n+" + op.Text + "\n*** End Patch\n"}}
 		case r.Offers("view"):
 			return call{name: t, input: object{"path": op.Path, "old_str": op.Old, "new_str": op.Text}}
 		default:

@@ -87,7 +87,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	if res == nil {
 		return eval.Attempt{}, fmt.Errorf("replay %s: %w", t.Case.ID, err)
 	}
-	out, aerr := a.attempt(s, stage, t)
+	out, aerr := a.attempt(ctx, s, stage, t)
 	switch {
 	case ctx.Err() != nil:
 		return out, s.ended(ctx.Err())
@@ -133,7 +133,7 @@ func (s *stream) ended(err error) error {
 }
 
 // attempt is the attempt by the events and the workspace, without an audit.
-func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attempt, error) {
+func (a *Agent) attempt(ctx context.Context, s *stream, stage *replay.Stage, t eval.Task) (eval.Attempt, error) {
 	out := eval.Attempt{
 		Answer: s.answer(), Model: s.model, Trace: s.calls.Trace(replay.Secrets{}), Usage: s.usage(), CostUSD: s.cost(a.c.Prices),
 		Duration: s.ran(), Turns: s.turns(), InfraRetries: s.retries, Skills: s.skills(stage.Skills),
@@ -154,9 +154,13 @@ func (a *Agent) attempt(s *stream, stage *replay.Stage, t eval.Task) (eval.Attem
 	if s.init {
 		out.SkillInvoked = &invoked
 	}
-	out.Audit, out.Tainted = stage.Audit(a.c.Sandbox, s.calls.Accesses()...)
+	accesses := s.calls.Accesses()
+	out.Audit, out.Tainted = stage.Audit(a.c.Sandbox, accesses...)
 	var err error
-	if out.Files, err = stage.Changed(); err != nil {
+	if out.Files, err = stage.Changed(); err == nil {
+		out.Work, err = stage.Work(ctx, out.Files, accesses, true, replay.Secrets{})
+	}
+	if err != nil {
 		return out, fmt.Errorf("replay %s: %w", t.Case.ID, err)
 	}
 	return out, nil

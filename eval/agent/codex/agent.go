@@ -159,7 +159,11 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (out eval.Attempt, err err
 		return out, fmt.Errorf("run codex: look at workspace: %w", err)
 	}
 	out.Files = filesOf(changed, steps, s.Workspace)
-	out.Audit, out.Tainted = s.Audit(a.c.Sandbox, accessesOf(steps)...)
+	accesses := accessesOf(steps)
+	if out.Work, err = s.Work(ctx, changed, accesses, st.broken == 0, st.secrets); err != nil {
+		return out, fmt.Errorf("run codex: look at workspace: %w", err)
+	}
+	out.Audit, out.Tainted = s.Audit(a.c.Sandbox, accesses...)
 	out.Tainted = st.secrets.Text(out.Tainted)
 	if out.Audit == eval.Clean && st.broken > 0 && !a.c.Sandbox {
 		out.Audit = eval.Inconclusive // a line that cannot be read may tell of anything

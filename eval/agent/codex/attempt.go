@@ -29,11 +29,10 @@ func (a *Agent) attempt(t eval.Task, r *run, ses *session, steps []*step) eval.A
 		out.Failure = replay.Empty
 	}
 	for _, s := range steps {
-		call := s.call
 		if s.begun && !r.ended {
-			call.Failed = true // it never came to an end
+			s.call.Failed = true // it never came to an end
 		}
-		out.Trace = append(out.Trace, call)
+		out.Trace = append(out.Trace, s.call)
 	}
 	out.Loaded(t.Variant, skillsOf(t, ses, steps))
 	return out
@@ -99,7 +98,10 @@ func filesOf(changed []string, steps []*step, workspace string) []string {
 func accessesOf(steps []*step) []replay.Access {
 	var out []replay.Access
 	for _, s := range steps {
-		out = append(out, s.accesses...)
+		for _, a := range s.accesses {
+			a.Open = s.call.Failed
+			out = append(out, a)
+		}
 	}
 	return out
 }

@@ -140,10 +140,14 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		return out, a.route.secrets.Error(err)
 	}
 	out.Failure = a.route.secrets.Text(out.Failure)
+	accesses := r.accesses()
 	if out.Files, err = stage.Changed(); err != nil {
 		return out, err
 	}
-	out.Audit, out.Tainted = stage.Audit(a.conf.Sandbox, r.accesses()...)
+	if out.Work, err = stage.Work(ctx, out.Files, accesses, len(accesses) < maxCalls, a.route.secrets); err != nil {
+		return out, err
+	}
+	out.Audit, out.Tainted = stage.Audit(a.conf.Sandbox, accesses...)
 	out.Tainted = a.route.secrets.Text(out.Tainted)
 	return out, nil
 }

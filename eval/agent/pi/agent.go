@@ -140,6 +140,9 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	}
 	files, cerr := stage.Changed()
 	out.Files = files
+	if cerr == nil && !late {
+		out.Work, cerr = stage.Work(ctx, files, s.calls.Accesses(), s.broken == nil, a.keys)
+	}
 	out.Audit, out.Tainted = stage.Audit(a.conf.Sandbox, s.calls.Accesses()...)
 	out.Tainted = a.keys.Text(out.Tainted)
 	if late {

@@ -18,6 +18,7 @@ type Access struct {
 	URL     string // what was fetched; a query if the web was searched
 	Text    string // the input of a tool that names nothing of these
 	Failed  bool   // the call failed: the file that it named was not read
+	Open    bool   // the run ended in the call, or a command failed
 }
 
 // Names of input fields, over Claude Code, Codex, pi and Copilot.
@@ -130,10 +131,13 @@ func commandLine(raw json.RawMessage) string {
 	}
 	words := texts(raw)
 	for i, w := range words {
-		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		words[i] = shellWord(w)
 	}
 	return strings.Join(words, " ")
 }
+
+// shellWord quotes a word for a shell.
+func shellWord(w string) string { return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'" }
 
 // changes are the paths of Codex' file changes: [{path}], or an object by path.
 func changes(raw json.RawMessage) (paths []string) {

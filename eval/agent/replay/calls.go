@@ -66,7 +66,10 @@ func (c *Calls) Trace(keys Secrets) []eval.ToolCall {
 func (c *Calls) Accesses() []Access {
 	var out []Access
 	for _, x := range c.All {
-		out = append(out, Accesses(x.Name, x.Input, x.Failed)...)
+		for _, a := range Accesses(x.Name, x.Input, x.Failed) {
+			a.Open = !x.Answered
+			out = append(out, a)
+		}
 	}
 	return out
 }

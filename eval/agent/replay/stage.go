@@ -49,6 +49,7 @@ type Stage struct {
 	LeftOut []string
 
 	layout Layout
+	task   eval.Task
 	before snapshot // of the workspace
 	bounds bounds
 }
@@ -70,7 +71,7 @@ func Open(t eval.Task, l Layout) (s *Stage, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("make stage: %w", err)
 	}
-	s = &Stage{layout: l}
+	s = &Stage{layout: l, task: t}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
