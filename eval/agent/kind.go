@@ -21,6 +21,7 @@ type Kind struct {
 	BaseEnv string
 
 	UsesTools  bool // it works in a folder
+	Records    bool // evolve itself records what it does there: see eval.Attempt.Work
 	ByHand     bool // a person or a program outside of evolve's control answers
 	Simulated  bool // no model is called
 	NeedsModel bool // it has no model of its own

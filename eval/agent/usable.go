@@ -34,6 +34,9 @@ func (b *Backends) Usable(ctx context.Context, s *Spec, cases []eval.Case) (kept
 	if b.Spaces == nil {
 		drop("their checks look into a folder, and "+s.Agent+" works in none", needsFolder)
 	}
+	if !KindOf(s.Agent).Records {
+		drop("their checks are of what the agent does, and evolve does not see what "+s.Agent+" does", needsWork)
+	}
 	if s.Sandbox != SandboxNone {
 		if no := process.Available(); no != nil {
 			drop(fmt.Sprintf("their checks run programs, and no sandbox works here: %v", no), runsPrograms)
@@ -72,6 +75,11 @@ func needsFolder(c *eval.Case) bool {
 	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool {
 		return k.Spec().Files
 	})
+}
+
+// needsWork reports whether a check of c is of what the agent did.
+func needsWork(c *eval.Case) bool {
+	return slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Spec().Work })
 }
 
 // programs runs the programs of checks: in a sandbox, unless the owner wants none. The

@@ -6,7 +6,7 @@ import (
 )
 
 // Kind is this backend.
-var Kind = &agent.Kind{Name: "pi", Program: "pi", Sessions: "pi", UsesTools: true, Credentials: Credentials, BaseEnv: "PI_BASE_URL",
+var Kind = &agent.Kind{Name: "pi", Program: "pi", Sessions: "pi", UsesTools: true, Records: true, Credentials: Credentials, BaseEnv: "PI_BASE_URL",
 	Install: Install, Login: "export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=…",
 	Asks: asks,
 	Make: replay.Maker(New, Credentials)}
