@@ -39,28 +39,32 @@ const (
 // recorded answer, and the judge.
 var writable = check.Writable(false)
 
-// checks makes the checks of a corrected use. It makes none if no model writes them and
-// the corrections are only a word or two beside a paste ("wrong:"): then the paste
-// holds what is wrong.
-func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcome, c *eval.Case, stats *MineStats) ([]eval.Check, error) {
-	rec := recording(s, v, out)
+// Why Checks did not ask the model.
+const (
+	NotAsked    = "not asked"     // there is none, or it may not be shown the session
+	TriedBefore = "failed before" // on the same input, in an earlier run
+)
+
+// Checks makes the checks of a turn that the user corrected in the turns corrections, in
+// order; accepted is the turn whose answer and work the user accepted in the end, -1 if
+// none. c is the case that they are for, with Prompt, Context and Reference. If the model
+// wrote no usable checks, why is the reason, and the checks are a judge's rubric that quotes
+// the user: none at all if the corrections are only a word or two beside a paste ("wrong:"),
+// because then the paste holds what is wrong. The error is *eval.BudgetError or ctx's.
+func (m *Miner) Checks(ctx context.Context, s *Session, turn int, corrections []int, accepted int, c *eval.Case) (checks []eval.Check, why string, err error) {
+	rec, why := recording(s, turn, corrections), NotAsked
 	if m.Model != nil && (m.May == nil || m.May(s)) {
-		checks, why, err := m.ask(ctx, rec, c, stats)
-		if err != nil {
-			return nil, err
+		if checks, why, err = m.ask(ctx, rec, c); err != nil || why == "" {
+			return checks, why, err
 		}
-		if why == "" {
-			return checks, nil
-		}
-		stats.Fallbacks[why]++
 	}
-	if !slices.ContainsFunc(out.corrections, func(t int) bool {
+	if !slices.ContainsFunc(corrections, func(t int) bool {
 		own := s.Own(t)
 		return len(strings.Fields(own)) > 2 || own == strings.TrimSpace(s.Turns[t].Prompt)
 	}) {
-		return nil, nil
+		return nil, why, nil
 	}
-	said := s.said(out)
+	said := s.said(corrections)
 	rubric := "The user corrected this: «" + said[0] + "»"
 	for _, more := range said[1:] {
 		rubric += ", then «" + more + "»"
@@ -69,21 +73,21 @@ func (m *Miner) checks(ctx context.Context, s *Session, v Invocation, out outcom
 	if len(said) > 1 {
 		rubric += " Where they differ, the last one counts."
 	}
-	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: eval.Saying("", rec.Said)}}, nil
+	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: eval.Saying("", rec.Said)}}, why, nil
 }
 
 // said are the user's own words in each correction.
-func (s *Session) said(out outcome) (said []string) {
-	for _, t := range out.corrections {
+func (s *Session) said(corrections []int) (said []string) {
+	for _, t := range corrections {
 		said = append(said, head(strings.Join(strings.Fields(s.Own(t)), " "), quotedInCheck))
 	}
 	return said
 }
 
-// recording is what was recorded of a use and its corrections.
-func recording(s *Session, v Invocation, out outcome) Recording {
-	rec := Recording{Answer: s.Turns[v.Turn].Answer, Said: strings.Join(s.said(out), " / ")}
-	for _, t := range out.corrections {
+// recording is what was recorded of a turn and its corrections.
+func recording(s *Session, turn int, corrections []int) Recording {
+	rec := Recording{Answer: s.Turns[turn].Answer, Said: strings.Join(s.said(corrections), " / ")}
+	for _, t := range corrections {
 		rec.Corrections = append(rec.Corrections, s.Turns[t].Prompt)
 	}
 	return rec
@@ -99,13 +103,9 @@ type recorded struct {
 	Pasted      pastes         `json:"pasted,omitempty"`
 }
 
-// triedBefore is the reason for not asking the model: it failed on the same input in an
-// earlier run.
-const triedBefore = "failed before"
-
 // ask has the model write the checks, unless it failed on this input before. If there
 // are no checks, why is the reason.
-func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case, stats *MineStats) (checks []eval.Check, why string, err error) {
+func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case) (checks []eval.Check, why string, err error) {
 	seen := recorded{Answer: Tail(rec.Answer, maxQuote), Accepted: Tail(c.Reference, maxQuote)}
 	seen.Request = seen.Pasted.takeFrom(c.Prompt)
 	for _, m := range c.Context {
@@ -117,7 +117,7 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case, stats *Min
 	for _, text := range rec.Corrections {
 		seen.Corrections = append(seen.Corrections, seen.Pasted.takeFrom(text))
 	}
-	user, err := Quote(checksOrigins, seen, m.Redactor)
+	user, err := Quote(checksOrigins, seen, m.redactor())
 	if err != nil {
 		return nil, "", err
 	}
@@ -128,10 +128,9 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case, stats *Min
 			return nil, "", err
 		}
 		if tried != nil {
-			return nil, triedBefore, nil
+			return nil, TriedBefore, nil
 		}
 	}
-	stats.ModelCalls++
 	sum := sha256.Sum256([]byte(c.ID))
 	reply, err := m.Model.Complete(ctx, eval.Prompt{System: checksSystem, User: user, MaxTokens: checkTokens,
 		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
@@ -172,8 +171,7 @@ func (m *Miner) fit(reply eval.Completion, accepted, corrected string) (checks [
 	if reply.Finish == "length" {
 		return nil, "reply cut off"
 	}
-	text, _ := m.Redactor.Redact(reply.Text)
-	checks, err := parseChecks(text)
+	checks, err := parseChecks(m.redact(reply.Text))
 	if err != nil {
 		return nil, "reply unusable"
 	}

@@ -43,7 +43,7 @@ func RecordingOf(s *Session, c *eval.Case) (rec Recording) {
 			continue
 		}
 		if c.Source.Outcome == string(Corrected) {
-			rec = recording(s, v, assess(s, v))
+			rec = recording(s, v.Turn, assess(s, v).corrections)
 		}
 		rec.Evidence = v.Feedback.Evidence
 	}
@@ -60,12 +60,11 @@ type Kept struct {
 // again has a model write the checks of a case whose session's text has expired. Without
 // any that fit, the case stays as it is.
 func (m *Miner) again(ctx context.Context, k *Kept, stats *MineStats) error {
-	checks, why, err := m.ask(ctx, k.Recording, &k.Case, stats)
-	switch {
-	case err != nil:
+	checks, why, err := m.ask(ctx, k.Recording, &k.Case)
+	if err != nil {
 		return err
-	case why != "":
-		stats.Fallbacks[why]++
+	}
+	if stats.Asked(why); why != "" {
 		return nil
 	}
 	k.Case.Checks = checks

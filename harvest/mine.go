@@ -91,6 +91,22 @@ func (m *MineStats) of(l Label) *int {
 	return &m.Unknown
 }
 
+// Asked counts a result of Miner.Checks.
+func (m *MineStats) Asked(why string) {
+	if why == NotAsked {
+		return
+	}
+	if why != TriedBefore {
+		m.ModelCalls++
+	}
+	if why != "" {
+		if m.Fallbacks == nil {
+			m.Fallbacks = make(map[string]int)
+		}
+		m.Fallbacks[why]++
+	}
+}
+
 // Mine turns the uses of a skill in sessions into cases: a corrected use into checks on
 // what the user asked for, an accepted use into a comparison with its answer, and one
 // about which nothing was said into the question whether the request is fulfilled: cases
@@ -102,16 +118,13 @@ func (m *MineStats) of(l Label) *int {
 // m.Memory keeps that the reply was useless. The error is *eval.BudgetError or ctx's;
 // the cases before it are returned with it.
 func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]eval.Case, MineStats, error) {
-	if m.Redactor == nil {
-		m.Redactor = redact.Detector{}
-	}
 	if m.Now == nil {
 		m.Now = time.Now
 	}
 	if m.MinConfidence == 0 {
 		m.MinConfidence = usualConfidence
 	}
-	stats := MineStats{Fallbacks: make(map[string]int)}
+	stats := MineStats{}
 	var cases []eval.Case
 	var err error
 	sessions = m.admit(sessions, &stats)
@@ -253,10 +266,11 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 	case out.Label == Accepted:
 		c.Checks = []eval.Check{comparison(out.Evidence)}
 	case out.Label == Corrected:
-		checks, err := m.checks(ctx, s, v, out, c, stats)
+		checks, why, err := m.Checks(ctx, s, v.Turn, out.corrections, out.final, c)
 		if err != nil {
 			return nil, err
 		}
+		stats.Asked(why)
 		c.Checks = checks
 	}
 	if len(c.Checks) == 0 {
@@ -325,7 +339,7 @@ func caseID(s *Session, v Invocation) string {
 // clean redacts every text of c again: what a model wrote was not redacted yet, and
 // joined text may hold a secret that its parts did not.
 func (m *Miner) clean(c *eval.Case) {
-	do := func(s *string) { *s, _ = m.Redactor.Redact(*s) }
+	do := func(s *string) { *s = m.redact(*s) }
 	do(&c.Prompt)
 	do(&c.Reference)
 	for i := range c.Context {
@@ -336,6 +350,18 @@ func (m *Miner) clean(c *eval.Case) {
 		do(&c.Checks[i].Rubric)
 		do(&c.Checks[i].Feedback)
 	}
+}
+
+func (m *Miner) redact(text string) string {
+	text, _ = m.redactor().Redact(text)
+	return text
+}
+
+func (m *Miner) redactor() redact.Redactor {
+	if m.Redactor == nil {
+		return redact.Detector{}
+	}
+	return m.Redactor
 }
 
 // stratum is that of a use with such feedback: eval.Silent, or Accepted, or Corrected, which
