@@ -86,7 +86,7 @@ var mayImport = map[string][]string{
 	"mutate/skill/install":            {"mutate/skill"},
 	"store/sqlite":                    {"eval"},
 	"mutate/skill/check":              {"eval/problem", "mutate/skill"},
-	"harvest/consent":                 {"eval/plain", "eval/problem", "harvest/work", "mutate/skill"},
+	"harvest/consent":                 {"eval/plain", "eval/problem", "eval/shell", "harvest/work", "mutate/skill"},
 	"cmd/evolve/internal/owner":       {},
 	"store/datadir/policy":            {"eval/problem", "harvest/work"},
 	"cmd/evolve/internal/guard":       {"cmd/evolve/internal/owner", "eval/problem", "store/datadir/policy"},

@@ -1,5 +1,5 @@
 // Package consent keeps what the owner of sessions has allowed: which projects are read, how
-// much is kept of agents' work, and who gets their text.
+// much is kept of agents' work, who gets their text, and which test commands may run.
 package consent
 
 import (
@@ -31,6 +31,8 @@ type Decisions struct {
 	Rules []Rule   `yaml:"projects,omitempty" json:"projects"`
 	// Seen are the kinds of requests that the owner has looked at, by vendor.
 	Seen []Request `yaml:"seen,omitempty" json:"seen,omitempty"`
+	// Suites are the test commands that the owner confirmed, by project.
+	Suites []Suite `yaml:"tests,omitempty" json:"tests,omitempty"`
 	// Moments is how much is kept of what agents do; nil: the owner has not chosen. It is
 	// chosen after projects.
 	Moments *work.Level `yaml:"moments,omitempty" json:"moments,omitempty"`
@@ -95,6 +97,13 @@ func Read(path string) (*Decisions, error) {
 	if err := dec.Decode(d); err != nil {
 		return nil, problem.Hinted(fmt.Errorf("%s: %w", path, err), "correct it, or delete it, and evolve asks again")
 	}
+	for _, s := range d.Suites {
+		for _, c := range s.Commands {
+			if _, err := Argv(c); err != nil {
+				return nil, fmt.Errorf("%s: the test command %q of %s: %w", path, c, s.Folder, err)
+			}
+		}
+	}
 	for _, r := range d.Rules {
 		if !filepath.IsAbs(r.Folder) {
 			return nil, fmt.Errorf("%s: the folder %q is not absolute", path, r.Folder)
@@ -147,9 +156,9 @@ func Update(path string, change func(*Decisions) error) error {
 }
 
 // Asked reports whether the owner has decided about projects yet: who only agreed to
-// requests has not.
+// requests, or confirmed test commands, has not.
 func (d *Decisions) Asked() bool {
-	return d.asked && (d.All || len(d.Rules) > 0 || len(d.Seen) == 0 || d.Moments != nil)
+	return d.asked && (d.All || len(d.Rules) > 0 || len(d.Seen)+len(d.Suites) == 0 || d.Moments != nil)
 }
 
 // Allow decides that sessions of a folder may be read, and that vendors besides the one

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/shell"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // runners are the programs that test, by the words that their command lines begin with. A
@@ -93,3 +94,55 @@ func part(name, want string) bool {
 		return p == want || p == want+"s" || p == "e2e"
 	})
 }
+
+// A TestRun is one command of a line that tests.
+type TestRun struct {
+	Command string // as it can be run again, in the session's folder
+	// Passed and Failed are what the line's exit status tells of it: nothing if the line goes
+	// on to other commands whatever its result was.
+	Passed, Failed bool
+}
+
+// TestRuns are the commands in a line that test and can be run again in root, the session's
+// folder: those there whose words are known.
+func (a Act) TestRuns(root string) (runs []TestRun) {
+	if a.Kind != Ran || a.Tests == "" || a.Cut {
+		return nil
+	}
+	list, err := shell.Commands(a.Line)
+	if err != nil {
+		return nil
+	}
+	// Without these, the commands are joined by && alone. One that has them in quotes is
+	// taken for one whose result is not known.
+	chain := !strings.ContainsAny(redirected.ReplaceAllString(a.Line, ""), "|;&!\n(){}")
+	for i := range list {
+		c := &list[i]
+		if dir := c.Dir; !dir.Whole || dir.Text != "" && path.Clean(dir.Text) != "." && path.Clean(dir.Text) != slashed(root) {
+			continue
+		}
+		if len(c.Words) == 0 || tests(c.Words) == "" || slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return strings.HasPrefix(r.Op, "<") }) {
+			continue
+		}
+		words := slices.Concat(c.Assigns, c.Words)
+		if slices.ContainsFunc(words, func(w shell.Word) bool { return !w.Whole }) {
+			continue
+		}
+		texts := make([]string, len(words))
+		for k, w := range words {
+			if texts[k] = quote(w.Text); k < len(c.Assigns) {
+				name, value, _ := strings.Cut(w.Text, "=")
+				texts[k] = name + "=" + quote(value)
+			}
+		}
+		r := TestRun{Command: strings.Join(texts, " ")}
+		if known := chain && a.Exit != nil; known {
+			r.Passed, r.Failed = *a.Exit == 0, *a.Exit != 0 && i == len(list)-1
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// redirected matches what leads the output of a command elsewhere, and the && between two.
+var redirected = lazyregexp.New(`\d?>&\d|&>>?|&&`)
