@@ -99,7 +99,7 @@ var mayImport = map[string][]string{
 	"harvest/redact/spelled":          {},
 	"harvest/redact/likely":           {},
 	"harvest/redact/planted":          {},
-	"harvest/work":                    {"eval/git", "eval/shell"},
+	"harvest/work":                    {"eval/check", "eval/git", "eval/shell"},
 	"harvest/hook":                    {"eval/git", "harvest", "harvest/redact", "mutate/skill"},
 	"harvest/hook/detach":             {},
 	"cmd/evolve/internal/ending":      {"cmd/evolve/internal/term", "eval/git", "eval/plain", "harvest/hook", "store/datadir"},

@@ -169,19 +169,34 @@ var changers = map[string][]string{"patch": nil, "tar": nil, "unzip": nil,
 // writes reports whether a command line evidently writes one of the files that differ.
 func (w *Work) writes(line string) bool {
 	list, _ := shell.Commands(line)
-	return slices.ContainsFunc(list, func(c shell.Command) bool {
-		for _, r := range c.Redirects {
-			if strings.Contains(r.Op, ">") && w.names(r.Word) {
-				return true
-			}
-		}
-		if subs, ok := changers[c.Name()]; ok {
-			return len(w.Files) > 0 && (subs == nil || slices.ContainsFunc(c.Words, func(x shell.Word) bool { return slices.Contains(subs, x.Text) }))
-		}
-		how, ok := writers[c.Name()]
-		return ok && slices.ContainsFunc(c.Words[1:], w.names) &&
-			slices.ContainsFunc(c.Words, func(x shell.Word) bool { return how == "" || inPlace(x.Text, how) })
+	return len(w.Files) > 0 && slices.ContainsFunc(list, func(c shell.Command) bool { return edits(&c, w.names) })
+}
+
+// MayEdit reports whether a command line edits files in the workspace as far as it shows, or
+// cannot be read. What other programs write is not seen.
+func MayEdit(line string) bool {
+	list, err := shell.Commands(line)
+	return err != nil || slices.ContainsFunc(list, func(c shell.Command) bool {
+		return edits(&c, func(x shell.Word) bool {
+			return !x.Whole || !flag(x) && !number(x.Text) && !strings.HasPrefix(x.Text, "/dev/") && !strings.HasPrefix(x.Text, "/tmp/")
+		})
 	})
+}
+
+// edits reports whether a command writes one of the files that are of interest, or changes
+// files that it does not name.
+func edits(c *shell.Command, interest func(shell.Word) bool) bool {
+	for _, r := range c.Redirects {
+		if strings.Contains(r.Op, ">") && interest(r.Word) {
+			return true
+		}
+	}
+	if subs, ok := changers[c.Name()]; ok {
+		return subs == nil || slices.ContainsFunc(c.Words, func(x shell.Word) bool { return slices.Contains(subs, x.Text) })
+	}
+	how, ok := writers[c.Name()]
+	return ok && slices.ContainsFunc(c.Words[1:], interest) &&
+		slices.ContainsFunc(c.Words, func(x shell.Word) bool { return how == "" || inPlace(x.Text, how) })
 }
 
 // inPlace reports whether a flag makes a program change its files: for sed and perl, one with

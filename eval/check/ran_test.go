@@ -172,3 +172,28 @@ func FuzzCommandLine(f *testing.F) {
 		}
 	})
 }
+
+func TestMayEdit(t *testing.T) {
+	for line, want := range map[string]bool{
+		"go vet ./...":                   false,
+		"go test ./... 2>&1 | tail":      false,
+		"go test > /dev/null 2>&1":       false,
+		"go test > /tmp/out":             false,
+		"rm -f /tmp/out":                 false,
+		"sed -n 1,20p a.go":              false,
+		"git commit -am x && git push":   false,
+		"echo 'a > b'":                   false,
+		"go test > out":                  true,
+		"cd /tmp && rm -f out":           true, // the folder does not count
+		"sed -i s/a/b/ a.go":             true,
+		"cat <<'E' > a.go\nx\nE":         true,
+		"go vet && gofmt -w .":           true,
+		"bash -c 'git checkout -- a.go'": true,
+		"rm $X":                          true,
+		"go 'vet":                        true,
+	} {
+		if got := MayEdit(line); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
