@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
@@ -20,11 +21,19 @@ import (
 //go:embed prompts/checks_system.txt
 var checksPrompt string
 
-var checksSystem = listTypes(checksPrompt)
+// checksSystem is the prompt by which a model writes checks, of the recorded work too if
+// there is some.
+func checksSystem(work bool) string {
+	var b strings.Builder
+	if err := template.Must(template.New("checks").Parse(listTypes(checksPrompt, work))).Execute(&b, work); err != nil {
+		panic(err) // a Builder takes everything
+	}
+	return b.String()
+}
 
 // listTypes inserts the types of checks that a model may use into a prompt.
-func listTypes(prompt string) string {
-	return strings.Replace(prompt, "{{check types}}\n", check.Examples(false), 1)
+func listTypes(prompt string, work bool) string {
+	return strings.Replace(prompt, "{{check types}}\n", check.Examples(work), 1)
 }
 
 const (
@@ -34,10 +43,6 @@ const (
 	checkTokens   = 1200
 	quotedInCheck = 400 // characters of the user's words in a rubric
 )
-
-// writable are the check types that a model may use: those that can be run on a
-// recorded answer, and the judge.
-var writable = check.Writable(false)
 
 // Why Checks did not ask the model.
 const (
@@ -53,6 +58,7 @@ const (
 // because then the paste holds what is wrong. The error is *eval.BudgetError or ctx's.
 func (m *Miner) Checks(ctx context.Context, s *Session, turn int, corrections []int, accepted int, c *eval.Case) (checks []eval.Check, why string, err error) {
 	rec, why := recording(s, turn, corrections), NotAsked
+	rec.did = workOf(s, turn, corrections, accepted)
 	if m.Model != nil && (m.May == nil || m.May(s)) {
 		if checks, why, err = m.ask(ctx, rec, c); err != nil || why == "" {
 			return checks, why, err
@@ -98,8 +104,10 @@ type recorded struct {
 	Request     string         `json:"request"`
 	Context     []eval.Message `json:"context,omitempty"`
 	Answer      string         `json:"answer"`
+	Work        *check.Work    `json:"work,omitempty"`
 	Corrections []string       `json:"corrections"`
 	Accepted    string         `json:"accepted,omitempty"`
+	Mended      *check.Work    `json:"accepted_work,omitempty"`
 	Pasted      pastes         `json:"pasted,omitempty"`
 }
 
@@ -117,11 +125,18 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case) (checks []
 	for _, text := range rec.Corrections {
 		seen.Corrections = append(seen.Corrections, seen.Pasted.takeFrom(text))
 	}
+	if rec.did != nil {
+		seen.Work = rec.did.corrected.Brief(maxQuote)
+		if rec.did.mended != nil {
+			seen.Mended = rec.did.mended.Brief(maxQuote)
+		}
+	}
 	user, err := Quote(checksOrigins, seen, m.redactor())
 	if err != nil {
 		return nil, "", err
 	}
-	key := failureKey(m.Model, user)
+	system := checksSystem(rec.did != nil)
+	key := failureKey(m.Model, system, user)
 	if m.Memory != nil {
 		tried, err := m.Memory.Recall(ctx, key)
 		if err != nil {
@@ -132,7 +147,7 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case) (checks []
 		}
 	}
 	sum := sha256.Sum256([]byte(c.ID))
-	reply, err := m.Model.Complete(ctx, eval.Prompt{System: checksSystem, User: user, MaxTokens: checkTokens,
+	reply, err := m.Model.Complete(ctx, eval.Prompt{System: system, User: user, MaxTokens: checkTokens,
 		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
 	if err != nil {
 		if _, spent := errors.AsType[*eval.BudgetError](err); spent {
@@ -143,7 +158,7 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case) (checks []
 		}
 		return nil, "model failed", nil
 	}
-	checks, why = m.fit(reply, c.Reference, rec.Answer)
+	checks, why = m.fit(reply, c.Reference, &rec)
 	if why != "" && m.Memory != nil {
 		// The call is paid for, so its result is stored even if the run was
 		// interrupted.
@@ -156,8 +171,8 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case) (checks []
 }
 
 // failureKey identifies a request to one model; another model may do better.
-func failureKey(model eval.Model, user string) string {
-	data, err := json.Marshal([]any{"checks/1", model.Identity(), checksSystem, user})
+func failureKey(model eval.Model, system, user string) string {
+	data, err := json.Marshal([]any{"checks/1", model.Identity(), system, user})
 	if err != nil {
 		panic(err) // strings can be marshalled
 	}
@@ -165,27 +180,42 @@ func failureKey(model eval.Model, user string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fit returns the checks of a reply that fail on the corrected answer and pass on the
-// accepted one (which may be ""). If there are none, why is the reason.
-func (m *Miner) fit(reply eval.Completion, accepted, corrected string) (checks []eval.Check, why string) {
+// fit returns the checks of a reply that fail on what the user corrected and pass on what
+// they accepted (an answer that may be "", and work that may not be recorded). Of the checks
+// of the work, those are left out that pass on the corrected work, or of which it is not
+// known whether they do. If there are none, why is the reason.
+func (m *Miner) fit(reply eval.Completion, accepted string, rec *Recording) (checks []eval.Check, why string) {
 	if reply.Finish == "length" {
 		return nil, "reply cut off"
 	}
-	checks, err := parseChecks(m.redact(reply.Text))
+	written, err := parseChecks(m.redact(reply.Text), check.Writable(rec.did != nil))
 	if err != nil {
 		return nil, "reply unusable"
 	}
+	why = "corrected answer passes"
 	tells := false
-	for _, k := range checks {
-		if accepted != "" && !passes(k, accepted) {
+	for _, k := range written {
+		if k.Spec().Work {
+			useful, fits := rec.did.try(&k)
+			if !fits {
+				return nil, "accepted work fails"
+			}
+			if !useful {
+				why = "corrected work passes"
+				continue
+			}
+			tells = true
+		} else if accepted != "" && !passes(k, accepted) {
 			return nil, "accepted answer fails"
+		} else {
+			tells = tells || k.Asks() || !passes(k, rec.Answer)
 		}
-		tells = tells || k.Asks() || !passes(k, corrected)
+		checks = append(checks, k)
 	}
 	if !tells {
-		return nil, "corrected answer passes"
+		return nil, why
 	}
-	return checks, ""
+	return idle(checks), ""
 }
 
 var block = lazyregexp.New("(?s)```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```")
@@ -208,8 +238,8 @@ func ParseBlock(text string, into any) error {
 	return nil
 }
 
-// parseChecks reads the one fenced block of a reply.
-func parseChecks(text string) ([]eval.Check, error) {
+// parseChecks reads the one fenced block of a reply, with checks of these types.
+func parseChecks(text string, types []string) ([]eval.Check, error) {
 	var got struct {
 		Checks []eval.Check `json:"checks"`
 	}
@@ -220,10 +250,10 @@ func parseChecks(text string) ([]eval.Check, error) {
 		return nil, fmt.Errorf("parse checks: %d checks, want 1 to %d", len(got.Checks), maxChecks)
 	}
 	for _, k := range got.Checks {
-		if !slices.Contains(writable, k.Type) {
+		if !slices.Contains(types, k.Type) {
 			return nil, fmt.Errorf("parse checks: type %q is not for models to write", k.Type)
 		}
-		if len(k.Value)+len(k.Rubric)+len(k.Feedback) > 3*maxCheckText {
+		if len(k.Value)+len(k.Path)+len(k.Rubric)+len(k.Feedback) > 3*maxCheckText {
 			return nil, errors.New("parse checks: text too long")
 		}
 	}

@@ -34,6 +34,8 @@ type Recording struct {
 	Vendor  string   `json:"vendor,omitempty"` // see Session
 	// Also are those of the other sessions whose text it may repeat, see eval.Source.
 	Also []string `json:"also,omitempty"`
+
+	did *did // nil: nobody recorded it, or it has expired
 }
 
 // RecordingOf is what c, a case of s, needs of it.

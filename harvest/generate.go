@@ -20,7 +20,7 @@ import (
 //go:embed prompts/generate_system.txt
 var generatePrompt string
 
-var generateSystem = listTypes(generatePrompt)
+var generateSystem = listTypes(generatePrompt, false)
 
 const (
 	casesACall     = 5 // cases requested in one call

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/check"
 )
 
 // Bounds on one generated case, in bytes.
@@ -73,7 +74,7 @@ func tidy(c eval.Case) error {
 	}
 	for _, k := range c.Checks {
 		switch {
-		case !slices.Contains(writable, k.Type):
+		case !slices.Contains(check.Writable(false), k.Type):
 			return fmt.Errorf("type %q is not for models to write", k.Type)
 		case len(k.Value) > maxCheckText || len(k.Rubric) > maxCheckText || len(k.Feedback) > maxCheckText:
 			return errors.New("a check is too long")

@@ -347,6 +347,7 @@ func (m *Miner) clean(c *eval.Case) {
 	}
 	for i := range c.Checks {
 		do(&c.Checks[i].Value)
+		do(&c.Checks[i].Path)
 		do(&c.Checks[i].Rubric)
 		do(&c.Checks[i].Feedback)
 	}

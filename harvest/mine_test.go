@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/check"
 	"github.com/skill-evolve/evolve/eval/content"
 )
 
@@ -343,7 +344,7 @@ func FuzzParseChecks(f *testing.F) {
 	f.Add("```json\n{\"checks\":[{\"type\":\"contains\",\"value\":\"x\"}]}\n```")
 	f.Add("```\n{\"checks\":[{\"type\":\"command\",\"command\":[\"x\"]}]}\n```")
 	f.Fuzz(func(t *testing.T, s string) {
-		checks, err := parseChecks(s)
+		checks, err := parseChecks(s, check.Writable(true))
 		if (err == nil) != (len(checks) > 0) {
 			t.Errorf("%d checks, error %v", len(checks), err)
 		}

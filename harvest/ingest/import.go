@@ -192,7 +192,7 @@ func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (
 		}
 		clean(&k.Rubric)
 		clean(&k.Feedback)
-		for _, s := range append([]string{k.Value, k.Path, string(k.Schema)}, k.Command...) {
+		for _, s := range append([]string{k.Value, k.Path, k.After, string(k.Schema)}, k.Command...) {
 			if _, n := d.Redact(s); n > 0 {
 				return 0, problem.Refusef("nothing was imported; compare with something that may be written down", "%s: checks[%d] holds a secret", at(), i)
 			}

@@ -107,3 +107,39 @@ func LevelOf(turns iter.Seq[[]Act]) Level {
 	}
 	return l
 }
+
+// Brief is the work in at most most characters, about half of them for the steps: the last
+// ones, and the beginnings of the changes. It is Cut if something was left out.
+func (d *Done) Brief(most int) *check.Work {
+	const longest = 300 // characters of a line
+	w := &check.Work{Cut: d.Work.Cut || !d.Edits}
+	left := most / 2
+	for _, s := range slices.Backward(d.Work.Steps) {
+		if n := len(w.Steps); n > 0 && s.File != "" && w.Steps[n-1].File == s.File {
+			continue // another edit of the same file
+		}
+		var cut bool
+		s.Line, cut = clip(s.Line, longest)
+		if left -= len(s.Line) + len(s.File); left < 0 {
+			w.Cut = true
+			break
+		}
+		w.Cut = w.Cut || cut
+		w.Steps = append(w.Steps, s)
+	}
+	slices.Reverse(w.Steps)
+	left = most / 2
+	for i, c := range d.Work.Files {
+		room := max(0, left-len(c.Path)) / (len(d.Work.Files) - i)
+		var cut, also bool
+		c.Added, cut = clip(c.Added, room)
+		c.Removed, also = clip(c.Removed, room-len(c.Added))
+		w.Cut = w.Cut || cut || also
+		if left -= len(c.Path) + len(c.Added) + len(c.Removed); left < 0 {
+			w.Cut = true
+			break
+		}
+		w.Files = append(w.Files, c)
+	}
+	return w
+}
