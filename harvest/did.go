@@ -92,5 +92,5 @@ func idle(checks []eval.Check) []eval.Check {
 	if !work {
 		return checks
 	}
-	return append(checks, fulfilled)
+	return append(checks, Fulfilled)
 }

@@ -40,10 +40,7 @@ type Recording struct {
 
 // RecordingOf is what c, a case of s, needs of it.
 func RecordingOf(s *Session, c *eval.Case) (rec Recording) {
-	for _, v := range uniqueUses(s, c.Skill) {
-		if caseID(s, v) != c.ID {
-			continue
-		}
+	if v, ok := useOf(s, c); ok {
 		if c.Source.Outcome == string(Corrected) {
 			rec = recording(s, v.Turn, assess(s, v).corrections)
 		}
@@ -51,6 +48,28 @@ func RecordingOf(s *Session, c *eval.Case) (rec Recording) {
 	}
 	rec.Folders, rec.Vendor = s.WorkedIn(), s.Vendor
 	return rec
+}
+
+// useOf is the use that c, a case of s, was made of.
+func useOf(s *Session, c *eval.Case) (Invocation, bool) {
+	for _, v := range uniqueUses(s, c.Skill) {
+		if caseID(s, v) == c.ID {
+			return v, true
+		}
+	}
+	return Invocation{}, false
+}
+
+// TurnsOf are the turn that c, a case of s, was made of, those in which the user corrected
+// it, and the one with the answer that they accepted, -1 if there is none. ok is false if c
+// is of no turn of s.
+func TurnsOf(s *Session, c *eval.Case) (turn int, corrections []int, accepted int, ok bool) {
+	v, ok := useOf(s, c)
+	if !ok {
+		return -1, nil, -1, false
+	}
+	out := assess(s, v)
+	return v.Turn, out.corrections, out.final, true
 }
 
 // A Kept is a case whose session's text has expired.

@@ -274,7 +274,7 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 		c.Checks = checks
 	}
 	if len(c.Checks) == 0 {
-		c.Checks, c.Reference = []eval.Check{fulfilled}, ""
+		c.Checks, c.Reference = []eval.Check{Fulfilled}, ""
 	}
 	c.Reference = head(c.Reference, maxReference)
 	m.clean(c)
@@ -387,8 +387,8 @@ func stratum(f Feedback, least float64) string {
 	return eval.Silent
 }
 
-// fulfilled is the check of a use of which nothing is known but the request.
-var fulfilled = eval.Check{Type: eval.Judge, Rubric: "The answer does all that the request asks for, and does it correctly.",
+// Fulfilled is the check of a use of which nothing is known but the request.
+var Fulfilled = eval.Check{Type: eval.Judge, Rubric: "The answer does all that the request asks for, and does it correctly.",
 	Feedback: "does not do all that was asked for"}
 
 // comparison is the check of an accepted use.

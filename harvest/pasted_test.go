@@ -107,7 +107,7 @@ func TestThinCorrectionBesideAPaste(t *testing.T) {
 		cases, stats := mine(t, Miner{}, session("!Make a chart of revenue => The revenue on a linear scale.", text+" => done"))
 		quoted := 0
 		for _, c := range cases {
-			if c.Checks[0].Rubric != fulfilled.Rubric {
+			if c.Checks[0].Rubric != Fulfilled.Rubric {
 				quoted++
 			}
 		}

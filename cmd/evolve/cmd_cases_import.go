@@ -39,8 +39,11 @@ same files, get one if the file names none.`,
 }
 
 func casesImport(ctx context.Context, a *global, file, of string, trust bool) error {
-	in := ingest.Input{Skill: of, Trust: trust}
-	var err error
+	home, err := a.home()
+	if err != nil {
+		return err
+	}
+	in := ingest.Input{Skill: of, Trust: trust, Projects: home.Projects()}
 	if in.Text, in.Name, err = readInput(a, file); err != nil {
 		return err
 	}

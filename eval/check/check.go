@@ -175,8 +175,8 @@ func (k *Check) Spec() Spec {
 	return Spec{Name: k.Type}
 }
 
-// Executing reports whether the check runs a program. Mined and generated
-// cases never hold such a check.
+// Executing reports whether the check runs a program. Generated cases never hold such a
+// check, and mined ones only Tests that their owner confirmed.
 func (k *Check) Executing() bool { return k.Spec().Runs }
 
 // Asks reports whether grading the check calls a model.

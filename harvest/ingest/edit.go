@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/consent"
 )
 
 // An Edit is the result of editing a case.
@@ -18,7 +19,7 @@ type Edit struct {
 }
 
 // Replace replaces c by text, a case as JSON. trust also accepts checks that run
-// programs. again is the hint of an error; then nothing is changed.
+// programs; tests that are confirmed need none. again is the hint of an error; then nothing is changed.
 func (g *Ingester) Replace(ctx context.Context, c *eval.Case, text []byte, trust bool, again string) (*Edit, error) {
 	spent := g.SpentOn(ctx, c)
 	next, err := eval.DecodeCase(text)
@@ -30,7 +31,11 @@ func (g *Ingester) Replace(ctx context.Context, c *eval.Case, text []byte, trust
 	case next.Split != c.Split:
 		return nil, problem.Inputf(again, "an edit cannot change the split of a case: a case that the search has seen cannot be held out")
 	}
-	n, err := acceptable(g.Redactor, next, trust, func() string { return fmt.Sprintf("case %q", next.ID) })
+	owner, err := consent.Read(g.Dir.Projects())
+	if err != nil {
+		return nil, err
+	}
+	n, err := acceptable(g.Redactor, next, func(k *eval.Check) bool { return trust || k.Type == eval.Tests }, owner, func() string { return fmt.Sprintf("case %q", next.ID) })
 	var no *problem.Error
 	if errors.As(err, &no) {
 		return nil, &problem.Error{Kind: no.Kind, Err: no.Err, Hint: again}

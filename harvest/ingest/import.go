@@ -17,7 +17,9 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/skillcreator"
+	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/harvest/suite"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -29,6 +31,9 @@ type Input struct {
 	File  string // its folder holds the files that an evals.json names; "" for none
 	Skill string // of a trigger set that names no skill
 	Trust bool   // also accept checks that run programs
+	// Projects is the file of the owner's decisions, with the test commands that they
+	// confirmed.
+	Projects string
 }
 
 // An Import is cases that may be stored, and the result of storing them: schema 1.
@@ -66,10 +71,14 @@ func Read(in Input, layout *skill.Layout, red redact.Redactor) (*Import, error) 
 	if err != nil {
 		return nil, err
 	}
+	owner, err := consent.Read(in.Projects)
+	if err != nil {
+		return nil, err
+	}
 	r.Read = len(r.cases)
 	for i := range r.cases {
 		at := func() string { return where(i) }
-		n, err := acceptable(red, &r.cases[i], in.Trust, at)
+		n, err := acceptable(red, &r.cases[i], func(*eval.Check) bool { return in.Trust }, owner, at)
 		if err != nil {
 			return nil, err
 		}
@@ -141,10 +150,10 @@ func (r *Import) readEvals(in Input) (where func(i int) string, err error) {
 }
 
 // acceptable makes a case fit to be stored: it replaces secrets and returns their
-// number. It refuses a check that runs a program without trust, a check that compares
-// with a secret (without the secret it would be another check), and a name that
-// contains a secret or control characters.
-func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (redacted int, err error) {
+// number. It refuses a check that runs a program without trust, tests that the owner did
+// not confirm for the repository, a check that compares with a secret (without the secret
+// it would be another check), and a name that contains a secret or control characters.
+func acceptable(d redact.Redactor, c *eval.Case, trust func(*eval.Check) bool, owner *consent.Decisions, at func() string) (redacted int, err error) {
 	clean := func(s *string) {
 		var n int
 		*s, n = d.Redact(*s)
@@ -187,8 +196,11 @@ func acceptable(d redact.Redactor, c *eval.Case, trust bool, at func() string) (
 	}
 	for i := range c.Checks {
 		k := &c.Checks[i]
-		if k.Executing() && !trust {
+		if k.Executing() && !trust(k) {
 			return 0, problem.Refusef("nothing was imported; read the commands, then use --trust-checks", "%s: checks[%d] runs a program (%s)", at(), i, k.Type)
+		}
+		if k.Type == eval.Tests && (c.Workspace == nil || !suite.Confirmed(k, owner.Tests(c.Workspace.Repo))) {
+			return 0, problem.Refusef("nothing was imported; `evolve projects tests REPO --confirm COMMAND` puts it on the list", "%s: checks[%d] runs tests that are not confirmed for the case's repository: %q", at(), i, k.Value)
 		}
 		clean(&k.Rubric)
 		clean(&k.Feedback)

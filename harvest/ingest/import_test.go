@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -53,6 +54,8 @@ func fullCase() *eval.Case {
 		Checks: []eval.Check{{Type: eval.Command, Value: "v", Path: "p", Schema: []byte(`{}`), Rubric: "r", Command: []string{"c"}, Feedback: "f"}}}
 }
 
+func trusted(*eval.Check) bool { return true }
+
 // A secret anywhere in a case is replaced or the case refused; and no printed name
 // holds terminal sequences.
 func TestAcceptableEverywhere(t *testing.T) {
@@ -76,7 +79,7 @@ func TestAcceptableEverywhere(t *testing.T) {
 		if strings.HasSuffix(at, ".Type") || strings.HasSuffix(at, ".Role") || strings.HasSuffix(at, ".Split") {
 			continue // of fixed words, see eval.Case.Validate
 		}
-		_, err := acceptable(redact.Known(), c, true, func() string { return "here" })
+		_, err := acceptable(redact.Known(), c, trusted, new(consent.Decisions), func() string { return "here" })
 		text, e := json.Marshal(c)
 		if e != nil {
 			t.Fatal(e)
@@ -89,11 +92,37 @@ func TestAcceptableEverywhere(t *testing.T) {
 		func(c *eval.Case) { c.Files = map[string]string{sequence: ""} }, func(c *eval.Case) { c.Workspace.Repo = sequence }} {
 		c := fullCase()
 		name(c)
-		if _, err := acceptable(redact.Known(), c, true, func() string { return "here" }); err == nil {
+		if _, err := acceptable(redact.Known(), c, trusted, new(consent.Decisions), func() string { return "here" }); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
 	}
-	if n, err := acceptable(redact.Known(), fullCase(), true, nil); n != 0 || err != nil {
+	if n, err := acceptable(redact.Known(), fullCase(), trusted, new(consent.Decisions), nil); n != 0 || err != nil {
 		t.Errorf("a clean case: %d, %v", n, err)
+	}
+}
+
+// Tests are accepted only as their owner confirmed them for the case's repository, and by an
+// import only with trust.
+func TestImportOfTests(t *testing.T) {
+	shop := t.TempDir()
+	owner := new(consent.Decisions)
+	owner.Confirm(shop, "go test ./...")
+	with := func(repo string, command ...string) *eval.Case {
+		c := fullCase()
+		c.Workspace.Repo = repo
+		c.Checks = []eval.Check{{Type: eval.Tests, Value: "go test ./...", Command: command}}
+		return c
+	}
+	at := func() string { return "here" }
+	if _, err := acceptable(redact.Known(), with(shop, "go", "test", "./..."), trusted, owner, at); err != nil {
+		t.Error(err)
+	}
+	for name, c := range map[string]*eval.Case{"another repository": with(t.TempDir(), "go", "test", "./..."), "another command": with(shop, "rm", "-rf", "/"), "a relative repository": with("shop", "go", "test", "./...")} {
+		if _, err := acceptable(redact.Known(), c, trusted, owner, at); err == nil || !strings.Contains(err.Error(), "not confirmed") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := acceptable(redact.Known(), with(shop, "go", "test", "./..."), func(*eval.Check) bool { return false }, owner, at); err == nil {
+		t.Error("accepted without trust")
 	}
 }

@@ -27,7 +27,8 @@ type Mining struct {
 // MineStats counts what Mine did.
 type MineStats struct {
 	harvest.MineStats
-	Reading reading.Stats `json:"reading"`
+	Reading     reading.Stats `json:"reading"`
+	Unconfirmed []Unconfirmed `json:"unconfirmed,omitempty"`
 }
 
 // Mine has what users said about the uses of a skill read, turns the stored uses into
@@ -88,6 +89,10 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	if e := g.Split(context.WithoutCancel(ctx), name, m.OnTrial); e != nil {
 		return nil, stats, e
 	}
+	var e error
+	if stats.Unconfirmed, e = g.grade(context.WithoutCancel(ctx), name, ptrs); e != nil {
+		return nil, stats, e
+	}
 	for _, c := range mined {
 		if !Quoted(c) && slices.ContainsFunc(kept, func(k harvest.Kept) bool { return k.Case.ID == c.ID }) {
 			if e := g.Store.TrimRecording(context.WithoutCancel(ctx), name, c.ID); e != nil {
@@ -112,10 +117,13 @@ func unread(s *harvest.Session) (n int) {
 const quotation = "The user corrected this: «"
 
 // Quoted reports whether a mined case was made without a model: its checks only quote
-// the correction, and a model may still write better ones.
+// the correction, confirmed tests aside, and a model may still write better ones.
 func Quoted(c eval.Case) bool {
-	return c.Source != nil && c.Source.Origin == "mined" && c.Source.Outcome == string(harvest.Corrected) &&
-		!slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return !strings.HasPrefix(k.Rubric, quotation) })
+	if c.Source == nil || c.Source.Origin != "mined" || c.Source.Outcome != string(harvest.Corrected) {
+		return false
+	}
+	quotes := func(k eval.Check) bool { return strings.HasPrefix(k.Rubric, quotation) }
+	return slices.ContainsFunc(c.Checks, quotes) && !slices.ContainsFunc(c.Checks, func(k eval.Check) bool { return k.Type != eval.Tests && !quotes(k) })
 }
 
 // SkillCases has the counts of one skill over all stored sessions: see store.SkillUse.
@@ -138,8 +146,9 @@ type SkillCases struct {
 	Quoted int `json:"quoted"`
 	// Commits are counts by how far the commits of its mined cases are known; nil if all
 	// have none.
-	Commits checkout.Counts `json:"commits,omitempty"`
-	Note    string          `json:"note,omitempty"` // why it has no cases
+	Commits     checkout.Counts `json:"commits,omitempty"`
+	Note        string          `json:"note,omitempty"` // why it has no cases
+	Unconfirmed []Unconfirmed   `json:"unconfirmed,omitempty"`
 }
 
 // MineAll makes cases, without a model, of every skill that was used and can be read,
@@ -173,9 +182,11 @@ func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string
 				return nil, err
 			}
 			// Cases that the owner dropped are mined again, but not stored again.
-			if _, _, err := g.Mine(ctx, live.Name, Mining{Headless: headless, OnTrial: trial}); err != nil {
+			_, stats, err := g.Mine(ctx, live.Name, Mining{Headless: headless, OnTrial: trial})
+			if err != nil {
 				return nil, fmt.Errorf("mine cases of %s: %w", live.Name, err)
 			}
+			s.Unconfirmed = stats.Unconfirmed
 			s.NewCases = -len(before)
 			if u, err = g.Uses(ctx, u.Skill); err != nil {
 				return nil, err

@@ -31,6 +31,7 @@ var Flags = []struct{ Name, value, what string }{
 	{"try", "true", "putting texts in place that are not proved"},
 	{"off", "true", "taking a pin away"},
 	{"moments", "", "what is kept of agents' work"},
+	{"confirm", "", "confirming tests that may run"},
 }
 
 // Protects reports whether a command takes back what was allowed, stored or installed: it

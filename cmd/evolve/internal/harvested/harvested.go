@@ -24,8 +24,12 @@ type Report struct {
 	Held    bool                `json:"-"` // there are sessions that may not be read, if there are any
 }
 
-// maxShown is the number of problems that are printed; --json has all.
-const maxShown = 5
+// maxShown is the number of problems that are printed, and maxTests that of the test commands
+// of a skill's cases that wait for their owner; --json has all.
+const (
+	maxShown = 5
+	maxTests = 1
+)
 
 // Print prints r.
 func (r *Report) Print(a *term.Terminal) error {
@@ -55,6 +59,15 @@ func (r *Report) Print(a *term.Terminal) error {
 	}
 	if unread > 0 {
 		fmt.Fprintf(&b, "\n%s; `evolve corrections --read` has them read\n", ingest.UnreadUses(unread))
+	}
+	for _, s := range r.Skills {
+		for i, u := range s.Unconfirmed {
+			if i == maxTests {
+				break
+			}
+			fmt.Fprintf(&b, "\n%s of %s would be graded by `%s`: `evolve projects tests %s --confirm %s`\n", plain.Counted(u.Cases, "case"), s.Skill, plain.Line(u.Command),
+				term.Quote(plain.Line(u.Project)), term.Quote(plain.Line(u.Command)))
+		}
 	}
 	b.WriteString(learned.Learned(r.Learned))
 	if n := len(r.Problems); n > 0 {

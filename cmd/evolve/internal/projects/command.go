@@ -29,7 +29,8 @@ func Command(desk func() *Desk, noArgs cobra.PositionalArgs) *cobra.Command {
 harvest asks; nothing is read before you have chosen. A project is a git
 repository with its worktrees, or the working folder of a session. A session
 is read only if every folder that it worked in is allowed; one whose folders
-are not known is read only with --all.`,
+are not known is read only with --all. ` + "`evolve projects tests`" + ` holds which test
+commands may grade what agents leave there.`,
 		Example: "  evolve projects list\n  evolve projects allow .\n  evolve projects deny ~/client-x",
 	}
 	list := &cobra.Command{
@@ -62,7 +63,7 @@ are stored already stay until you purge them.`,
 		RunE:    func(c *cobra.Command, args []string) error { return desk().deny(c.Context(), args, every) },
 	}
 	deny.Flags().BoolVar(&every, "all", false, "take back all that was allowed")
-	c.AddCommand(list, allow, deny)
+	c.AddCommand(list, allow, deny, testsCommand(desk))
 	return c
 }
 
