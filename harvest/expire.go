@@ -44,7 +44,7 @@ func RecordingOf(s *Session, c *eval.Case) (rec Recording) {
 		if c.Source.Outcome == string(Corrected) {
 			rec = recording(s, v.Turn, assess(s, v).corrections)
 		}
-		rec.Evidence = v.Feedback.Evidence
+		rec.Evidence = assess(s, v).Evidence
 	}
 	rec.Folders, rec.Vendor = s.WorkedIn(), s.Vendor
 	return rec
@@ -52,7 +52,7 @@ func RecordingOf(s *Session, c *eval.Case) (rec Recording) {
 
 // useOf is the use that c, a case of s, was made of.
 func useOf(s *Session, c *eval.Case) (Invocation, bool) {
-	for _, v := range uniqueUses(s, c.Skill) {
+	for _, v := range append(uniqueUses(s, c.Skill), everyTurn(s, c.Skill)...) {
 		if caseID(s, v) == c.ID {
 			return v, true
 		}

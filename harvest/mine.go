@@ -36,6 +36,9 @@ type Miner struct {
 	// IncludeHeadless admits sessions that a program drove. No person read their
 	// answers, so what follows them is weak evidence.
 	IncludeHeadless bool
+	// Moment reports whether a turn becomes a case, whatever skills were used in it; nil:
+	// the uses of a skill do.
+	Moment func(s *Session, turn int) bool
 	// MinConfidence is the least confidence of a label that becomes a case;
 	// 0 means 0.5.
 	MinConfidence float64
@@ -129,7 +132,7 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 	var err error
 	sessions = m.admit(sessions, &stats)
 	for _, s := range sessions {
-		for _, u := range uniqueUses(s, skill) {
+		for _, u := range m.uses(s, skill) {
 			var c *eval.Case
 			if c, err = m.use(ctx, s, u, &stats); err != nil {
 				break
@@ -230,6 +233,23 @@ func uniqueUses(s *Session, skill string) []Invocation {
 	return out
 }
 
+// uses are the uses of a skill that become cases, or the moments, see m.Moment.
+func (m *Miner) uses(s *Session, skill string) []Invocation {
+	if m.Moment == nil {
+		return uniqueUses(s, skill)
+	}
+	return slices.DeleteFunc(everyTurn(s, skill), func(v Invocation) bool { return !m.Moment(s, v.Turn) })
+}
+
+// everyTurn has each turn of a session as a use of what is loaded in all of them.
+func everyTurn(s *Session, of string) []Invocation {
+	out := make([]Invocation, len(s.Turns))
+	for t := range s.Turns {
+		out[t] = Invocation{Skill: of, Turn: t}
+	}
+	return out
+}
+
 // use makes a case of one use, or counts the reason why it makes none.
 func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineStats) (*eval.Case, error) {
 	stats.Uses++
@@ -299,7 +319,9 @@ func (m *Miner) draft(s *Session, v Invocation, out outcome) *eval.Case {
 		Source: &eval.Source{Agent: s.Agent, Session: s.ID, Turn: turn.ID, Origin: "mined", Outcome: string(out.Label), Time: at,
 			Stratum: m.stratum(out.Feedback)},
 	}
-	if dependent(turn.Prompt) {
+	// What uses a skill says what it wants of it as a rule; a turn like any other goes on
+	// with the one before.
+	if m.Moment != nil || dependent(turn.Prompt) {
 		c.Context = preceding(s, v.Turn)
 	}
 	return c

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
 	"github.com/skill-evolve/evolve/eval/content"
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // oracle is a Model that replies with given texts, and records its prompts.
@@ -283,13 +284,13 @@ func TestMineContext(t *testing.T) {
 	}
 	n := 0
 	for i, m := range cases[0].Context {
-		n += len([]rune(m.Text))
+		n += skill.Tokens(m.Text)
 		if want := []string{"user", "assistant"}[i%2]; m.Role != want {
 			t.Errorf("message %d is %s's", i, m.Role)
 		}
 	}
-	if n == 0 || n > maxContext || !strings.HasPrefix(cases[0].Context[0].Text, "which columns?") {
-		t.Errorf("context of %d characters: %.80q", n, cases[0].Context)
+	if n == 0 || n > maxContext || cases[0].Context[0].Text != "Read data/revenue.csv" || !strings.HasPrefix(cases[0].Context[2].Text, "which columns?") {
+		t.Errorf("context of %d tokens: %.80q", n, cases[0].Context)
 	}
 
 	alone := at(session("Read data/revenue.csv => It has weeks and USD.", "!Make a bar chart of weekly revenue in dollars => Drawn.", "thanks"), "s2", 0)
