@@ -52,6 +52,8 @@ type Source struct {
 	Outcome string    `json:"outcome,omitempty"` // what the user did next: corrected, accepted, …
 	Stratum string    `json:"stratum,omitempty"` // of a mined case: corrected, accepted or silent, by which uses are weighted
 	Time    time.Time `json:"time,omitzero"`
+	// TrainOnly: no coin drew the turn, it was chosen because it teaches. It is never held out.
+	TrainOnly bool `json:"train_only,omitempty"`
 	// Also are the agents and sessions of further cases that the model had seen which wrote
 	// this one: it may repeat their text.
 	Also []Source `json:"also,omitempty"`
@@ -77,6 +79,10 @@ func (c *Case) Origin() string {
 // Generated reports whether a model made the case up. Such a case is used for training
 // and validation; it is never held out, because it is no real user's request.
 func (c *Case) Generated() bool { return c.Source != nil && c.Source.Origin == "generated" }
+
+// TrainOnly reports whether the case was chosen by what followed, so that it would be no
+// fair sample where it is measured.
+func (c *Case) TrainOnly() bool { return c.Source != nil && c.Source.TrainOnly }
 
 // Recorded is when the session of a mined case took place, zero for another case.
 func (c *Case) Recorded() (at time.Time) {

@@ -52,6 +52,9 @@ func (c *Case) validate() error {
 			return fmt.Errorf("checks[%d]: a generated case cannot run a program (%s)", i, c.Checks[i].Type)
 		}
 	}
+	if c.TrainOnly() && c.Split != Train && c.Split != Unassigned {
+		return fmt.Errorf("a case that no coin drew is for training alone (split %s)", c.Split)
+	}
 	for i, m := range c.Context {
 		if m.Role != "user" && m.Role != "assistant" {
 			return fmt.Errorf("context[%d]: role %q, want user or assistant", i, m.Role)

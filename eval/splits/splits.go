@@ -70,6 +70,9 @@ func Assign(cases []eval.Case) { State{}.Assign(cases) }
 // it together with a generated case stays unassigned: it would teach the search what
 // the gate asks.
 //
+// A case that is train only goes to train. In a cluster that validates or is held out it
+// stays unassigned, too, and it never decides where the others of its cluster go.
+//
 // Trigger cases are split among themselves, as imported ones: they measure something
 // else, for another tournament.
 func (s State) Assign(cases []eval.Case) {
@@ -91,9 +94,11 @@ func (s State) Assign(cases []eval.Case) {
 type cluster struct {
 	hash    [sha256.Size]byte
 	open    []*eval.Case // without a split
+	only    []*eval.Case // without a split, and train only
 	teach   int          // how many of them teach
 	has     map[eval.Split]bool
 	madeUp  bool      // a generated case is among them
+	drawn   bool      // a case that is not train only is among them
 	session bool      // a case of a session that teaches is among them
 	at      time.Time // of the first of these
 	read    bool      // the last search had a case
@@ -115,12 +120,15 @@ func (s State) clusters(cases []*eval.Case) map[string]*cluster {
 		if _, heard := s.Heard[c.ID]; heard {
 			k.heard = true
 		}
-		if c.Split == eval.Unassigned {
-			k.open = append(k.open, c)
-		} else {
+		switch {
+		case c.Split != eval.Unassigned:
 			k.has[c.Split] = true
+		case c.TrainOnly():
+			k.only = append(k.only, c)
+		default:
+			k.open = append(k.open, c)
 		}
-		if !c.Teaches() {
+		if k.drawn = k.drawn || !c.TrainOnly(); !c.Teaches() || c.TrainOnly() {
 			continue
 		}
 		if at := c.Recorded(); c.Origin() == "mined" && (!k.session || at.Before(k.at)) {
@@ -130,7 +138,22 @@ func (s State) clusters(cases []*eval.Case) map[string]*cluster {
 			k.teach++
 		}
 	}
+	for _, k := range out {
+		k.session = k.session || !k.drawn
+	}
 	return out
+}
+
+// teachOnly gives the cases that are train only to train, unless their cluster is held out,
+// validates, or is yet to be placed.
+func (k *cluster) teachOnly() {
+	if len(k.only) == 0 || len(k.open) > 0 || k.has[eval.Val] || k.has[eval.Test] {
+		return
+	}
+	for _, c := range k.only {
+		c.Split = eval.Train
+	}
+	k.has[eval.Train], k.only = true, nil
 }
 
 // move gives the cases of trials that are over to train, with their clusters.
@@ -189,10 +212,13 @@ func (t *tally) shortest(hash byte, heldOut bool) eval.Split {
 func (s State) assign(cases []*eval.Case) {
 	s.move(cases)
 	clusters := s.clusters(cases)
+	for _, k := range clusters {
+		k.teachOnly()
+	}
 	tallies := map[bool]*tally{false: {of: make(map[eval.Split]int)}, true: {of: make(map[eval.Split]int)}} // by Generated
 	counts := func(c *eval.Case) bool {
 		k := clusters[eval.ClusterOf(c)]
-		return c.Teaches() && !(k.session && !k.madeUp)
+		return c.Teaches() && !c.TrainOnly() && !(k.session && !k.madeUp)
 	}
 	for _, c := range cases {
 		if counts(c) {
@@ -211,14 +237,15 @@ func (s State) assign(cases []*eval.Case) {
 			}
 		}
 		if len(k.open) > 0 {
-			k.has[to] = true
+			k.has[to], k.open = true, nil
+			k.teachOnly()
 		}
 	}
 
 	var sessions, others []*cluster
 	for _, k := range clusters {
 		switch {
-		case len(k.has) > 0:
+		case len(k.has) > 0 || !k.drawn:
 			for _, q := range quotas {
 				if k.has[q.split] {
 					if q.split != eval.Test || !k.madeUp {

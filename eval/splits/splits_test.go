@@ -222,3 +222,69 @@ func TestAssignSilent(t *testing.T) {
 		t.Errorf("%v, want %v", count, want)
 	}
 }
+
+// What no coin drew is never held out and validates nothing, and it changes no other case's
+// split but by filling up the training of the next search.
+func TestAssignTrainOnly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cases := make([]eval.Case, rapid.IntRange(1, 60).Draw(t, "n"))
+		trainOnly := func(c *eval.Case) bool { return c.TrainOnly() }
+		for i := range cases {
+			only := rapid.Bool().Draw(t, "only")
+			outcome := rapid.SampledFrom([]string{"corrected", "accepted", "unknown"}).Draw(t, "outcome")
+			cases[i] = eval.Case{ID: fmt.Sprint(i), Skill: "file:~:AGENTS.md", Cluster: fmt.Sprint("k", rapid.IntRange(0, 40).Draw(t, "cluster")),
+				Source: &eval.Source{Origin: "mined", Outcome: outcome, Stratum: outcome, TrainOnly: only}}
+			if outcome == "unknown" {
+				cases[i].Source.Stratum = eval.Silent
+			}
+		}
+		Assign(cases)
+		drawn := slices.DeleteFunc(slices.Clone(cases), func(c eval.Case) bool { return trainOnly(&c) })
+		splits := map[string]map[eval.Split]bool{}
+		for i := range cases {
+			c := &cases[i]
+			if splits[c.Cluster] == nil {
+				splits[c.Cluster] = map[eval.Split]bool{}
+			}
+			splits[c.Cluster][c.Split] = true
+			if c.TrainOnly() && c.Split != eval.Train && c.Split != eval.Unassigned {
+				t.Fatalf("%+v", c)
+			}
+			if !c.TrainOnly() && c.Split == eval.Unassigned {
+				t.Fatalf("a drawn case has no split: %+v", c)
+			}
+		}
+		for k, s := range splits {
+			if s[eval.Train] && (s[eval.Val] || s[eval.Test]) {
+				t.Fatalf("cluster %s is split", k)
+			}
+		}
+		if len(drawn) == len(cases) {
+			return
+		}
+		// Where training is full already, it changes nothing.
+		full := func(cases []eval.Case) map[string]eval.Split {
+			cases = slices.Clone(cases)
+			for i := range SearchTrain {
+				cases = append(cases, eval.Case{ID: fmt.Sprint("full", i), Skill: "file:~:AGENTS.md", Split: eval.Train,
+					Source: &eval.Source{Origin: "mined", Outcome: "corrected", Stratum: "corrected", TrainOnly: true}})
+			}
+			for i := range cases {
+				if c := &cases[i]; !strings.HasPrefix(c.ID, "full") {
+					c.Split = eval.Unassigned
+				}
+			}
+			State{OnTrial: true}.Assign(cases)
+			out := map[string]eval.Split{}
+			for i := range cases {
+				if c := &cases[i]; !c.TrainOnly() {
+					out[c.ID] = c.Split
+				}
+			}
+			return out
+		}
+		if with, without := full(cases), full(drawn); !maps.Equal(with, without) {
+			t.Fatalf("drawn cases went to %v, and without the others to %v", with, without)
+		}
+	})
+}

@@ -126,7 +126,17 @@ func (r *Reader) Read(ctx context.Context, sessions []*harvest.Session) (stats S
 
 // Uses reads what users said about the uses of a skill, and about what they made of each
 // correction.
-func (r Reader) Uses(ctx context.Context, sessions []*harvest.Session, skill string) (stats Stats, err error) {
+func (r Reader) Uses(ctx context.Context, sessions []*harvest.Session, skill string) (Stats, error) {
+	return r.Chosen(ctx, sessions, func(s *harvest.Session, turn int) bool {
+		return slices.ContainsFunc(s.Invocations, func(v harvest.Invocation) bool {
+			return v.Skill == skill && v.Turn == turn && v.Used()
+		})
+	})
+}
+
+// Chosen reads what users said about some turns, and about what the agent made of each
+// correction of one.
+func (r Reader) Chosen(ctx context.Context, sessions []*harvest.Session, chosen func(s *harvest.Session, turn int) bool) (stats Stats, err error) {
 	corrected := func(s *harvest.Session, turn int) bool {
 		for t := turn - harvest.Horizon; t < turn; t++ {
 			if t >= 0 && s.Turns[t].Reading != nil && s.Turns[t].Reading.Label == harvest.Corrected && s.Turns[t].Reading.Reply == turn {
@@ -135,25 +145,21 @@ func (r Reader) Uses(ctx context.Context, sessions []*harvest.Session, skill str
 		}
 		return false
 	}
-	of := func(s *harvest.Session, turn int) bool {
-		return slices.ContainsFunc(s.Invocations, func(v harvest.Invocation) bool {
-			return v.Skill == skill && v.Turn == turn && v.Used()
-		})
-	}
-	uses := of
-	for range 2 { // the uses, and the answers to their corrections
+	of := chosen
+	for range 2 { // the turns, and the answers to their corrections
 		r.Of = of
 		more, err := r.Read(ctx, sessions)
-		stats = stats.plus(more)
+		stats = stats.Plus(more)
 		if err != nil {
 			return stats, err
 		}
-		of = func(s *harvest.Session, turn int) bool { return !uses(s, turn) && corrected(s, turn) }
+		of = func(s *harvest.Session, turn int) bool { return !chosen(s, turn) && corrected(s, turn) }
 	}
 	return stats, nil
 }
 
-func (s Stats) plus(o Stats) Stats {
+// Plus adds what another Read of the same sessions did.
+func (s Stats) Plus(o Stats) Stats {
 	return Stats{max(s.Turns, o.Turns), s.Moments + o.Moments, s.Read + o.Read, s.Void + o.Void, s.Unread + o.Unread, s.Calls + o.Calls}
 }
 
