@@ -1,7 +1,6 @@
 package harvest
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -66,10 +65,10 @@ func preceding(s *Session, turn int) []eval.Message {
 	return back
 }
 
-// condensed is a turn in brief: the first sentence of the request, the last one of the
+// condensed is a turn in brief: the beginning of the request, the last sentence of the
 // answer, and the files that were changed.
 func condensed(t *Turn) (said, answer string) {
-	said = head(firstSentence(cmp.Or(strings.TrimSpace(ownwords.Of(t.Prompt)), t.Prompt)), maxSentence)
+	said = head(firstSentence(t.Prompt), maxSentence)
 	answer = Tail(lastSentence(t.Answer), maxSentence)
 	var files []string
 	for _, a := range t.Work {
@@ -87,23 +86,36 @@ func condensed(t *Turn) (said, answer string) {
 	return said, answer
 }
 
-// sentence matches the end of a sentence.
-var sentence = lazyregexp.New(`[.!?…][)"'’”]?[ \t]+|\s*\n\s*`)
+var (
+	sentence = lazyregexp.New(`[.!?…][)"'’”]?[ \t]+|\s*\n\s*`) // its end
+	code     = lazyregexp.New("(?ms)^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\\z)")
+)
 
+// firstSentence is the first sentence of text; the following ones, too, as long as they are
+// but a few words: "Implement this plan:" says nothing.
 func firstSentence(text string) string {
+	const few = 6
 	text = strings.TrimSpace(text)
-	if at := sentence.FindStringIndex(text); at != nil {
-		return strings.TrimSpace(text[:at[1]])
+	for _, at := range sentence.FindAllStringIndex(text, few) {
+		if len(strings.Fields(text[:at[0]])) >= few {
+			return strings.TrimSpace(text[:at[1]])
+		}
 	}
 	return text
 }
 
+// lastSentence is the last sentence of text that is more than a word, code aside.
 func lastSentence(text string) string {
-	text = strings.TrimSpace(text)
-	if ends := sentence.FindAllStringIndex(text, -1); len(ends) > 0 {
-		return text[ends[len(ends)-1][1]:]
+	text = strings.TrimSpace(code.ReplaceAllString(text, ""))
+	end := len(text)
+	ends := sentence.FindAllStringIndex(text, -1)
+	for _, at := range slices.Backward(ends) {
+		if s := strings.TrimSpace(text[at[1]:end]); len(strings.Fields(s)) > 1 {
+			return s
+		}
+		end = at[1]
 	}
-	return text
+	return strings.TrimSpace(text[:end])
 }
 
 // within cuts text to so many tokens with head or Tail.

@@ -16,14 +16,14 @@ import (
 // The two exchanges before a request are whole, those before are a sentence each with the
 // files that changed.
 func TestPreceding(t *testing.T) {
-	s := session("Add a parser for the flags. It reads POSIX style. => I looked at the code first.\nThe parser is in flags.go. It reads POSIX style!",
+	s := session("Plan: parse the flags of the program. It reads POSIX style. => I looked at the code first.\nThe parser is in flags.go. It reads POSIX style!\n```go\nnothing. here\n```\nDone.",
 		"Why a map? Slices keep the order. => A map is quicker. I can change it.",
 		"yes => It is a slice now.\nAll tests pass.", "and the tests?")
 	for range 10 {
 		s.Turns[0].Work = append(s.Turns[0].Work, work.Act{Kind: work.Changed, File: fmt.Sprintf("f%d.go", len(s.Turns[0].Work))}, work.Act{Kind: work.Ran, Line: "go test ./..."})
 	}
 	want := []eval.Message{
-		{Role: "user", Text: "Add a parser for the flags."},
+		{Role: "user", Text: "Plan: parse the flags of the program."},
 		{Role: "assistant", Text: "It reads POSIX style! (changed f0.go, f2.go, f4.go, f6.go, f8.go, f10.go, f12.go, f14.go and 2 more)"},
 		{Role: "user", Text: "Why a map? Slices keep the order."}, {Role: "assistant", Text: "A map is quicker. I can change it."},
 		{Role: "user", Text: "yes"}, {Role: "assistant", Text: "It is a slice now.\nAll tests pass."},

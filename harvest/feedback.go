@@ -223,3 +223,8 @@ func jaccard[K comparable](a, b map[K]bool) float64 {
 	}
 	return 0
 }
+
+// AssessTurn labels the work of a turn, whatever skills were used in it, as Assess does.
+func AssessTurn(s *Session, turn int) Feedback {
+	return assess(s, Invocation{Turn: turn}).Feedback
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/checkout"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/harvest/moments"
 	"github.com/spf13/cobra"
 )
 
@@ -114,11 +115,16 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 		n := ingest.SplitCounts(cases)
 		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n%s", plain.Counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test], notes)
 	}
+	draw, err := g.Draw(ctx, name)
+	if err != nil {
+		return err
+	}
 	return a.Print(struct {
-		Schema int          `json:"schema"`
-		Skill  string       `json:"skill"`
-		Cases  []listedCase `json:"cases"`
-	}{1, name, list}, plain.Text(b.String()))
+		Schema int           `json:"schema"`
+		Skill  string        `json:"skill"`
+		Cases  []listedCase  `json:"cases"`
+		Draw   *moments.Draw `json:"draw,omitempty"` // of the moments of a file
+	}{1, name, list, draw}, plain.Text(b.String()))
 }
 
 // tally counts check types in order of first appearance: "2 contains, 1
@@ -181,6 +187,9 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 	use := orDash(string(c.Split))
 	if on := g.SpentOn(ctx, c); on != "" {
 		use += fmt.Sprintf(", spent on challenger %.12s", on)
+	}
+	if c.TrainOnly() {
+		use += ", train only: no coin drew it, it was chosen because it was corrected"
 	}
 	row("split", "%s", use)
 	row("cluster", "%s", eval.ClusterOf(c))

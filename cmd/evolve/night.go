@@ -27,7 +27,7 @@ func nightWorker(ctx context.Context, a *global, db *store.Store, f *runFlags) (
 	if err != nil {
 		return nil, err
 	}
-	s := &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Redactor: a.redactor(), Demo: a.isDemo(), UsesTools: agent.UsesTools,
+	s := &work.Worker{Runner: r, Store: db, Config: f.Config, Ingester: g, Outbox: o, Locks: k, Demo: a.isDemo(), UsesTools: agent.UsesTools,
 		Page: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) }}
 	return s, s.Hold(ctx)
 }

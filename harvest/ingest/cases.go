@@ -10,12 +10,16 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 )
 
 // Known returns an error unless name is a skill on disk or one that the store has uses
-// or cases of.
+// or cases of, or the key of a file on disk or one whose moments were drawn.
 func Known(ctx context.Context, db *store.Store, reg *skill.Registry, name string) error {
+	if r := subject.Parse(name); r.Kind == subject.File {
+		return knownFile(ctx, db, r)
+	}
 	_, err := reg.Lookup(name)
 	var unknown *skill.UnknownSkillError
 	if !errors.As(err, &unknown) {
@@ -69,6 +73,9 @@ func (g *Ingester) Cases(ctx context.Context, name, split string) ([]eval.Case, 
 		return nil, err
 	}
 	if g.Store == nil {
+		if r := subject.Parse(name); r.Kind == subject.File {
+			return nil, onDisk(r)
+		}
 		_, err := reg.Lookup(name)
 		return nil, err
 	}

@@ -11,9 +11,12 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/checkout"
+	"github.com/skill-evolve/evolve/harvest/moments"
 	"github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/draws"
 )
 
 // A Mining holds the options of making cases of sessions.
@@ -27,78 +30,142 @@ type Mining struct {
 // MineStats counts what Mine did.
 type MineStats struct {
 	harvest.MineStats
-	Reading     reading.Stats `json:"reading"`
-	Unconfirmed []Unconfirmed `json:"unconfirmed,omitempty"`
+	Reading     reading.Stats   `json:"reading"`
+	Moments     *moments.Counts `json:"moments,omitempty"` // of a file
+	Unconfirmed []Unconfirmed   `json:"unconfirmed,omitempty"`
 }
 
-// Mine has what users said about the uses of a skill read, turns the stored uses into
-// cases and assigns their splits. It returns the new cases, and those that a model has
-// rewritten.
+// Mine has what users said about the uses of a skill, or about the moments of a file, read,
+// turns the stored ones into cases and assigns their splits. It returns the new cases, and
+// those that a model has rewritten.
 func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eval.Case, stats MineStats, err error) {
-	sessions, err := g.Store.Sessions(ctx, store.SessionFilter{Skill: name, Text: true, Work: true})
+	q, err := g.open(ctx, name, m)
 	if err != nil {
 		return nil, stats, err
 	}
-	ptrs := make([]*harvest.Session, len(sessions))
-	for i := range sessions {
-		ptrs[i] = &sessions[i]
-		was := unread(ptrs[i])
-		if harvest.Assess(ptrs[i]); unread(ptrs[i]) > was { // labelled by an older evolve, by other cues
-			if err := g.Store.SaveReadings(ctx, ptrs[i]); err != nil {
+	for _, s := range q.sessions {
+		was := unread(s)
+		if harvest.Assess(s); unread(s) > was { // labelled by an older evolve, by other cues
+			if err := g.Store.SaveReadings(ctx, s); err != nil {
 				return nil, stats, err
 			}
 		}
 	}
-	known, err := g.Store.Cases(ctx, name)
-	if err != nil {
-		return nil, stats, err
-	}
-	var kept []harvest.Kept
-	old := map[string]string{} // case to be mined again → its cluster, which is kept
-	if m.Model != nil {
-		if kept, err = Kept(ctx, g.Store, name, known); err != nil {
+	if q.draw != nil { // before anything is read that followed a turn
+		if err := draws.Keep(ctx, g.Store, q.draw); err != nil {
 			return nil, stats, err
 		}
-		for _, c := range known {
-			if Quoted(c) {
-				old[c.ID] = c.Cluster
-			}
-		}
-		known = slices.DeleteFunc(known, Quoted)
 	}
-	reader := reading.Reader{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Save: g.Store.SaveReadings, Headless: m.Headless}
-	if stats.Reading, err = reader.Uses(ctx, ptrs, name); err != nil {
-		return nil, stats, err
-	}
-	mined, counts, err := harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: m.Model, May: m.May, Memory: g.Store, Redactor: g.Redactor, Now: g.Now, Existing: known, Kept: kept,
-		Workspace: new(checkout.Finder).Workspace, IncludeHeadless: m.Headless})
-	stats.MineStats = counts
+	mined, stats, err := q.mine(ctx, g.Store.SaveReadings)
 	if err != nil && len(mined) == 0 {
 		return nil, stats, err
 	}
+	// What was mined is kept even if mining was stopped.
+	after := context.WithoutCancel(ctx)
+	if _, _, e := g.Store.SaveCases(after, mined); e != nil {
+		return nil, stats, e
+	}
+	if e := q.settle(after, stats); e != nil {
+		return nil, stats, e
+	}
+	if e := g.Split(after, name, m.OnTrial); e != nil {
+		return nil, stats, e
+	}
+	var e error
+	if stats.Unconfirmed, e = g.grade(after, name, q.sessions); e != nil {
+		return nil, stats, e
+	}
+	for _, c := range mined {
+		if !Quoted(c) && slices.ContainsFunc(q.kept, func(k harvest.Kept) bool { return k.Case.ID == c.ID }) {
+			if e := g.Store.TrimRecording(after, name, c.ID); e != nil {
+				return nil, stats, e
+			}
+		}
+	}
+	return mined, stats, err
+}
+
+// Count makes the requests of Mine to a model that only counts them. Nothing is stored.
+func (g *Ingester) Count(ctx context.Context, name string, m Mining) error {
+	q, err := g.open(ctx, name, m)
+	if err == nil {
+		_, _, err = q.mine(ctx, nil)
+	}
+	return err
+}
+
+// A quarry is what cases of one subject are made of.
+type quarry struct {
+	Mining
+	g        *Ingester
+	name     string
+	sessions []*harvest.Session
+	known    []eval.Case
+	kept     []harvest.Kept
+	again    map[string]string // case to be mined again → its cluster, which is kept
+	// Of a file: its population, and how cases are drawn of it.
+	people *moments.Population
+	draw   *moments.Draw
+}
+
+func (g *Ingester) open(ctx context.Context, name string, m Mining) (*quarry, error) {
+	q := &quarry{Mining: m, g: g, name: name, again: map[string]string{}}
+	file := subject.Parse(name)
+	filter := store.SessionFilter{Skill: name, Text: true, Work: true}
+	if file.Kind == subject.File {
+		filter.Skill = ""
+	}
+	sessions, err := g.Store.Sessions(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sessions {
+		q.sessions = append(q.sessions, &sessions[i])
+	}
+	if q.known, err = g.Store.Cases(ctx, name); err != nil {
+		return nil, err
+	}
+	if m.Model != nil {
+		if q.kept, err = Kept(ctx, g.Store, name, q.known); err != nil {
+			return nil, err
+		}
+		for _, c := range q.known {
+			if Quoted(c) {
+				q.again[c.ID] = c.Cluster
+			}
+		}
+		q.known = slices.DeleteFunc(q.known, Quoted)
+	}
+	if file.Kind == subject.File {
+		err = q.take(ctx, file)
+	}
+	return q, err
+}
+
+// mine has the sessions read, and makes cases.
+func (q *quarry) mine(ctx context.Context, save func(context.Context, *harvest.Session) error) (mined []eval.Case, stats MineStats, err error) {
+	reader := reading.Reader{Model: q.Model, May: q.May, Memory: q.g.Store, Redactor: q.g.Redactor, Save: save, Headless: q.Headless}
+	miner := harvest.Miner{Model: q.Model, May: q.May, Memory: q.g.Store, Redactor: q.g.Redactor, Now: q.g.Now, Existing: q.known, Kept: q.kept,
+		Workspace: new(checkout.Finder).Workspace, IncludeHeadless: q.Headless}
+	var choice *moments.Choice
+	if q.draw == nil {
+		stats.Reading, err = reader.Uses(ctx, q.sessions, q.name)
+	} else if stats.Reading, err = q.read(ctx, reader); err == nil {
+		choice = q.draw.Choose(q.people)
+		stats.Moments, miner.Moment = &choice.Counts, choice.Becomes
+	}
+	if err != nil {
+		return nil, stats, err
+	}
+	mined, stats.MineStats, err = harvest.Mine(ctx, q.sessions, q.name, miner)
 	for i := range mined {
-		if cluster, ok := old[mined[i].ID]; ok {
+		if cluster, ok := q.again[mined[i].ID]; ok {
 			mined[i].Cluster = cluster
 			stats.Cases--
 		}
 	}
-	// What was mined is kept even if mining was stopped.
-	if _, _, e := g.Store.SaveCases(context.WithoutCancel(ctx), mined); e != nil {
-		return nil, stats, e
-	}
-	if e := g.Split(context.WithoutCancel(ctx), name, m.OnTrial); e != nil {
-		return nil, stats, e
-	}
-	var e error
-	if stats.Unconfirmed, e = g.grade(context.WithoutCancel(ctx), name, ptrs); e != nil {
-		return nil, stats, e
-	}
-	for _, c := range mined {
-		if !Quoted(c) && slices.ContainsFunc(kept, func(k harvest.Kept) bool { return k.Case.ID == c.ID }) {
-			if e := g.Store.TrimRecording(context.WithoutCancel(ctx), name, c.ID); e != nil {
-				return nil, stats, e
-			}
-		}
+	if choice != nil {
+		choice.Mark(mined)
 	}
 	return mined, stats, err
 }
@@ -151,8 +218,8 @@ type SkillCases struct {
 	Unconfirmed []Unconfirmed   `json:"unconfirmed,omitempty"`
 }
 
-// MineAll makes cases, without a model, of every skill that was used and can be read,
-// or only of one, if only is not "". onTrial reports whether a challenger of a skill is
+// MineAll makes cases, without a model, of every skill that was used and can be read and of
+// every file whose moments were drawn, or only of one, if only is not "". onTrial reports whether a challenger of a skill is
 // on trial.
 func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string, headless bool, onTrial func(context.Context, *skill.Live) (bool, error)) ([]SkillCases, error) {
 	uses, err := Uses(ctx, g.Store, reg)
@@ -214,5 +281,6 @@ func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string
 		}
 		out = append(out, s)
 	}
-	return out, nil
+	files, err := g.mineFiles(ctx, only, headless, onTrial)
+	return append(out, files...), err
 }

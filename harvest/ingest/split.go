@@ -100,6 +100,13 @@ func (g *Ingester) Waiting(ctx context.Context, name string) (string, error) {
 	if l := st.Lack(cases); l != (splits.Lack{}) {
 		lines = fmt.Sprintf("a search waits for %v\n", l)
 	}
+	draw, err := g.Draw(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if draw != nil {
+		lines += draw.Text()
+	}
 	uses, err := g.Uses(ctx, name)
 	if err == nil && uses.Unread > 0 {
 		lines += fmt.Sprintf("%s; `evolve corrections %s --read` has them read\n", UnreadUses(uses.Unread), name)

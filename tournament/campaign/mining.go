@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/ingest"
-	"github.com/skill-evolve/evolve/harvest/reading"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 )
@@ -66,33 +62,12 @@ func (c *askCount) Complete(_ context.Context, p eval.Prompt) (eval.Completion, 
 	return eval.Completion{}, &eval.InfraError{Kind: eval.Unreachable, Err: errors.New("only counted")}
 }
 
-// ForecastMining simulates the mining of a skill's sessions and counts the
-// requests to each model, without making any. Nothing is stored. The cost is
+// ForecastMining simulates the mining of a subject's sessions and counts the
+// requests to a model, without making any. Nothing is stored. The cost is
 // left open.
-func ForecastMining(ctx context.Context, db *store.Store, name string, may func(*harvest.Session) bool, headless bool, who eval.Identity, red redact.Redactor, now func() time.Time) (*MiningForecast, error) {
-	sessions, err := db.Sessions(ctx, store.SessionFilter{Skill: name, Text: true, Work: true})
-	if err != nil {
-		return nil, err
-	}
-	known, err := db.Cases(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := ingest.Kept(ctx, db, name, known)
-	if err != nil {
-		return nil, err
-	}
-	ptrs := make([]*harvest.Session, len(sessions))
-	for i := range sessions {
-		ptrs[i] = &sessions[i]
-	}
+func ForecastMining(ctx context.Context, g *ingest.Ingester, name string, may func(*harvest.Session) bool, headless bool, who eval.Identity) (*MiningForecast, error) {
 	c := &askCount{id: who}
-	reader := reading.Reader{Model: c, May: may, Memory: db, Redactor: red, Headless: headless}
-	if _, err := reader.Uses(ctx, ptrs, name); err != nil {
-		return nil, err
-	}
-	_, _, err = harvest.Mine(ctx, ptrs, name, harvest.Miner{Model: c, May: may, Memory: db, Redactor: red, Now: now, Existing: slices.DeleteFunc(known, ingest.Quoted), Kept: kept,
-		IncludeHeadless: headless})
+	err := g.Count(ctx, name, ingest.Mining{Model: c, May: may, Headless: headless})
 	return &MiningForecast{Calls: c.calls, in: c.in, bytes: c.bytes}, err
 }
 
@@ -102,7 +77,7 @@ func (c *Campaign) approveMining(ctx context.Context, may func(*harvest.Session)
 	if c.back.Mutator.Identity().Simulated || c.options.Night { // a night has its caps, and no one to ask
 		return nil
 	}
-	m, err := ForecastMining(ctx, c.db, c.Config.Skill, may, c.runner.Headless, c.back.Mutator.Identity(), c.back.Redactor, c.runner.Now)
+	m, err := ForecastMining(ctx, c.runner.Ingester(c.db, c.back), c.Config.Skill, may, c.runner.Headless, c.back.Mutator.Identity())
 	if err != nil || m.Calls == 0 {
 		return err
 	}

@@ -68,7 +68,7 @@ func (c *Campaign) sends(ctx context.Context, fc *Forecast) ([]outgoing.Send, er
 		if err != nil {
 			return nil, err
 		}
-		m, err := ForecastMining(ctx, c.db, f.Skill, may, c.runner.Headless, c.back.Mutator.Identity(), c.back.Redactor, c.runner.Now)
+		m, err := ForecastMining(ctx, c.runner.Ingester(c.db, c.back), f.Skill, may, c.runner.Headless, c.back.Mutator.Identity())
 		if err != nil {
 			return nil, err
 		}

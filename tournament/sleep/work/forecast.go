@@ -94,7 +94,7 @@ func (s *Worker) forecastReading(ctx context.Context, name string, rollouts int6
 			return sleep.Reading{}, err
 		}
 	}
-	m, err := campaign.ForecastMining(ctx, s.Store, name, may, s.Runner.Headless, id, s.Redactor, s.Runner.Now)
+	m, err := campaign.ForecastMining(ctx, s.Ingester, name, may, s.Runner.Headless, id)
 	if err != nil {
 		return sleep.Reading{}, err
 	}

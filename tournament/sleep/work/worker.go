@@ -7,7 +7,6 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/harvest/ingest"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/campaign"
@@ -21,7 +20,6 @@ type Worker struct {
 	Ingester *ingest.Ingester
 	Outbox   *settings.Outbox
 	Locks    lock.Locks
-	Redactor redact.Redactor
 	Demo     bool // the data and the skills are a demo's own
 	// UsesTools reports whether a kind of agent runs programs.
 	UsesTools func(agent string) bool

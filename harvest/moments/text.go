@@ -1,0 +1,36 @@
+package moments
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/plain"
+)
+
+// Text says in at most three lines what the draw has made of the population.
+func (d *Draw) Text() string {
+	c := d.Counts
+	if c == nil {
+		return ""
+	}
+	text := fmt.Sprintf("loaded in %s of %s; a coin draws %s: %d, of which %d are cases (%d corrected, %d accepted, %d silent)\n",
+		plain.Counted(c.Turns, "request"), plain.Counted(c.Sessions, "session"), percent(d.Share), c.Drawn, c.Cases(), c.Corrected, c.Accepted, c.Silent)
+	var not []string
+	for _, why := range slices.SortedFunc(maps.Keys(c.Hanging), func(a, b string) int { return c.Hanging[b] - c.Hanging[a] }) {
+		not = append(not, fmt.Sprintf("%d need %s", c.Hanging[why], why))
+	}
+	if c.Unread > 0 {
+		not = append(not, fmt.Sprintf("%d wait for a model to read what was said to them", c.Unread))
+	}
+	if len(not) > 0 {
+		text += "of the others that were drawn " + strings.Join(not, ", ") + "\n"
+	}
+	if c.Taught > 0 {
+		text += fmt.Sprintf("%s of other sessions, which is never held out, teaches the search\n", plain.Counted(c.Taught, "correction"))
+	}
+	return text
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
