@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -72,6 +73,8 @@ type Opening struct {
 	// Key is the value of a variable, which the redactor knows from then on.
 	Key      func(name string) string
 	Redactor func() redact.Redactor
+	// Owner is what the backend's program loads of its owner in a replay; nil: nothing.
+	Owner *setup.Set
 	// Forbidden are the places that hold answers or other copies of the skill.
 	Forbidden func() ([]string, error)
 	// HandoffDir is the folder for requests if Spec names none.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
 )
 
 var (
@@ -43,6 +44,9 @@ type Program struct {
 	// of slash-separated paths below the private folder, or folders with all their
 	// content. They are recorded, and written before the player ends.
 	Keeps []string
+	// Loads are those of ownTexts that the program loads of its owner by itself, all else it
+	// does not.
+	Loads []string
 	// RPC: the program is called by messages on stdin and stdout; the player answers
 	// the recorded ones.
 	RPC bool
@@ -58,6 +62,7 @@ type Setup struct {
 	Key     string
 	Env     []string // variables that the child needs, KEY=VALUE
 	Sandbox bool
+	Owner   *setup.Set // what the program loads of its owner; nil: nothing
 }
 
 // RunProgram runs every scenario as a subtest, against the real program or
@@ -151,6 +156,9 @@ func (st *stage) play() {
 	st.setup = Setup{Path: st.real, Server: st.server, Key: Key, Sandbox: st.scene.sandbox}
 	if st.scene.key != "" {
 		st.setup.Key = st.scene.key
+	}
+	if st.name == Owner {
+		st.setup.Owner = ownSet(st, filepath.Join(st.dir, "owner"))
 	}
 	st.cast()
 	made := st.p.New

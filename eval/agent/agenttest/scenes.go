@@ -17,6 +17,7 @@ const (
 	IgnoresTerm Scenario = "ignores-term" // a child that ignores SIGTERM is ended nevertheless
 	ToolCut     Scenario = "tool-cut"     // cancelled while a tool runs: no process survives
 	Trigger     Scenario = "trigger"      // two skills are offered, the neighbour fires
+	Owner       Scenario = "owner"        // what loads at its owner's loads in both arms, and not in text-only calls
 	Leak        Scenario = "leak"         // another copy of the skill is read: void
 	Sandboxed   Scenario = "sandboxed"    // the person's files and loopback are out of reach
 	Text        Scenario = "text"         // eval.Model: text and usage arrive, no tool is offered
@@ -55,7 +56,7 @@ type acting struct {
 var order = []Scenario{
 	Success, SkillUsed, NoSkill, Conversation, Cancelled, EmptyAnswer, CutOff, Worked, Reissued, Denied,
 	WrongKey, BadRequest, UsageLimit, RateLimited, AlwaysBusy, ServerError, Dropped, Malformed, Unreachable,
-	NeverAnswers, Interrupted, HugeOutput, IgnoresTerm, ToolCut, Trigger, Leak, Sandboxed,
+	NeverAnswers, Interrupted, HugeOutput, IgnoresTerm, ToolCut, Trigger, Owner, Leak, Sandboxed,
 	Text, TextEmpty, TextKey, TextRequest, TextLimit, TextBusy, TextFails, TextDropped, TextBroken, TextCut,
 	Concurrent,
 }
@@ -138,6 +139,7 @@ func init() { // in a declaration it would refer to itself through the functions
 		ToolCut: {config: turns(use("", Bash(stays))), player: acting{Run: stays, Hang: true}, run: programToolCut},
 
 		Trigger: {config: turns(use("", Skill("gems")), Reply{Text: good.Text}), run: programTrigger},
+		Owner:   {config: always(good), run: programOwner},
 		Leak: {config: turns(use("", Bash("cat {person}/.claude/skills/stones/SKILL.md")), Reply{Text: good.Text}),
 			run: programLeak},
 		Sandboxed: {live: true, sandbox: true, stage: placeCanaries, run: programSandboxed},

@@ -101,7 +101,7 @@ func New(ctx context.Context, c replay.Config) (*Agent, error) {
 		}
 	}
 	a := &Agent{c: c, hosts: []string{address}, mode: bypass,
-		keys: replay.Secrets{Mark: "[api key]"}, layout: replay.Layout{Config: ".claude", Program: prog, Forbidden: c.Forbidden}}
+		keys: replay.Secrets{Mark: "[api key]"}, layout: replay.Layout{Config: ".claude", Program: prog, Forbidden: c.Forbidden, Owner: c.Owner}}
 	for _, kv := range slices.Concat(c.Credentials, c.Env) {
 		if name, key, _ := strings.Cut(kv, "="); key != "" && slices.Contains(Credentials, name) {
 			a.keys.Values = append(a.keys.Values, key)
@@ -140,6 +140,7 @@ func has(env []string, name string) bool {
 // may be secrets: a hash replaces them.
 func params(c replay.Config, address string) string {
 	p := "base=" + address + " turns=" + strconv.Itoa(c.MaxTurns) + " tools=" + tools + " sandbox=" + strconv.FormatBool(c.Sandbox)
+	p += c.OwnerParams()
 	if len(c.Env) > 0 {
 		env := slices.Sorted(slices.Values(c.Env))
 		h := sha256.Sum256([]byte(strings.Join(env, "\x00")))

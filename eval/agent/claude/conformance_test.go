@@ -15,7 +15,7 @@ func setup(t *testing.T, s agenttest.Setup) *Agent {
 		key = oauthToken + "=" // only a subscription has a usage limit
 	}
 	a, err := New(t.Context(), replay.Config{Path: s.Path, Model: "claude-sonnet-4-5", BaseURL: s.Server.Root,
-		Credentials: []string{key + s.Key}, Env: s.Env, Sandbox: s.Sandbox})
+		Credentials: []string{key + s.Key}, Env: s.Env, Sandbox: s.Sandbox, Owner: s.Owner})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,10 @@ func setup(t *testing.T, s agenttest.Setup) *Agent {
 func TestConformance(t *testing.T) {
 	agenttest.RunProgram(t, agenttest.Program{
 		Name: "claude",
-		New:  func(t *testing.T, s agenttest.Setup) agenttest.Agent { return setup(t, s) },
+		Loads: []string{"~/.claude/CLAUDE.md", "~/.claude/imported.md", "~/notes/imported.md", "~/.claude/rules/plain.md",
+			"~/.claude/rules/deep/below.md", "~/.claude/projects/-src-shop/memory/MEMORY.md", "CLAUDE.md", "docs/imported.md",
+			"CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/plain.md", ".claude/skills/of-claude/SKILL.md"},
+		New: func(t *testing.T, s agenttest.Setup) agenttest.Agent { return setup(t, s) },
 		Denied: func(t *testing.T, s agenttest.Setup) agenttest.Agent {
 			a := setup(t, s)
 			a.mode = "dontAsk"

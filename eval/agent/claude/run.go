@@ -38,6 +38,20 @@ const retries = "CLAUDE_CODE_MAX_RETRIES=3"
 // CLAUDE_CODE_DISABLE_BUNDLED_SKILLS leaves on (2.1.329).
 const settings = `{"skillOverrides":{"plugin-authoring":"off"},"enabledPlugins":{"cc-plugin-plugin-authoring@builtin":false}}`
 
+// loads are the arguments and the variables by which a replay loads what the stage holds of
+// the owner's set-up: the project's instructions too, which stand in the workspace.
+func (a *Agent) loads(s *replay.Stage) (args, env []string) {
+	sources, set := "user", settings
+	if a.c.Owner != nil {
+		sources = "user,project,local"
+	}
+	if s.Notes != "" {
+		env = []string{"CLAUDE_CODE_DISABLE_AUTO_MEMORY=0"}
+		set = strings.TrimSuffix(set, "}") + `,"autoMemoryDirectory":` + strconv.Quote(s.Notes) + "}"
+	}
+	return []string{"--setting-sources", sources, "--settings", set}, env
+}
+
 // args are the arguments of every run.
 func (a *Agent) args(more ...string) []string {
 	out := []string{"-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config", "--no-session-persistence"}
@@ -72,13 +86,14 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	}
 	// What cannot be removed is no reason to lose the attempt.
 	defer func() { _ = stage.Close() }()
+	args, env := a.loads(stage)
 	c := process.Command{
 		Path: a.layout.Program.Path, Dir: stage.Workspace, Stdin: []byte(prompt(t)),
-		Args: a.args("--setting-sources", "user", "--settings", settings, "--tools", tools,
-			"--permission-mode", a.mode, "--max-turns", strconv.Itoa(a.c.MaxTurns)),
+		Args: a.args(append(args, "--tools", tools,
+			"--permission-mode", a.mode, "--max-turns", strconv.Itoa(a.c.MaxTurns))...),
 		// As root the program refuses to run without permission prompts, unless it is
 		// in a sandbox: ours, or none by the owner's decision.
-		Env: a.env(stage, "IS_SANDBOX=1"),
+		Env: a.env(stage, append(env, "IS_SANDBOX=1")...),
 	}
 	if a.c.Sandbox {
 		c.Sandbox = stage.Sandbox(a.hosts...)

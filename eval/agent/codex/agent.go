@@ -105,7 +105,7 @@ func (a *Agent) ask(ctx context.Context, args ...string) (out []byte, err error)
 }
 
 func (a *Agent) layout() replay.Layout {
-	return replay.Layout{Config: configFolder, Program: a.program, Forbidden: a.c.Forbidden}
+	return replay.Layout{Config: configFolder, Program: a.program, Forbidden: a.c.Forbidden, Owner: a.c.Owner}
 }
 
 // env is the child's environment. TMPDIR of the stage is beside the home: the

@@ -25,7 +25,7 @@ func TestConformance(t *testing.T) {
 	k.load(t)
 	made := func(t *testing.T, s agenttest.Setup, env ...string) agenttest.Agent {
 		a, err := New(t.Context(), replay.Config{Path: s.Path, Model: "gpt-5.5", BaseURL: s.Server.URL,
-			Credentials: []string{"OPENAI_API_KEY=" + s.Key}, Env: append(s.Env, env...), Sandbox: s.Sandbox})
+			Credentials: []string{"OPENAI_API_KEY=" + s.Key}, Env: append(s.Env, env...), Sandbox: s.Sandbox, Owner: s.Owner})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,6 +35,7 @@ func TestConformance(t *testing.T) {
 	}
 	agenttest.RunProgram(t, agenttest.Program{
 		Name:  "codex",
+		Loads: []string{"~/.codex/AGENTS.md", "~/.codex/memories/memory_summary.md", "AGENTS.md", ".agents/skills/of-agents/SKILL.md"},
 		Calls: 1 + streamRetries,
 		// Left to it here: what takes it away is a list of models of 750 kB,
 		// which is not to be recorded. See TestRealComplete.

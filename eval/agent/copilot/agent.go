@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	sdk "github.com/github/copilot-sdk/go"
@@ -74,7 +76,7 @@ func (a *Agent) params() string {
 	if a.conf.Sandbox {
 		p += " sandbox"
 	}
-	return p + a.conf.EnvParams(cacheVar)
+	return p + a.conf.OwnerParams() + a.conf.EnvParams(cacheVar)
 }
 
 // Identity names program, version, model and parameters.
@@ -117,8 +119,20 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	for _, o := range t.Others {
 		offered[o.Name] = o.Name
 	}
+	folders := []string{stage.Skills}
+	for _, dir := range stage.ProjectSkills(".github/skills", ".claude/skills", ".agents/skills") {
+		if offered[filepath.Base(dir)] == "" {
+			offered[filepath.Base(dir)] = filepath.Base(dir)
+		}
+		if above := filepath.Dir(dir); !slices.Contains(folders, above) {
+			folders = append(folders, above)
+		}
+	}
 	r := newReader(a.conf.MaxTurns, a.route.base != nil)
 	k := &talk{agent: a, stage: stage, read: r, offered: offered}
+	if t.Variant.Doc != nil && t.Variant.Path == "" {
+		k.candidate = name
+	}
 	if a.conf.Sandbox {
 		k.sandbox = a.sandbox(stage)
 	}
@@ -128,7 +142,7 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 			k.call, k.prompt = name, strings.TrimSpace(rest)
 		}
 	}
-	k.config = a.session(stage, len(offered) > 0)
+	k.config = a.session(stage, len(offered) > 0, folders)
 	err = k.hold(ctx)
 	out := a.attempt(r, offered, t.Variant)
 	if err != nil {
@@ -168,7 +182,7 @@ func (a *Agent) attempt(r *reader, offered map[string]string, v eval.Variant) ev
 }
 
 func (a *Agent) layout() replay.Layout {
-	return replay.Layout{Config: ".copilot", Program: a.prog.Program, Forbidden: a.conf.Forbidden}
+	return replay.Layout{Config: ".copilot", Program: a.prog.Program, Forbidden: a.conf.Forbidden, Owner: a.conf.Owner}
 }
 
 // sandbox opens the folders in its home that the program writes, and not the home
@@ -181,14 +195,17 @@ func (a *Agent) sandbox(stage *replay.Stage) *process.Sandbox {
 	return s
 }
 
-// session is the configuration of a replay. ModeEmpty is the SDK's "nothing but what is
-// requested": no memory, hooks, plugins or instructions. It also leaves out the working
-// folder, which a user's session contains.
-func (a *Agent) session(stage *replay.Stage, skills bool) *sdk.SessionConfig {
+// session is the configuration of a replay with the skills in folders. ModeEmpty is the
+// SDK's "nothing but what is requested": no memory, hooks, plugins or instructions. It also
+// leaves out the working folder, which a user's session contains. With the owner's set-up
+// instructions load, those of the project too; EnableConfigDiscovery would start its servers.
+func (a *Agent) session(stage *replay.Stage, skills bool, folders []string) *sdk.SessionConfig {
+	loads := a.conf.Owner != nil
 	return &sdk.SessionConfig{
 		ClientName: "evolve", Model: a.conf.Model, Provider: a.route.provider(0),
 		WorkingDirectory: stage.Workspace, EnableConfigDiscovery: sdk.Bool(false),
-		EnableSkills: sdk.Bool(skills), SkillDirectories: []string{stage.Skills},
+		EnableSkills: sdk.Bool(skills), SkillDirectories: folders,
+		SkipCustomInstructions: sdk.Bool(!loads), EnableOnDemandInstructionDiscovery: sdk.Bool(loads),
 		AvailableTools:      tools,
 		OnPermissionRequest: sdk.PermissionHandler.ApproveAll,
 		SystemMessage: &sdk.SystemMessageConfig{Mode: "customize", Sections: map[string]sdk.SectionOverride{

@@ -25,10 +25,14 @@ func TestConformance(t *testing.T) {
 		Unsupported: unsupported,
 		Name:        "copilot",
 		RPC:         true,
+		Loads: []string{"~/.copilot/copilot-instructions.md", "~/.copilot/instructions/own.instructions.md",
+			"~/.copilot/instructions/deep/below.instructions.md", "CLAUDE.md", "docs/imported.md", ".claude/rules/plain.md", "AGENTS.md",
+			".github/copilot-instructions.md", ".github/instructions/all.instructions.md", "GEMINI.md",
+			".claude/skills/of-claude/SKILL.md", ".agents/skills/of-agents/SKILL.md", ".github/skills/of-github/SKILL.md"},
 		New: func(t *testing.T, s agenttest.Setup) agenttest.Agent {
 			a, err := copilot.New(t.Context(), replay.Config{Path: s.Path, Model: "scripted", BaseURL: s.Server.URL,
 				Credentials: []string{"COPILOT_PROVIDER_API_KEY=" + s.Key},
-				Env:         append(s.Env, "COPILOT_PKG_CACHE_HOME="+cache), Sandbox: s.Sandbox})
+				Env:         append(s.Env, "COPILOT_PKG_CACHE_HOME="+cache), Sandbox: s.Sandbox, Owner: s.Owner})
 			if err != nil {
 				t.Fatal(err)
 			}

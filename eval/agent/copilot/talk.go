@@ -27,8 +27,10 @@ type talk struct {
 	config  *sdk.SessionConfig
 	read    *reader
 	offered map[string]string // skills that may stay
-	call    string            // the skill that is called with the prompt; "" for none
-	prompt  string
+	// candidate is the one of them that has to load; "" for none.
+	candidate string
+	call      string // the skill that is called with the prompt; "" for none
+	prompt    string
 }
 
 // hold starts the program, sends the prompt, and returns when the session is idle, or
@@ -140,28 +142,26 @@ func (k *talk) ask(ctx context.Context, s *sdk.Session, c *child) error {
 	return err
 }
 
-// offer keeps only the offered skills. If the program did not load one, every rollout
-// would measure the no-skill arm.
+// offer keeps only the offered skills. If the program did not load the candidate, every
+// rollout would measure the no-skill arm; another skill that it does not load is missing at
+// its owner's too.
 func (k *talk) offer(ctx context.Context, s *sdk.Session) error {
 	list, err := s.RPC.Skills.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list skills: %w", err)
 	}
-	missing := make(map[string]bool)
-	for name := range k.offered {
-		missing[name] = true
-	}
+	kept := make(map[string]bool)
 	for _, have := range list.Skills {
-		if missing[have.Name] && have.Enabled {
-			delete(missing, have.Name)
+		if _, ok := k.offered[have.Name]; ok && have.Enabled && !kept[have.Name] {
+			kept[have.Name] = true
 			continue
 		}
 		if _, err := s.RPC.Skills.Disable(ctx, &rpc.SkillsDisableRequest{Name: have.Name}); err != nil {
 			return fmt.Errorf("switch skill %s off: %w", have.Name, err)
 		}
 	}
-	for name := range missing {
-		return eval.Infraf(eval.BadRequest, "offer skill %s: copilot does not load it; is its frontmatter valid?", name)
+	if k.candidate != "" && !kept[k.candidate] {
+		return eval.Infraf(eval.BadRequest, "offer skill %s: copilot does not load it; is its frontmatter valid?", k.candidate)
 	}
 	return nil
 }

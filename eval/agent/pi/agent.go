@@ -72,7 +72,7 @@ func (a *Agent) params() string {
 	if a.conf.Sandbox {
 		p += " sandbox"
 	}
-	return p + a.conf.EnvParams("")
+	return p + a.conf.OwnerParams() + a.conf.EnvParams("")
 }
 
 // Identity names program, version, model and parameters.
@@ -100,8 +100,11 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		return eval.Attempt{}, err
 	}
 	defer stage.Close()
-	args := []string{"--no-skills", "--no-extensions", "--no-prompt-templates", "--no-context-files", "--no-themes",
-		"--no-approve", "--no-session", "--tools", tools}
+	args := []string{"--no-skills", "--no-extensions", "--no-prompt-templates"}
+	if a.conf.Owner == nil {
+		args = append(args, "--no-context-files")
+	}
+	args = append(args, "--no-themes", "--no-approve", "--no-session", "--tools", tools)
 	name := t.Variant.Name
 	var offers []offer
 	if stage.Skill != "" {
@@ -115,6 +118,12 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		dir := filepath.Join(stage.Skills, o.Name)
 		args = append(args, "--skill", dir)
 		offers = append(offers, offer{o.Name, filepath.Join(dir, "SKILL.md")})
+	}
+	// The program itself would load these of a project that is trusted, and its extensions and
+	// settings with them.
+	for _, dir := range stage.ProjectSkills(".pi/skills", ".agents/skills") {
+		args = append(args, "--skill", dir)
+		offers = append(offers, offer{filepath.Base(dir), filepath.Join(dir, "SKILL.md")})
 	}
 	s := &stream{offers: offers, dir: stage.Workspace, maxTurns: a.conf.MaxTurns, now: a.now}
 	var sandbox *process.Sandbox
@@ -190,5 +199,5 @@ func (a *Agent) drive(ctx context.Context, stage *replay.Stage, s *stream, sandb
 }
 
 func (a *Agent) layout() replay.Layout {
-	return replay.Layout{Config: ".pi/agent", Program: a.prog.Program, Forbidden: a.conf.Forbidden}
+	return replay.Layout{Config: ".pi/agent", Program: a.prog.Program, Forbidden: a.conf.Forbidden, Owner: a.conf.Owner}
 }

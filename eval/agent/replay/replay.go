@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
 )
 
 // Config determines which program is driven, and how. It is the same for all agents.
@@ -29,9 +30,20 @@ type Config struct {
 	// file may be left behind.
 	Asking   bool
 	MaxTurns int // of one attempt, if the program can limit them; 0 is 30
+	// Owner is what the program loads of its owner in a replay; nil: nothing. Text-only calls
+	// never load it.
+	Owner *setup.Set
 	// Forbidden are files and folders, absolute, that no attempt may read wherever they
 	// are: the store, other copies of the skill. The usual places need not be listed.
 	Forbidden []string
+}
+
+// OwnerParams is what of an identity tells the owner's set-up: "" without one.
+func (c *Config) OwnerParams() string {
+	if c.Owner == nil {
+		return ""
+	}
+	return " owner=" + c.Owner.Hash()
 }
 
 // EnvParams are the variables of Env as an identity has them, but for one: a hash

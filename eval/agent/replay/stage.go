@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
@@ -24,6 +25,8 @@ type Layout struct {
 	// is "skills" in Config.
 	Skills  string
 	Program Program // what Env and Sandbox open to the child
+	// Owner is Config.Owner.
+	Owner *setup.Set
 	// Forbidden are files and folders that no attempt may read, beyond the
 	// usual places: Config.Forbidden.
 	Forbidden []string
@@ -39,6 +42,7 @@ type Stage struct {
 	Config string // the agent's configuration folder, in Home
 	Skills string // the folder that holds the offered skills, one folder each
 	Temp   string // Root/tmp
+	Notes  string // Root/notes: what the agent wrote down of the case's project; "" if it keeps none
 	// Workspace is the agent's working folder: Task.Workspace or, if that is empty, a
 	// folder in Root that holds the case's files.
 	Workspace string
@@ -54,8 +58,8 @@ type Stage struct {
 	bounds bounds
 }
 
-// Open makes the place for one attempt at t and installs the skills that t offers: the
-// candidate with the rest of its folder, nothing if Variant.Doc is nil, and the Others
+// Open makes the place for one attempt at t and installs what l.Owner holds and the skills
+// that t offers: the candidate with the rest of its folder, nothing if Variant.Doc is nil, and the Others
 // unchanged. The files are copies, so that an attempt cannot touch the originals.
 // Copies of an offered skill in t.Workspace are removed from there, because agents
 // differ in which of two they prefer.
@@ -93,6 +97,9 @@ func Open(t eval.Task, l Layout) (s *Stage, err error) {
 			return s, fmt.Errorf("make stage: %w", err)
 		}
 	}
+	if err := s.own(t); err != nil {
+		return s, err
+	}
 	if err := s.install(t); err != nil {
 		return s, err
 	}
@@ -128,7 +135,6 @@ func plainName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// refuse is an error that no second try changes.
 // work prepares the workspace and remembers its state.
 func (s *Stage) work(t eval.Task) (err error) {
 	s.Workspace = filepath.Join(s.Root, "work")
@@ -164,6 +170,9 @@ func (s *Stage) work(t eval.Task) (err error) {
 	if err != nil {
 		return fmt.Errorf("remove copies of the skill from the workspace: %w", err)
 	}
+	if err := s.removeSettings(); err != nil {
+		return fmt.Errorf("remove the project's settings: %w", err)
+	}
 	if err := s.place(t); err != nil {
 		return fmt.Errorf("write the instructions: %w", err)
 	}
@@ -177,6 +186,27 @@ func (s *Stage) work(t eval.Task) (err error) {
 		return fmt.Errorf("look at workspace: %w", err)
 	}
 	return nil
+}
+
+// own writes the owner's set-up, unless the call is no replay. What is tried comes after it,
+// and in its place.
+func (s *Stage) own(t eval.Task) error {
+	o := s.layout.Owner
+	if o == nil || t.Case == nil {
+		return nil
+	}
+	if err := o.Write(s.Home); err != nil {
+		return err
+	}
+	if o.Notes == nil {
+		return nil
+	}
+	s.Notes = filepath.Join(s.Root, "notes")
+	project := ""
+	if t.Case.Workspace != nil {
+		project = t.Case.Workspace.Repo
+	}
+	return o.WriteNotes(s.Notes, project)
 }
 
 // Close removes the stage, even if the agent has removed the right to write to it. It

@@ -1,0 +1,145 @@
+package agenttest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
+)
+
+// project is the folder of which the owner's agent has notes.
+const project = "/src/shop"
+
+// ownTexts are all places in which some agent may look for what its owner tells it: "~/…" in
+// the home, else in the project's tree. Each holds a sentinel of its own, after what is given
+// here.
+var ownTexts = map[string]string{
+	"~/.claude/CLAUDE.md":                                "@imported.md\n- see @~/notes/imported.md\n`@~/notes/code.md`\n",
+	"~/.claude/imported.md":                              "",
+	"~/notes/imported.md":                                "",
+	"~/notes/code.md":                                    "",
+	"~/.claude/rules/plain.md":                           "",
+	"~/.claude/rules/deep/below.md":                      "",
+	"~/.claude/rules/paths.md":                           "---\npaths: [\"*.sql\"]\n---\n",
+	"~/.claude/projects/-src-shop/memory/MEMORY.md":      "",
+	"~/.claude/projects/-src-other/memory/MEMORY.md":     "",
+	"~/.codex/AGENTS.md":                                 "",
+	"~/.codex/memories/memory_summary.md":                "",
+	"~/.pi/agent/AGENTS.md":                              "",
+	"~/.pi/agent/CLAUDE.md":                              "",
+	"~/.pi/agent/APPEND_SYSTEM.md":                       "",
+	"~/.copilot/copilot-instructions.md":                 "",
+	"~/.copilot/instructions/own.instructions.md":        "",
+	"~/.copilot/instructions/deep/below.instructions.md": "",
+	"~/.copilot/AGENTS.md":                               "",
+	"CLAUDE.md":                                          "@docs/imported.md\n",
+	"docs/imported.md":                                   "",
+	"CLAUDE.local.md":                                    "",
+	".claude/CLAUDE.md":                                  "",
+	".claude/rules/plain.md":                             "",
+	"AGENTS.md":                                          "",
+	".github/copilot-instructions.md":                    "",
+	".github/instructions/all.instructions.md":           "---\napplyTo: \"**\"\n---\n",
+	"GEMINI.md":                                          "",
+	".claude/skills/of-claude/SKILL.md":                  "",
+	".agents/skills/of-agents/SKILL.md":                  "",
+	".pi/skills/of-pi/SKILL.md":                          "",
+	".github/skills/of-github/SKILL.md":                  "",
+	"~/.claude/output-styles/own.md":                     "",
+	"~/.codex/memories/rollout_summaries/one.md":         "",
+	"~/.claude/projects/-src-shop/memory/on-demand.md":   "",
+}
+
+// sentinelOf is what the text at that place tells the model.
+func sentinelOf(place string) string { return "Sentinel of the text at " + place + " here." }
+
+// ownText is the text of a place; a skill tells it in its description.
+func ownText(place string) string {
+	if filepath.Base(place) == "SKILL.md" {
+		return fmt.Sprintf("---\nname: %s\ndescription: %s\n---\nDo so.\n", filepath.Base(filepath.Dir(place)), sentinelOf(place))
+	}
+	return ownTexts[place] + sentinelOf(place) + "\n"
+}
+
+// ownSet makes the owner's home, and collects from it.
+func ownSet(st *stage, home string) *setup.Set {
+	st.Helper()
+	for place := range ownTexts {
+		if below, ok := strings.CutPrefix(place, "~/"); ok {
+			writeFile(st.T, filepath.Join(home, below), ownText(place))
+		}
+	}
+	writeFile(st.T, filepath.Join(home, ".codex", "config.toml"), "[features]\nmemories = true\n")
+	set, err := setup.Collect(st.p.Name, setup.Where{Home: home, Getenv: func(string) string { return "" }})
+	if err != nil || set == nil {
+		st.Fatalf("the owner's set-up: %v, %v", set, err)
+	}
+	return set
+}
+
+// programOwner: what loads at the owner's loads in both arms, and nowhere else. A hook of the
+// project does not run.
+func programOwner(st *stage) {
+	for place := range ownTexts {
+		if n := len(slices.DeleteFunc(slices.Clone(st.p.Loads), func(p string) bool { return p != place })); n > 1 {
+			st.Fatalf("%s is named %d times", place, n)
+		}
+	}
+	ran := filepath.Join(st.dir, "hook-ran")
+	gems := filepath.Join(st.dir, "gems")
+	writeFile(st.T, filepath.Join(gems, "SKILL.md"), "---\nname: gems\ndescription: Names gems that are cut.\n---\n# Gems\n")
+	for _, v := range []eval.Variant{variant(st.T), {Name: "stones"}} {
+		dir := filepath.Join(st.temp, "evolve-case-1")
+		for place := range ownTexts {
+			if !strings.HasPrefix(place, "~/") {
+				writeFile(st.T, filepath.Join(dir, place), ownText(place))
+			}
+		}
+		writeFile(st.T, filepath.Join(dir, ".claude", "settings.json"),
+			fmt.Sprintf(`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch %s"}]}]},"permissions":{"deny":["Bash"]}}`, ran))
+		before := len(st.server.Counted())
+		c := plainCase()
+		c.Workspace = &eval.Workspace{Repo: project, Commit: strings.Repeat("0", 40)}
+		a, err := st.agent.Run(st.Context(), eval.Task{Variant: v, Case: c, Workspace: dir, Seed: 7,
+			Others: []eval.Offer{{Name: "gems", Dir: gems}}})
+		if err != nil {
+			st.Fatal(err)
+		}
+		if a.Failure != "" || !strings.Contains(a.Answer, good.Text) || len(a.Files) > 0 {
+			st.Errorf("attempt = %+v, want an answer and no changed file", a)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			st.Fatal(err)
+		}
+		if st.live() {
+			st.loaded(st.server.Counted()[before:])
+		}
+	}
+	if _, err := os.Stat(ran); err == nil {
+		st.Error("a hook of the project has run")
+	}
+	if _, err := st.agent.Complete(st.Context(), eval.Prompt{System: "You judge.", User: "Judge this."}); err != nil {
+		st.Fatal(err)
+	}
+	all := st.server.Requests()
+	if st.live() && among(all[len(all)-1:], "Sentinel of") {
+		st.Errorf("the owner's set-up is in a text-only call: %s", all[len(all)-1].Text)
+	}
+}
+
+// loaded fails unless the texts of p.Loads reached the model, and no other of ownTexts.
+func (st *stage) loaded(asked []Request) {
+	st.Helper()
+	if !among(asked, "Names gems that are cut.") {
+		st.Error("the neighbour was not offered")
+	}
+	for place := range ownTexts {
+		if got, want := among(asked, sentinelOf(place)), slices.Contains(st.p.Loads, place); got != want {
+			st.Errorf("%s reached the model: %v, want %v", place, got, want)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package replay
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// ProjectSkills are the folders of the skills that the project has in these folders of its
+// tree. Without the owner's set-up there are none.
+func (s *Stage) ProjectSkills(in ...string) (dirs []string) {
+	if s.layout.Owner == nil {
+		return nil
+	}
+	for _, folder := range in {
+		at := filepath.Join(s.Workspace, filepath.FromSlash(folder))
+		entries, _ := os.ReadDir(at) // most projects have none
+		for _, e := range entries {
+			dir := filepath.Join(at, e.Name())
+			if info, err := os.Stat(filepath.Join(dir, skill.FileName)); err == nil && info.Mode().IsRegular() {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// projectSettings are the files of a project that run commands, set variables or forbid
+// tools. A program that loads a project's instructions loads them too, and asks nobody.
+var projectSettings = []string{".claude/settings.json", ".claude/settings.local.json"}
+
+// removeSettings removes them from a workspace whose project loads, and a link that leads to
+// others outside.
+func (s *Stage) removeSettings() error {
+	if s.layout.Owner == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(s.Workspace)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range projectSettings {
+		err := root.Remove(name)
+		if dir := path.Dir(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if info, lerr := root.Lstat(dir); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
+				err = root.Remove(dir)
+			}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
