@@ -11,6 +11,9 @@ import (
 type Steps struct {
 	// Quality is the sum of the margins that were used.
 	Quality float64 `json:"quality"`
+	// Elsewhere is the sum of the mean differences, positive if worse, on requests that the
+	// changes did not apply to.
+	Elsewhere float64 `json:"elsewhere,omitzero"`
 	// Cost and Latency are the sums of the mean log ratios, positive if worse.
 	Cost    float64 `json:"cost"`
 	Latency float64 `json:"latency"`
@@ -28,6 +31,9 @@ func (s *Steps) Add(d *Decision) {
 		return
 	}
 	s.Quality += d.uses()
+	if d.Rest != nil {
+		s.Elsewhere -= d.Rest.Quality.Mean
+	}
 	for o, sum := range map[Objective]*float64{Cost: &s.Cost, Latency: &s.Latency} {
 		if e := &d.PerObjective[o]; e.Measured && (!e.Trifling || e.Estimate.Mean > 0) {
 			*sum -= e.Estimate.Mean
@@ -51,6 +57,9 @@ func (d *Decision) uses() float64 {
 // and of together.
 func (s Steps) Bound(c Config) Config {
 	c.Quality.Tolerance = left(c.Quality.Tolerance, DefaultConfig().Quality.Tolerance-s.Quality)
+	if c.Rest != (Limit{}) {
+		c.Rest.Tolerance = max(points, left(c.Rest.Tolerance, restMargin-s.Elsewhere))
+	}
 	c.Cost.Tolerance = left(c.Cost.Tolerance, math.Log(together)/math.Log(clip)-s.Cost)
 	c.Latency.Tolerance = left(c.Latency.Tolerance, math.Log(together)/math.Log(clip)-s.Latency)
 	return c
@@ -72,6 +81,8 @@ func (s Steps) Beyond(d *Decision) string {
 	switch bound := math.Log(together)/math.Log(clip) + 1e-9; {
 	case s.Quality > limit+1e-9 && s.Quality > before.Quality:
 		return fmt.Sprintf("quality may be lower by %.0f points than in your last own version, over all promotions since: at most %.0f are allowed", 100*s.Quality, 100*limit)
+	case s.Elsewhere > restMargin+1e-9 && s.Elsewhere > before.Elsewhere:
+		return fmt.Sprintf("quality is lower by %.0f points than in your last own version on requests that the changes do not apply to, over all promotions since: at most %.0f are allowed", 100*s.Elsewhere, 100*restMargin)
 	case s.Cost > bound && s.Cost > before.Cost:
 		return fmt.Sprintf("it costs ×%.2f of your last own version, over all promotions since: at most ×%g is allowed", Times(-s.Cost), together)
 	case s.Latency > bound && s.Latency > before.Latency:

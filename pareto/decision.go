@@ -36,6 +36,9 @@ func (v Verdict) Told() string {
 // shown to be worse is its name, too.
 const routeDropped = "dropped"
 
+// routeElsewhere is the route to a rejection because of the requests that the trial is not about.
+const routeElsewhere = "elsewhere"
+
 // promising is the e-value of quality from which a challenger is promising: a
 // text that is no better ever reaches it with probability 1/4 at most.
 const promising = 4
@@ -65,6 +68,8 @@ type Decision struct {
 	// Bill is what the challenger's requests cost against the incumbent's, in
 	// sums instead of ratios; 0 if that is unknown.
 	Bill float64 `json:"bill,omitempty"`
+	// Rest is the evidence on the requests that the trial is not about; nil if it is about all.
+	Rest *RestEvidence `json:"rest,omitempty"`
 	// Wins, Losses and Ties count the pairs by quality.
 	Wins         int                 `json:"wins"`
 	Losses       int                 `json:"losses"`
@@ -164,24 +169,26 @@ const floorUSD = 0.001
 // shownBeyond reports whether latency, cost or retries are shown to be beyond
 // their tolerance, beyond whether they hold back a promotion: because of that,
 // or because their mean is.
-func (t *Trial) shownBeyond(o Objective) bool {
-	return reached(&t.evidence[o].worse, t.cfg.GuardAlpha) && !t.trifling(o)
+func (s *sample) shownBeyond(cfg *Config, o Objective) bool {
+	return o != Quality && reached(&s.evidence[o].worse, cfg.GuardAlpha) && !s.trifling(o)
 }
 
-func (t *Trial) beyond(o Objective) bool {
-	e := &t.evidence[o]
-	return o != Quality && e.n > 0 && !t.trifling(o) && (e.mean() < -t.cfg.limits()[o].Tolerance || reached(&e.worse, t.cfg.GuardAlpha))
+func (s *sample) beyond(cfg *Config, o Objective) bool {
+	e := &s.evidence[o]
+	return o != Quality && e.n > 0 && !s.trifling(o) && (e.mean() < -cfg.limits()[o].Tolerance || reached(&e.worse, cfg.GuardAlpha))
 }
+
+func (t *Trial) beyond(o Objective) bool { return t.sample.beyond(&t.cfg, o) }
 
 // trifling reports whether a cost may differ by any ratio: it was compared in
 // tokens, because no price is known, or the difference is a small sum.
-func (t *Trial) trifling(o Objective) bool {
+func (s *sample) trifling(o Objective) bool {
 	if o != Cost {
 		return false
 	}
 	more, n := 0., 0.
-	for i := range t.pairs {
-		if p := &t.pairs[i]; !math.IsNaN(p.Cost) {
+	for i := range s.pairs {
+		if p := &s.pairs[i]; !math.IsNaN(p.Cost) {
 			more, n = more+p.Bill.USD[1]-p.Bill.USD[0], n+1
 		}
 	}
@@ -208,22 +215,26 @@ func (t *Trial) bill() float64 {
 
 // judge closes the trial if the evidence suffices.
 func (t *Trial) judge() {
-	if r := t.won(); r != "" {
+	if r := t.won(); r != "" && t.RestHolds() {
 		t.verdict, t.route = Promote, r
 		return
 	}
 	for o := range Objective(objectives) {
-		if o == Quality && reached(&t.evidence[o].worse, t.level(o)) || o != Quality && t.shownBeyond(o) {
+		if o == Quality && reached(&t.evidence[o].worse, t.level(o)) || t.shownBeyond(&t.cfg, o) {
 			t.verdict, t.route = Reject, o.String()
 			return
 		}
+	}
+	if t.restHarmed() {
+		t.verdict, t.route = Reject, routeElsewhere
+		return
 	}
 	if t.hopeless() {
 		t.verdict, t.route = Reject, routeDropped
 	}
 }
 
-// won is the route by which the evidence promotes, "" for none.
+// won is the route by which the evidence promotes, "" for none. The rest may still hold it back.
 func (t *Trial) won() string {
 	for o := range Objective(objectives) {
 		if t.beyond(o) {
@@ -282,6 +293,7 @@ func (t *Trial) Decide() Decision {
 		m := t.margin()
 		d.Margin = &m
 	}
+	d.Rest = t.restEvidence()
 	q := d.PerObjective[Quality].Estimate
 	d.Wins, d.Losses, d.Ties = q.Wins, q.Losses, q.Ties
 	d.EValue, d.Alpha, d.Reason = t.explain(d.PerObjective)
@@ -290,14 +302,21 @@ func (t *Trial) Decide() Decision {
 
 // estimate is of the first n pairs.
 func (t *Trial) estimate(o Objective, n int) Estimate {
+	if t.cfg.Without.Has(o) {
+		return estimate(nil, o, t.cfg.IntervalLevel(o))
+	}
+	return estimate(t.pairs[:n], o, t.cfg.IntervalLevel(o))
+}
+
+func estimate(pairs []Pair, o Objective, level float64) Estimate {
 	var d, weights, largest []float64
-	for _, p := range t.pairs[:n] {
-		if v := *Objectives[o].Of(&p); !math.IsNaN(v) && !t.cfg.Without.Has(o) {
+	for _, p := range pairs {
+		if v := *Objectives[o].Of(&p); !math.IsNaN(v) {
 			w, most := p.weight()
 			d, weights, largest = append(d, v), append(weights, w), append(largest, most)
 		}
 	}
-	return compare(d, weights, largest, t.cfg.IntervalLevel(o))
+	return compare(d, weights, largest, level)
 }
 
 // Verdict is the verdict of Decide alone: without the intervals, which take
@@ -317,9 +336,12 @@ func (t *Trial) EValue() float64 {
 
 // decider is the objective that decided the verdict; quality if the reason is
 // another or none.
-func (t *Trial) decider() Objective {
+func (t *Trial) decider() Objective { return named(t.route) }
+
+// named is the objective of that name, quality if there is none.
+func named(name string) Objective {
 	for o := range Objective(objectives) {
-		if t.route == o.String() {
+		if name == o.String() {
 			return o
 		}
 	}
@@ -341,6 +363,8 @@ func (t *Trial) Decider() (o Objective, pairs int) {
 func (t *Trial) deciding(o Objective) (e, alpha float64) {
 	evidence := &t.evidence[o]
 	switch {
+	case t.verdict == Reject && t.route == routeElsewhere:
+		return t.restAgainst()
 	case t.verdict == Reject && t.route != routeDropped:
 		if o != Quality {
 			return evidence.worse.Max(), t.cfg.GuardAlpha
@@ -355,7 +379,7 @@ func (t *Trial) deciding(o Objective) (e, alpha float64) {
 // they are beyond their tolerance so far.
 func (t *Trial) Outstanding() (open []Objective) {
 	for o := Latency; o < objectives && t.verdict == Undecided; o++ {
-		if t.beyond(o) {
+		if t.beyond(o) || t.rest.beyond(&t.cfg, o) {
 			open = append(open, o)
 		}
 	}

@@ -21,6 +21,19 @@
 // case by case, stopped at will, and continued another night. A [Trial]
 // combines several of them into one decision: promote, reject, promising or
 // undecided.
+//
+// A change that applies to some requests only, a rule in a file of instructions, has a trial
+// about those, and a second sample of the others ([Trial.AddRest], [Config.WithRest]). What is
+// bounded: a text that is not better where it applies is promoted with probability at most the
+// sum of the levels, whatever it does elsewhere; one that is worse elsewhere by the margin (10
+// points) or more with probability at most [Config.Rest]'s level, whatever it does where it
+// applies. A promotion needs both to be refuted, so neither level is divided, and the two
+// samples need not be independent: one session may have requests of both kinds. Which kind
+// a request is must be decided before it is replayed; decisions that are wrong change what
+// the two means are about, and not how often they are misjudged. What is worse elsewhere by less
+// than the margin may be promoted: of a change that applies to one request in twenty, harm
+// elsewhere outweighs the gain from a nineteenth of it on, and no trial of this size excludes that.
+//
 // [Compare] turns the same bets around into an interval that holds at every
 // sample size. [Forecast] estimates how many cases a decision is likely to
 // need, and [LOND] spends one error rate over a lifetime of decisions.

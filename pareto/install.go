@@ -31,10 +31,11 @@ func NightTries(n int) float64 {
 	return promising * k * (k + 1) / 2
 }
 
-// Now is the present e-value that quality is better, and the one that it is worse.
+// Now is the present e-value that quality is better, and the one that it is worse: on the
+// requests that the trial is about or on the rest, whichever is larger.
 func (t *Trial) Now() (better, worse float64) {
 	e := &t.evidence[Quality]
-	return e.better.E(), e.worse.E()
+	return e.better.E(), max(e.worse.E(), t.rest.evidence[Quality].worse.E())
 }
 
 // Until is the time at which a trial install is taken back unless the trial decides before,

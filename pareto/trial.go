@@ -8,85 +8,6 @@ import (
 	"slices"
 )
 
-// A Pair is the result of one cluster of held-out cases: the differences
-// between challenger and incumbent, each in [-1, 1] and oriented so that
-// positive favours the challenger. NaN if either arm has no value; the pair
-// then is no evidence about that objective.
-type Pair struct {
-	Quality float64 // challenger - incumbent, replays averaged
-	Latency float64 // LogRatio
-	Cost    float64 // LogRatio
-	Retries float64 // incumbent - challenger
-	// Weight makes the pairs stand for use: the share of the pair's stratum
-	// among all uses, over its share among the pairs, as both were known
-	// before the pair was measured. Largest is the largest weight of any
-	// stratum then. 0 is 1.
-	Weight, Largest float64
-	// Bill is what a request cost in each arm.
-	Bill Bill
-}
-
-// A Bill is the mean of what a request took in the incumbent's arm and in the
-// challenger's; both 0 if that is unknown.
-type Bill struct {
-	USD    [2]float64 `json:"usd,omitzero"`
-	Tokens [2]float64 `json:"tokens,omitzero"`
-}
-
-// weight returns p's weight and the largest one that it could have had.
-func (p *Pair) weight() (w, largest float64) {
-	if !(p.Weight > 0) {
-		return 1, 1
-	}
-	return p.Weight, max(p.Weight, p.Largest)
-}
-
-type pairState struct {
-	Values []*float64 `json:"d"`           // quality, latency, cost, retries; null for unknown
-	Weight []float64  `json:"w,omitempty"` // and the largest
-	Bill   Bill       `json:"bill,omitzero"`
-}
-
-// MarshalJSON writes the four values, null for unknown, and what else is known.
-func (p Pair) MarshalJSON() ([]byte, error) {
-	s := pairState{Values: make([]*float64, objectives), Bill: p.Bill}
-	values := p.values()
-	for o := range s.Values {
-		if !math.IsNaN(values[o]) {
-			s.Values[o] = &values[o]
-		}
-	}
-	if p.Weight > 0 {
-		w, largest := p.weight()
-		s.Weight = []float64{w, largest}
-	}
-	return json.Marshal(s)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote, or the values alone.
-func (p *Pair) UnmarshalJSON(b []byte) error {
-	var s pairState
-	if err := json.Unmarshal(b, &s.Values); err != nil {
-		if err := json.Unmarshal(b, &s); err != nil {
-			return fmt.Errorf("read pair: %w", err)
-		}
-	}
-	if len(s.Values) != objectives || len(s.Weight) != 0 && (len(s.Weight) != 2 || !(s.Weight[0] > 0) || !(s.Weight[1] >= s.Weight[0])) {
-		return fmt.Errorf("read pair: %d values, weights %v; want %d, and none or two", len(s.Values), s.Weight, objectives)
-	}
-	*p = Pair{Bill: s.Bill}
-	if len(s.Weight) == 2 {
-		p.Weight, p.Largest = s.Weight[0], s.Weight[1]
-	}
-	for o, x := range s.Values {
-		at := Objectives[o].Of(p)
-		if *at = math.NaN(); x != nil {
-			*at = *x
-		}
-	}
-	return nil
-}
-
 // A Limit is what a trial requires of one objective. Tolerance and Gain are
 // in the unit of a Pair.
 type Limit struct {
@@ -115,6 +36,10 @@ type Config struct {
 	// Failures is the share of uses in which the incumbent fails. What a
 	// challenger may gain is judged by it.
 	Failures float64 `json:"failures"`
+	// Rest is what a challenger must show on the rest of the requests, see Trial.AddRest: that
+	// quality is not lower by its Tolerance, at level Alpha. The zero value: the trial is about
+	// all requests, and there is no rest.
+	Rest Limit `json:"rest,omitzero"`
 	// Without are the objectives that do not count. The levels of the others are what they
 	// are with all: so a trial may be judged under others at any time, see Under.
 	Without Set `json:"without,omitzero"`
@@ -140,7 +65,7 @@ func DefaultConfig() Config {
 // they promote a challenger without effect with probability at most level: it
 // turns a lifetime's level (LOND) into a trial's. The level at which quality
 // is shown not to be lower is scaled alike: over many trials, texts that are
-// worse by more than the tolerance would pass otherwise.
+// worse by more than the tolerance would pass otherwise. So is that of the rest.
 func (c Config) Within(level float64) Config {
 	total := 0.0
 	for _, l := range c.limits() {
@@ -150,6 +75,7 @@ func (c Config) Within(level float64) Config {
 		o.limit(&c).Alpha *= level / total
 	}
 	c.ToleranceAlpha *= level / total
+	c.Rest.Alpha *= level / total
 	return c
 }
 
@@ -174,6 +100,9 @@ func (c Config) check() error {
 	if !level(c.ToleranceAlpha) || !level(c.GuardAlpha) || !(c.Failures >= 0 && c.Failures <= 1) {
 		return fmt.Errorf("trial config: tolerance alpha %g, guard alpha %g, failures %g: want levels in (0, 1), a share",
 			c.ToleranceAlpha, c.GuardAlpha, c.Failures)
+	}
+	if r := c.Rest; r != (Limit{}) && (!level(r.Alpha) || !(r.Tolerance > 0 && r.Tolerance < 1) || r.Gain != 0) {
+		return fmt.Errorf("trial config: the rest: %+v: want 0 < alpha, tolerance < 1, and no gain", r)
 	}
 	return nil
 }
@@ -248,14 +177,27 @@ func (e *evidence) spread() float64 {
 // together. What is bounded is an error about the mean over the requests that
 // were heard: each pair's expected weighted difference, given what came before,
 // must on average be at most 0. One pair per cluster.
+//
+// A change that applies to some requests only has a trial about those (Add), and must not
+// harm the rest (AddRest): see Config.Rest. Promote then also takes that quality is shown
+// there not to be lower by Rest.Tolerance, and that no other objective is beyond its tolerance
+// there; Reject, too, if harm is shown there.
 type Trial struct {
 	cfg      Config
-	pairs    []Pair
+	sample          // of the requests that the trial is about
+	rest     sample // of the others
+	restAt   []int  // how many pairs the sample had before each of the rest
 	after    []Pair // that were added before Under closed it without them
-	evidence [objectives]evidence
+	later    rests  // the same of the rest
 	verdict  Verdict
 	route    string
 	outdated bool
+}
+
+// A sample is pairs, and the evidence of them.
+type sample struct {
+	pairs    []Pair
+	evidence [objectives]evidence
 }
 
 // NewTrial returns an empty trial under the rule cfg, DefaultConfig if it is
@@ -283,20 +225,34 @@ func (t *Trial) Config() Config { return t.cfg }
 func (t *Trial) Under(cfg Config) *Trial {
 	again := NewTrial(cfg)
 	again.outdated = t.outdated
-	for _, p := range slices.Concat(t.pairs, t.after) {
-		if again.verdict != Undecided {
-			again.after = append(again.after, p)
+	rest := t.rests()
+	pairs := slices.Concat(t.pairs, t.after)
+	for n := range len(pairs) + 1 {
+		for ; len(rest) > 0 && (rest[0].After <= n || n == len(pairs)); rest = rest[1:] {
+			if again.verdict != Undecided {
+				again.later = append(again.later, rest[0])
+			}
+			again.AddRest(rest[0].Pair)
 		}
-		again.Add(p)
+		if n == len(pairs) {
+			break
+		}
+		if again.verdict != Undecided {
+			again.after = append(again.after, pairs[n])
+		}
+		again.Add(pairs[n])
 	}
 	return again
 }
 
 // Clone returns a copy: what is added to one is not added to the other.
 func (t *Trial) Clone() *Trial {
-	c := &Trial{cfg: t.cfg, verdict: t.verdict, route: t.route, outdated: t.outdated, after: slices.Clone(t.after)}
+	c := &Trial{cfg: t.cfg, verdict: t.verdict, route: t.route, outdated: t.outdated, after: slices.Clone(t.after), later: slices.Clone(t.later)}
 	for _, p := range t.pairs {
 		c.enter(p)
+	}
+	for i, p := range t.rest.pairs {
+		c.enterRest(p, t.restAt[i])
 	}
 	return c
 }
@@ -318,17 +274,22 @@ func (t *Trial) Add(p Pair) {
 }
 
 func (t *Trial) enter(p Pair) {
-	t.pairs = append(t.pairs, p)
-	limits := t.cfg.limits()
+	t.sample.add(t.cfg, p)
+	for o := range Objective(objectives) {
+		if e := &t.evidence[o]; e.crossed == 0 && t.better(o) {
+			e.crossed = len(t.pairs)
+		}
+	}
+}
+
+// add enters a pair under the limits of cfg.
+func (s *sample) add(cfg Config, p Pair) {
+	s.pairs = append(s.pairs, p)
+	limits := cfg.limits()
 	weight, largest := p.weight()
 	for o, d := range p.values() {
-		if t.cfg.Without.Has(Objective(o)) {
-			continue
-		}
-		e := &t.evidence[o]
-		e.add(Objective(o), limits[o], d, weight, largest)
-		if e.crossed == 0 && t.better(Objective(o)) {
-			e.crossed = len(t.pairs)
+		if !cfg.Without.Has(Objective(o)) {
+			s.evidence[o].add(Objective(o), limits[o], d, weight, largest)
 		}
 	}
 }
@@ -347,6 +308,8 @@ type trialState struct {
 	Config  Config  `json:"config"`
 	Pairs   []Pair  `json:"pairs"`
 	After   []Pair  `json:"after,omitempty"`
+	Rest    rests   `json:"rest,omitempty"`
+	Later   rests   `json:"rest_after,omitempty"`
 	Verdict Verdict `json:"verdict"`
 	Route   string  `json:"route,omitempty"`
 	Old     bool    `json:"outdated,omitempty"`
@@ -358,7 +321,7 @@ func (t *Trial) MarshalJSON() ([]byte, error) {
 	if pairs == nil {
 		pairs = []Pair{}
 	}
-	return json.Marshal(trialState{trialVersion, t.cfg, pairs, t.after, t.verdict, t.route, t.outdated})
+	return json.Marshal(trialState{trialVersion, t.cfg, pairs, t.after, t.rests()[:len(t.rest.pairs)], t.later, t.verdict, t.route, t.outdated})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote; errors are malformed JSON, a
@@ -384,7 +347,16 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 	default:
 		return fmt.Errorf("read trial: unknown verdict %q", s.Verdict)
 	}
-	*t = *(&Trial{cfg: s.Config, pairs: s.Pairs, after: s.After, verdict: s.Verdict, route: s.Route, outdated: s.Old}).Clone()
+	for i, r := range slices.Concat(s.Rest, s.Later) {
+		if r.After < 0 || i > 0 && i != len(s.Rest) && r.After < slices.Concat(s.Rest, s.Later)[i-1].After {
+			return fmt.Errorf("read trial: pair %d of the rest after %d others", i, r.After)
+		}
+	}
+	was := &Trial{cfg: s.Config, sample: sample{pairs: s.Pairs}, after: s.After, later: s.Later, verdict: s.Verdict, route: s.Route, outdated: s.Old}
+	for _, r := range s.Rest {
+		was.rest.pairs, was.restAt = append(was.rest.pairs, r.Pair), append(was.restAt, r.After)
+	}
+	*t = *was.Clone()
 	return nil
 }
 

@@ -60,6 +60,8 @@ func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason strin
 			head, Chance(e), per[Quality].Tolerance, Chance(per[Quality].Within), others)
 	case t.verdict == Reject && t.route == routeDropped:
 		reason = fmt.Sprintf("%s: dropped, because the chance of a gain that matters is only %s", head, t.hopes())
+	case t.verdict == Reject && t.route == routeElsewhere:
+		return e, alpha, fmt.Sprintf("%s: the challenger is worse there, %s", t.restEvidence().Words(), Chance(e))
 	case t.verdict == Reject:
 		what := "the challenger is worse"
 		if o != Quality {
@@ -68,6 +70,9 @@ func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason strin
 		reason = fmt.Sprintf("%s: %s, %s", head, what, Chance(e))
 	default:
 		reason = t.waiting(per, head)
+	}
+	if rest := t.restEvidence(); rest != nil && (rest.Cases > 0 || t.WantsRest()) {
+		reason += "; " + rest.Words()
 	}
 	return e, alpha, reason
 }
@@ -118,6 +123,9 @@ func (t *Trial) head(o Objective, per *ObjectiveEvidence) string {
 		e = *per.Proved
 	}
 	s := change(o, e) + " over " + counted(e.N)
+	if t.cfg.Rest != (Limit{}) {
+		s = fmt.Sprintf("on %s to which the changed rules apply %s", requests(e.N), change(o, e))
+	}
 	if e.N != per.Estimate.N {
 		s += fmt.Sprintf(" (now %s over %d)", change(o, per.Estimate), per.Estimate.N)
 	}
@@ -140,9 +148,14 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 		q := per[Quality].Estimate
 		s = fmt.Sprintf("%s: %s; %s proves it", head, Promises(q.Wins, q.Losses, per[Quality].Better), Proves(per[Quality].Alpha))
 	}
+	if won := t.won(); won != "" { // only the rest is missing
+		s = fmt.Sprintf("%s: there it is better, %s", head, Chance(t.evidence[named(won)].better.Max()))
+	}
 	var open []string
-	for _, o := range t.Outstanding() {
-		open = append(open, change(o, per[o].Estimate))
+	for o := range Objective(objectives) {
+		if t.verdict == Undecided && t.beyond(o) {
+			open = append(open, change(o, per[o].Estimate))
+		}
 	}
 	if len(open) > 0 {
 		s += ", held back by " + strings.Join(open, ", ")
@@ -153,6 +166,13 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 // Promises says how far a promising challenger has come, with quality's e-value.
 func Promises(wins, losses int, e float64) string {
 	return fmt.Sprintf("%d better and %d worse, %s", wins, losses, Chance(e))
+}
+
+func requests(n int) string {
+	if n == 1 {
+		return "1 request"
+	}
+	return fmt.Sprintf("%d requests", n)
 }
 
 func counted(n int) string {

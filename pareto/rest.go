@@ -1,0 +1,194 @@
+package pareto
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	// restMargin is how much lower quality may be, on the requests that a change does not
+	// apply to, without its having to be shown: twice the margin of a trial. To refute as much
+	// takes 70 to 95 pairs in half of trials, and to refute the margin itself three times as many.
+	restMargin = 0.10
+	// RestLeast is how many pairs of the rest a trial has at least before its challenger is
+	// proved, or is put in place on trial by a night.
+	RestLeast = 20
+)
+
+// WithRest returns c for a change that applies to some requests only: on the others quality
+// must be shown not to be lower by 10 points, at the level at which a win elsewhere shows that
+// quality is not lower.
+//
+// The two levels do not share a budget. A proof needs both, so the probability of a wrong one
+// is at most the larger: of a text that is no better where it applies, whatever it does
+// elsewhere, the sum of the Alphas; and of one that is worse elsewhere by the margin or more,
+// however good it is where it applies, Rest.Alpha. What is worse elsewhere by less may be
+// proved. It is shown with its interval.
+func (c Config) WithRest() Config {
+	c.Rest = Limit{Alpha: c.ToleranceAlpha, Tolerance: restMargin}
+	return c
+}
+
+// A restPair is a pair of the rest, and how many pairs the trial had before it: under another
+// rule they count in the same order.
+type restPair struct {
+	After int  `json:"after"`
+	Pair  Pair `json:"pair"`
+}
+
+type rests []restPair
+
+// rests are the pairs of the rest, those that came after its end included.
+func (t *Trial) rests() (out rests) {
+	for i, p := range t.rest.pairs {
+		out = append(out, restPair{t.restAt[i], p})
+	}
+	return append(out, t.later...)
+}
+
+// AddRest enters a pair of a request that the trial is not about, and judges: see Add. Which
+// ones are drawn must depend on no answer to them, and all of the rest must be as likely to be
+// drawn, but for what Weight makes up for.
+func (t *Trial) AddRest(p Pair) {
+	if t.verdict != Undecided {
+		return
+	}
+	t.enterRest(p, len(t.pairs))
+	t.judge()
+}
+
+func (t *Trial) enterRest(p Pair, after int) {
+	cfg := t.cfg
+	cfg.Quality.Tolerance = cfg.Rest.Tolerance
+	t.rest.add(cfg, p)
+	t.restAt = append(t.restAt, after)
+}
+
+// RestCases is the number of pairs of the rest.
+func (t *Trial) RestCases() int { return len(t.rest.pairs) }
+
+// RestPairs returns the pairs of the rest, in order.
+func (t *Trial) RestPairs() []Pair { return append([]Pair(nil), t.rest.pairs...) }
+
+// WantsRest reports whether the next pair should be of the rest. They are many and cost as much
+// as others, and most challengers never come near a proof: so none is measured before the
+// challenger is promising, and then RestLeast; those that a proof takes are measured when
+// nothing else is missing. That depends on no pair of the rest but on how many there are, and
+// on whether they suffice.
+func (t *Trial) WantsRest() bool {
+	switch {
+	case t.cfg.Rest == (Limit{}) || t.verdict != Undecided:
+		return false
+	case t.won() != "":
+		return true
+	}
+	return t.Verdict() == Promising && t.rest.evidence[Quality].n < RestLeast
+}
+
+// RestHolds reports whether the rest lets the challenger be promoted.
+func (t *Trial) RestHolds() bool {
+	if t.cfg.Rest == (Limit{}) {
+		return true
+	}
+	for o := range Objective(objectives) {
+		if t.rest.beyond(&t.cfg, o) {
+			return false
+		}
+	}
+	q := &t.rest.evidence[Quality]
+	return q.n >= RestLeast && reached(&q.within, t.cfg.Rest.Alpha)
+}
+
+// RestSeen reports whether the rest lets a night put the challenger in place before it is
+// proved: there are RestLeast pairs, and no sign of harm.
+func (t *Trial) RestSeen() bool {
+	q := &t.rest.evidence[Quality]
+	return t.cfg.Rest == (Limit{}) || q.n >= RestLeast && q.worse.Max() < promising
+}
+
+// restHarmed reports whether harm is shown on the rest.
+func (t *Trial) restHarmed() bool {
+	for o := range Objective(objectives) {
+		if t.rest.shownBeyond(&t.cfg, o) {
+			return true
+		}
+	}
+	return t.cfg.Rest != (Limit{}) && reached(&t.rest.evidence[Quality].worse, t.cfg.GuardAlpha)
+}
+
+// restAgainst is the largest e-value of harm on the rest, and its level.
+func (t *Trial) restAgainst() (e, alpha float64) {
+	for o := range Objective(objectives) {
+		if o == Quality || t.rest.shownBeyond(&t.cfg, o) {
+			e = max(e, t.rest.evidence[o].worse.Max())
+		}
+	}
+	return e, t.cfg.GuardAlpha
+}
+
+// RestEvidence is a trial's evidence on the requests that it is not about.
+type RestEvidence struct {
+	Cases   int      `json:"cases"`
+	Quality Estimate `json:"quality"`
+	// Within is against "worse by Margin or more", decisive at 1/Alpha; Worse against "no worse".
+	Within float64 `json:"within"`
+	Worse  float64 `json:"worse"`
+	Margin float64 `json:"margin"`
+	Alpha  float64 `json:"alpha"`
+	Holds  bool    `json:"holds"` // it does not hold back a promotion
+	// Beyond are the other objectives that are beyond their tolerance there.
+	Beyond []string `json:"beyond,omitempty"`
+}
+
+func (t *Trial) restEvidence() *RestEvidence {
+	if t.cfg.Rest == (Limit{}) {
+		return nil
+	}
+	q := &t.rest.evidence[Quality]
+	// At this level the interval leaves out -Margin as soon as that is refuted.
+	level := min(intervalLevel, 1-2*t.cfg.Rest.Alpha)
+	r := &RestEvidence{Cases: len(t.rest.pairs), Quality: estimate(t.rest.pairs, Quality, level),
+		Within: q.within.Max(), Worse: q.worse.Max(), Margin: t.cfg.Rest.Tolerance, Alpha: t.cfg.Rest.Alpha, Holds: t.RestHolds()}
+	for o := range Objective(objectives) {
+		if t.rest.beyond(&t.cfg, o) {
+			r.Beyond = append(r.Beyond, o.String())
+		}
+	}
+	return r
+}
+
+// Words say what was seen on the rest.
+func (r *RestEvidence) Words() string {
+	if r.Cases == 0 {
+		return "no other request was compared yet"
+	}
+	seen := "no difference seen"
+	switch e := r.Quality; {
+	case e.N == 0:
+		seen = "quality is missing"
+	case e.High < 0:
+		seen = "it is worse"
+	case e.Low > 0:
+		seen = "it is better, too"
+	}
+	s := fmt.Sprintf("on %d others %s (%s", r.Cases, seen, change(Quality, r.Quality))
+	switch {
+	case len(r.Beyond) > 0:
+		s += "; beyond its tolerance: " + strings.Join(r.Beyond, ", ")
+	case r.Holds:
+		s += fmt.Sprintf("; not lower by %.0f points, %s", 100*r.Margin, Chance(r.Within))
+	default:
+		s += fmt.Sprintf("; not yet shown not to be lower by %.0f points", 100*r.Margin)
+	}
+	return s + ")"
+}
+
+// OverAll is the change of quality over all requests of which a share is of the kind that the
+// trial is about: the two means, by their shares. nil if either is unknown.
+func (d *Decision) OverAll(share float64) *float64 {
+	if d.Rest == nil || d.Rest.Quality.N == 0 || len(d.PerObjective) == 0 || d.PerObjective[Quality].Estimate.N == 0 {
+		return nil
+	}
+	x := share*d.PerObjective[Quality].Estimate.Mean + (1-share)*d.Rest.Quality.Mean
+	return &x
+}
