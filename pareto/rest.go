@@ -79,11 +79,14 @@ func (t *Trial) WantsRest() bool {
 	switch {
 	case t.cfg.Rest == (Limit{}) || t.verdict != Undecided:
 		return false
-	case t.won() != "":
+	case t.OnlyRest():
 		return true
 	}
 	return t.Verdict() == Promising && t.rest.evidence[Quality].n < RestLeast
 }
+
+// OnlyRest reports whether nothing but the rest is missing for a promotion.
+func (t *Trial) OnlyRest() bool { return t.verdict == Undecided && t.won() != "" }
 
 // RestHolds reports whether the rest lets the challenger be promoted.
 func (t *Trial) RestHolds() bool {

@@ -148,7 +148,7 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 		q := per[Quality].Estimate
 		s = fmt.Sprintf("%s: %s; %s proves it", head, Promises(q.Wins, q.Losses, per[Quality].Better), Proves(per[Quality].Alpha))
 	}
-	if won := t.won(); won != "" { // only the rest is missing
+	if won := t.won(); won != "" {
 		s = fmt.Sprintf("%s: there it is better, %s", head, Chance(t.evidence[named(won)].better.Max()))
 	}
 	var open []string

@@ -114,7 +114,7 @@ func (c *Campaign) build(ctx context.Context) error {
 		return err
 	}
 	if p.SearchAgent = c.back.Search; p.SearchAgent != nil {
-		p.SearchPrice, p.Failures = f.Price(f.SearchModel), expect.FailuresOf(p.Uses)
+		p.SearchPrice, p.Failures = f.Price(f.SearchModel), record.FailuresOf(p.Uses)
 	}
 	p.Budget, p.Caps, p.NoGate, p.Gate, p.HeldOut, p.Objectives = c.budget, f.Caps(), f.NoGate, f.gate(), f.HeldOut, f.Objectives
 	p.Options = search.Options{Minibatch: f.Minibatch, Proposals: f.Proposals, Patience: f.Patience, Profile: f.Profile,

@@ -21,7 +21,7 @@ func (r *Runner) proof(ctx context.Context, db *store.Store, f *Config, live *sk
 	if err != nil {
 		return nil, err
 	}
-	p := &expect.Proof{Replays: gate.Replays, Failures: expect.FailuresOf(uses), Rule: f.gate()}
+	p := &expect.Proof{Replays: gate.Replays, Failures: record.FailuresOf(uses), Rule: f.gate()}
 	if f.Evolve != skill.Description { // its cases are not of uses
 		p.Pace = expect.PaceOf(uses, cases)
 	}

@@ -83,20 +83,6 @@ func PaceOf(uses []record.Use, cases []eval.Case) (p Pace) {
 	return Pace{float64(n) / weeks, float64(len(clusters)) / weeks}
 }
 
-// FailuresOf is the share of uses that were corrected, half if few are known.
-func FailuresOf(uses []record.Use) float64 {
-	corrected := 0
-	for _, u := range uses {
-		if u.Stratum == record.Corrected {
-			corrected++
-		}
-	}
-	if len(uses) < leastUses {
-		return pareto.DefaultConfig().Failures
-	}
-	return float64(corrected) / float64(len(uses))
-}
-
 // wait is how long so many further cases take, "" if nobody can tell, or it is no time.
 func (p Pace) wait(cases int) string {
 	if cases <= 0 || p.Cases <= 0 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -39,6 +38,10 @@ type Gate struct {
 	// Uses are all uses of the skill, those of which no case could be made
 	// among them; nil if they are not known: see record.Cluster.Weights.
 	Uses []record.Use
+
+	// Reader decides to which requests the change applies; nil in a trial of a skill, which is
+	// about all.
+	Reader Reader
 
 	// inTokens: no price was known, so the compared cost is tokens.
 	inTokens bool
@@ -78,6 +81,8 @@ type Verdict struct {
 	// Heard is what it is about; nil of a trial that an older evolve has begun. It is not
 	// stored: a purge has the trial alone forget the folders.
 	Heard *record.Heard `json:"-"`
+	// Share is to how many of the requests the change applies; nil if the trial is about all.
+	Share *record.Share `json:"share,omitempty"`
 	// Dropped are the objectives that were left out after the trial had pairs with them.
 	Dropped []string `json:"dropped,omitempty"`
 	// Judge is set if a judge checks held-out cases.
@@ -148,6 +153,9 @@ type state struct {
 	resumed    []string // what this run had added when it was interrupted
 	why        string   // it starts again, if it does
 	revision   int64    // of the record that it was read from, or saved as
+
+	uses []record.Use // with their parts
+	rest []eval.Case
 }
 
 // Try runs pairs until the evidence decides, or the cases or the budget are
@@ -162,13 +170,16 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if err := g.checkModel(ctx, st, v, "", false); err != nil {
 		return nil, err
 	}
+	if test, err = g.divide(ctx, st, v, incumbent, challenger, test); err != nil {
+		return nil, err
+	}
 	clusters, err := g.fresh(ctx, st, of, test)
 	if err != nil {
 		return nil, err
 	}
 	start := map[string]any{"challenger": challenger.SHA(), "incumbent": incumbent.SHA(),
 		"clusters": len(clusters), "carried": len(st.Clusters)}
-	judged, unheard := record.RestsOnJudge(test), record.Unheard(test, g.Uses, g.Judge)
+	judged, unheard := record.RestsOnJudge(test), record.Unheard(test, st.uses, g.Judge)
 	if judged > 0 {
 		start["judge"] = g.Judge
 	}
@@ -176,30 +187,38 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		return nil, err
 	}
 	if !g.Judge.Trusted() && !unheard { // few enough to do without
-		clusters = slices.DeleteFunc(clusters, func(c record.Cluster) bool { return record.Asks(c.Cases...) })
+		clusters = unasked(clusters)
 	}
+	others, restJudged := g.others(st, of)
 	// A trial without any case is recorded too: cases harvested from now on
 	// were never seen by this challenger's search, and are used for it first.
 	if err := g.save(ctx, st, of, v); err != nil {
 		return nil, err
 	}
 	batch := max(1, g.Evaluator.Concurrency/2)
-	for len(clusters) > 0 && v.Verdict.IsOpen() { // each turn uses up at least one of them
+	for v.Verdict.IsOpen() && !v.BudgetStop { // each turn uses up at least one cluster
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		now := g.affordable(clusters[:min(batch, len(clusters))], st.Replays)
+		from, rest := &clusters, st.Trial.WantsRest() && (len(others) > 0 || st.Trial.OnlyRest())
+		if rest {
+			from = &others
+		}
+		if len(*from) == 0 {
+			break
+		}
+		now := g.affordable((*from)[:min(batch, len(*from))], st.Replays)
 		if len(now) == 0 {
 			v.stopAt(&eval.BudgetError{Cap: eval.CapRollouts})
 			break
 		}
-		if unheard {
+		if unheard && !rest {
 			if now = now[:min(len(now), st.room(g.Judge))]; len(now) == 0 {
 				v.Stop = fmt.Sprintf("%s for your word on the judge: `evolve review %s`", plain.Counted(len(st.Waiting), "measured pair")+" wait", g.Skill)
 				break
 			}
 		}
-		clusters = clusters[len(now):]
+		*from = (*from)[len(now):]
 		if err := g.unchanged(ctx, st, of); err != nil {
 			return nil, err
 		}
@@ -223,12 +242,12 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				if err := g.checkModel(ctx, st, v, models[i], true); err != nil {
 					return nil, err
 				}
-				p, checked := m.weighted(st.Weigh(now[i], g.Uses))
+				p, checked := m.weighted(st.Weigh(now[i], st.uses))
 				st.Lost = m.lost
 				switch {
-				case unheard:
+				case unheard && !rest:
 					st.Wait(now[i], p, checked, st.spent, g.Judge.Judge)
-				case g.Judge.Trusted() && judged > 0:
+				case g.Judge.Trusted() && (judged > 0 && !rest || restJudged && rest):
 					p.Quality -= (1 - st.EqualEyes(now[i].Name, g.Judge)) * checked
 					fallthrough
 				default:
@@ -237,6 +256,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				v.Fresh++
 				st.LastPair = g.Log.Now().UTC().Truncate(time.Millisecond)
 				pair := map[string]any{"cluster": now[i].Name, "e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}
+				if rest {
+					pair["rest"] = true
+				}
 				for _, o := range pareto.Objectives {
 					pair[o.Name] = number(*o.Of(&p))
 				}
@@ -249,15 +271,15 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		if err := g.save(ctx, st, of, v); err != nil {
 			return nil, err
 		}
-		if v.BudgetStop {
-			break
-		}
 	}
 	if st.Trial.Cases()+len(st.Waiting) > 0 {
 		v.Model = st.On.String()
 	}
 	if v.Verdict.IsOpen() && v.Stop == "" {
 		v.Stop = "no held-out case is left"
+		if st.Trial.OnlyRest() {
+			v.Stop = g.waitsForRest(st)
+		}
 		if st.left.Early > 0 && len(st.Clusters)+len(st.Waiting) == 0 {
 			v.Stop = "the trial begins with the next held-out use that you correct or accept"
 		}
@@ -267,6 +289,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		g.reportJudge(v, judged, len(test), len(st.Waiting))
 	}
 	g.reportLeftOut(st, v)
+	g.reportShare(st, v)
 	if st.left.Cases > 0 {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%s left out: no case could be made of the last %s uses, and the others do not stand for all", plain.Counted(st.left.Cases, "held-out case"), st.left.Beside))
 	}
@@ -305,16 +328,22 @@ func (g *Gate) fresh(ctx context.Context, st *state, of record.Change, test []ev
 	if st.revision == 0 { // a purge has removed the trial that they were spent in
 		st.Excluded = slices.Compact(slices.Sorted(slices.Values(slices.Concat(st.Excluded, spent.PrintsOn(of.Challenger)))))
 	}
-	out, copies := st.Usable(test, spent, of.Challenger, st.StartClusters, st.resumed)
-	st.copies = copies
+	out := g.open(st, of, test)
+	record.ByArrival(out)
+	out, st.left = st.Begins(out, st.about())
+	return out, nil
+}
+
+// open are the clusters of test that the trial has not used, in random order.
+func (g *Gate) open(st *state, of record.Change, test []eval.Case) []record.Cluster {
+	out, copies := st.Usable(test, st.spent, of.Challenger, slices.Concat(st.StartClusters, st.StartRest), st.resumed)
+	st.copies += copies
 	rng := rand.New(rand.NewPCG(uint64(g.Seed), 0x67617465))
 	for i := range out {
 		out[i].Place = record.PlaceOf(&out[i], g.Uses)
 	}
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	record.ByArrival(out)
-	out, st.left = st.Begins(out, g.Uses)
-	return out, nil
+	return out
 }
 
 // affordable is the first clusters that the cap on rollouts covers even if
@@ -352,26 +381,6 @@ func (g *Gate) spend(ctx context.Context, spent *record.Spent, of record.Change,
 		}
 	}
 	return ours, nil
-}
-
-// reportLeftOut reports what the owner left out, and what that showed if she had seen it.
-func (g *Gate) reportLeftOut(st *state, v *Verdict) {
-	rule := st.Trial.Config()
-	dropped := st.Dropped()
-	if out := (rule.Without &^ dropped).Names(); len(out) > 0 {
-		v.Warnings = append(v.Warnings, "not part of the verdict, as you asked: "+strings.Join(out, ", "))
-	}
-	if v.Dropped = dropped.Names(); v.Dropped == nil {
-		return
-	}
-	rule.Without = 0
-	var shown []string
-	for _, o := range st.Trial.Under(rule).Decide().PerObjective {
-		if slices.Contains(v.Dropped, o.Objective) {
-			shown = append(shown, o.Words())
-		}
-	}
-	v.Warnings = append(v.Warnings, "left out after it was seen, as you asked, so that no night installs this: "+strings.Join(shown, ", "))
 }
 
 func (g *Gate) load(ctx context.Context, of record.Change) (*state, error) {

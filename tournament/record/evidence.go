@@ -65,7 +65,7 @@ func (t *TrialRecord) Copies(test []eval.Case, spent *Spent) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, n := st.Usable(test, spent, t.Challenger, st.Clusters, nil)
+	_, n := st.Usable(test, spent, t.Challenger, slices.Concat(st.Clusters, st.Rest), nil)
 	return n, nil
 }
 
@@ -78,7 +78,8 @@ func (t *TrialRecord) Provable(test []eval.Case, spent *Spent, uses []Use, c Cal
 	if err != nil {
 		return 0, 0, err
 	}
-	list, _ := st.Usable(test, spent, t.Challenger, slices.Concat(st.Clusters, waiting(st.Waiting)), nil)
+	test = st.next(test)
+	list, _ := st.Usable(test, spent, t.Challenger, slices.Concat(st.Clusters, st.Rest, waiting(st.Waiting)), nil)
 	ByArrival(list)
 	list, _ = st.Begins(list, uses)
 	unheard := Unheard(test, uses, c)

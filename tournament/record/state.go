@@ -18,6 +18,11 @@ type State struct {
 	StartClusters []string      `json:"start_clusters"`
 	Trial         *pareto.Trial `json:"trial"` // nil before the first run of the trial
 	Clusters      []string      `json:"clusters"`
+	// Rest are the clusters of the pairs of the rest, and Parts what a reader decided of the
+	// cases: see Divide. A trial of a skill has neither.
+	Rest      []string        `json:"rest,omitempty"`
+	StartRest []string        `json:"start_rest,omitempty"`
+	Parts     map[string]Part `json:"parts,omitempty"`
 	// Replays is how often each arm answers a case; 0 before the first pair.
 	Replays      int `json:"replays,omitempty"`
 	StartReplays int `json:"start_replays,omitempty"`
@@ -34,6 +39,8 @@ type State struct {
 	Strata  map[string][]string `json:"strata,omitempty"`
 	Weights map[string]Weight   `json:"weights,omitempty"`
 	Since   time.Time           `json:"since,omitzero"`
+	// RestSince is when the uses begin that pairs of the rest stand for.
+	RestSince time.Time `json:"rest_since,omitzero"`
 	// Places are those of each cluster that was measured; an older evolve has recorded none.
 	Places map[string]Place `json:"places,omitempty"`
 	// Seen are the objectives that pairs had values of when others were chosen to count.
@@ -95,6 +102,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	if t.Run != run {
 		old.Start, old.StartClusters, old.StartOn, old.StartRounds = old.Trial, old.Clusters, old.On, len(old.Past)
 		old.StartWaiting, old.StartReplays, old.StartLost = old.Waiting, old.Replays, old.Lost
+		old.StartRest = old.Rest
 		if old.StartOn.Agent == "" {
 			old.StartOn = on
 		}
@@ -105,9 +113,10 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	st.StartReplays, st.Replays = old.StartReplays, old.StartReplays
 	st.StartLost, st.Lost = old.StartLost, old.StartLost
 	st.Weights, st.Since, st.Seen, st.Texts, st.LastPair = old.Weights, old.Since, old.Seen, old.Texts, old.LastPair
+	st.StartRest, st.Rest, st.Parts, st.RestSince = old.StartRest, slices.Clone(old.StartRest), old.Parts, old.RestSince
 	st.Excluded, st.StartOn, st.On = old.Excluded, old.StartOn, old.StartOn
 	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
-	before := slices.Concat(st.StartClusters, st.pastClusters(), waiting(st.StartWaiting))
+	before := slices.Concat(st.StartClusters, st.StartRest, st.pastClusters(), waiting(st.StartWaiting))
 	for _, name := range before {
 		if prints, ok := old.Used[name]; ok {
 			st.use(name, prints, old.Strata[name])
@@ -116,7 +125,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 			}
 		}
 	}
-	ours := slices.Concat(old.Clusters, waiting(old.Waiting))
+	ours := slices.Concat(old.Clusters, old.Rest, waiting(old.Waiting))
 	return st, slices.DeleteFunc(ours, func(name string) bool { return slices.Contains(before, name) }), nil
 }
 
@@ -181,7 +190,13 @@ func (t *TrialRecord) Replays() (int, error) {
 // Use adds the pair of a cluster to the trial: its cases cannot be used again under any
 // name.
 func (st *State) Use(c Cluster, p pareto.Pair, spent *Spent) {
+	part := st.part(&c)
 	st.take(c, spent)
+	if part == Rest {
+		st.Trial.AddRest(p)
+		st.Rest = append(st.Rest, c.Name)
+		return
+	}
 	st.add(c.Name, p)
 }
 
@@ -229,7 +244,7 @@ func (st *State) use(name string, prints, strata []string) {
 // evidence: they had a part in keeping the challenger on trial:
 // their mean, given that, is positive without an effect too.
 func (st *State) Restart(cfg pareto.Config) PastTrial {
-	was := PastTrial{On: st.On, Trial: st.Trial, Clusters: slices.Concat(st.Clusters, waiting(st.Waiting))}
+	was := PastTrial{On: st.On, Trial: st.Trial, Clusters: slices.Concat(st.Clusters, st.Rest, waiting(st.Waiting))}
 	st.Past = append(st.Past, was)
 	if cfg == (pareto.Config{}) {
 		cfg = pareto.DefaultConfig()
@@ -238,6 +253,7 @@ func (st *State) Restart(cfg pareto.Config) PastTrial {
 	}
 	cfg.Without = st.Trial.Config().Without
 	st.Trial, st.Clusters, st.Waiting, st.Since = pareto.NewTrial(cfg), nil, nil, time.Time{}
+	st.Rest, st.RestSince = nil, time.Time{}
 	return was
 }
 
@@ -271,9 +287,14 @@ func (st *State) EqualEyes(cluster string, judge Calibration) float64 {
 }
 
 // measured are the strata of the cases that were measured for the trial and come from uses
-// of that text on trial in place, "" for all others, of clusters that arrived since then.
-func (st *State) measured(since time.Time, text string) (s pareto.Strata) {
-	for _, name := range slices.Concat(st.Clusters, waiting(st.Waiting)) {
+// of that text on trial in place, "" for all others, of clusters that arrived since then, in
+// one part of the requests.
+func (st *State) measured(since time.Time, text string, part Part) (s pareto.Strata) {
+	names := slices.Concat(st.Clusters, waiting(st.Waiting))
+	if part == Rest {
+		names = st.Rest
+	}
+	for _, name := range names {
 		if p, known := st.Places[name]; st.Texts[name] != text || known && p.Time.Before(since) {
 			continue
 		}

@@ -15,6 +15,7 @@ type Use struct {
 	// Session and Workspace say where; "" if that is not known.
 	Session, Workspace string
 	Replays            bool // a case was made of it
+	Part               Part // in a trial of a file of instructions
 	// OnTrial is the text that was in place on trial then, by its SHA-256; "" for none.
 	OnTrial string
 }
@@ -37,6 +38,23 @@ const imported = "imported"
 
 // Corrected is the stratum of uses that their user corrected.
 const Corrected = "corrected"
+
+// leastUses is how many uses a share of them rests on.
+const leastUses = 10
+
+// FailuresOf is the share of uses that were corrected, half if few are known.
+func FailuresOf(uses []Use) float64 {
+	corrected := 0
+	for _, u := range uses {
+		if u.Stratum == Corrected {
+			corrected++
+		}
+	}
+	if len(uses) < leastUses {
+		return pareto.DefaultConfig().Failures
+	}
+	return float64(corrected) / float64(len(uses))
+}
 
 // Mined is the origin of cases that were made of the owner's sessions.
 const Mined = "mined"
@@ -108,9 +126,15 @@ func (st *State) Alone(c Cluster, uses []Use) string {
 // depends on the text in place: uses and cases of a text on trial in place are counted
 // among themselves, and so are the others. It is kept, so that a run that is resumed comes
 // to the same whatever was harvested meanwhile.
+//
+// In a trial about a part of the requests the uses are those of that part. Pairs of the rest
+// are drawn at random from all of its cases, so they stand for all uses since the first of them.
 func (st *State) Weigh(c Cluster, uses []Use) Weight {
-	at := c.Arrived()
-	if st.Since.IsZero() {
+	at, part := c.Arrived(), st.part(&c)
+	if part != All {
+		uses = In(uses, part)
+	}
+	if st.Since.IsZero() && part != Rest {
 		st.Since = at
 	}
 	if w, ok := st.Weights[c.Name]; ok && len(w.Cases) == len(c.Cases) {
@@ -123,13 +147,17 @@ func (st *State) Weigh(c Cluster, uses []Use) Weight {
 	if text != "" {
 		st.Texts[c.Name] = text
 	}
-	recent := slices.DeleteFunc(before(at, uses), func(u Use) bool { return u.Time.Before(st.Since) || u.OnTrial != text })
+	from, until := st.Since, at
+	if part == Rest {
+		from, until = st.RestSince, time.Unix(1<<40, 0)
+	}
+	recent := slices.DeleteFunc(before(until, uses), func(u Use) bool { return u.Time.Before(from) || u.OnTrial != text })
 	var since time.Time
-	if over := len(recent) - pareto.Window; over > 0 {
+	if over := len(recent) - pareto.Window; over > 0 && part != Rest {
 		recent = recent[over:]
 		since = recent[0].Time
 	}
-	strata := st.measured(since, text)
+	strata := st.measured(since, text, part)
 	for _, u := range recent {
 		strata.Use(u.Stratum)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -96,6 +97,9 @@ func (s *Worker) mayPlace(ctx context.Context, live *skill.Live, t *candidate.On
 	}
 	if e, asks := first(trial.Now()), pareto.NightTries(n.Number); e < asks {
 		return fmt.Sprintf("not in place: %s; nights put trial %d of a skill in place from 1 in %.0f on", pareto.Chance(e), n.Number, asks), nil
+	}
+	if !trial.RestSeen() {
+		return fmt.Sprintf("not in place: it is not known whether it harms requests that it does not apply to; %s were compared", plain.Counted(trial.RestCases(), "other request")), nil
 	}
 	in := pareto.TrialInstall{ByNight: true, Begun: s.Runner.Now()}
 	if gone := trial.TakeBack(in, in.Begun); gone != pareto.Stays {
