@@ -257,24 +257,20 @@ const reworded = 0.5
 func (h *History) Changes(sha string) []Change {
 	text, base := h.nodes[sha], h.nodes[h.base]
 	out := []Change{}
-	gone := slices.DeleteFunc(slices.Clone(base.units), func(u unit) bool { return text.has[u.key()] })
-	for _, u := range text.units {
-		if base.has[u.key()] {
+	for _, e := range edits(base.units, text.units) {
+		if e.Is != "" {
+			c := Change{Kind: "added", Text: e.Is, Was: e.Was, Line: e.Line}
+			if e.Was != "" {
+				c.Kind = "reworded"
+			}
+			c.Steps = h.cite(h.origin(text, unit{e.Is, e.Line}))
+			c.Because = because(c.Steps)
+			out = append(out, c)
 			continue
 		}
-		c := Change{Kind: "added", Text: u.Text, Line: u.Line}
-		if i := nearest(u, gone); i >= 0 {
-			c.Kind, c.Was = "reworded", gone[i].Text
-			gone = slices.Delete(gone, i, i+1)
-		}
-		c.Steps = h.cite(h.origin(text, u))
-		c.Because = because(c.Steps)
-		out = append(out, c)
-	}
-	for _, u := range gone {
-		c := Change{Kind: "removed", Text: u.Text, Steps: []Cite{}}
-		if at := h.fall(text, u.key()); at != nil {
-			c.Steps = h.cite([]trace{{at, u.Text}})
+		c := Change{Kind: "removed", Text: e.Was, Steps: []Cite{}}
+		if at := h.fall(text, unit{Text: e.Was}.key()); at != nil {
+			c.Steps = h.cite([]trace{{at, e.Was}})
 			c.Because = h.whyRemoved(at, c.Steps[0])
 		} else {
 			c.Because = "nothing is recorded of it"

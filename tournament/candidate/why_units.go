@@ -1,6 +1,7 @@
 package candidate
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -70,6 +71,52 @@ func unitsOf(doc *skill.Document) []unit {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// An Edit is one unit in which two texts differ: reworded, added (Was is "") or removed (Is is
+// ""). Line is that of the second text, 0 for a removed unit.
+type Edit struct {
+	Was, Is string
+	Line    int
+}
+
+// Edits lists the units in which two texts differ, in the order of the second, what was
+// removed last.
+func Edits(from, to *skill.Document) []Edit { return edits(unitsOf(from), unitsOf(to)) }
+
+func edits(from, to []unit) (out []Edit) {
+	has := func(list []unit) map[string]bool {
+		m := map[string]bool{}
+		for _, u := range list {
+			m[u.key()] = true
+		}
+		return m
+	}
+	before, after := has(from), has(to)
+	gone := slices.DeleteFunc(slices.Clone(from), func(u unit) bool { return after[u.key()] })
+	for _, u := range to {
+		if before[u.key()] {
+			continue
+		}
+		e := Edit{Is: u.Text, Line: u.Line}
+		if i := nearest(u, gone); i >= 0 {
+			e.Was = gone[i].Text
+			gone = slices.Delete(gone, i, i+1)
+		}
+		out = append(out, e)
+	}
+	for _, u := range gone {
+		out = append(out, Edit{Was: u.Text})
+	}
+	return out
+}
+
+// Units are the texts of a document's units, in order.
+func Units(doc *skill.Document) (out []string) {
+	for _, u := range unitsOf(doc) {
+		out = append(out, u.Text)
 	}
 	return out
 }

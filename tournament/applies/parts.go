@@ -1,0 +1,91 @@
+package applies
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
+)
+
+var _ gate.Reader = (*Reader)(nil)
+
+// Read implements gate.Reader: a request is one to which a change applies if any changed line
+// applies to it.
+func (r *Reader) Read(ctx context.Context, incumbent, challenger eval.Variant, cases []eval.Case, uses []record.Use) (*record.Parts, error) {
+	requests, err := r.Requests(ctx, cases)
+	if err != nil {
+		return nil, err
+	}
+	var turns []Request
+	if r.Turns != nil {
+		if turns, err = r.Turns(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for i := range turns {
+		turns[i].ID = fmt.Sprint("turn ", i)
+	}
+	got, _, spent := r.Decide(ctx, Changed(incumbent.Doc, challenger.Doc), slices.Concat(requests, turns))
+	parts := &record.Parts{Cases: map[string]record.Part{}, Uses: make([]record.Part, len(uses))}
+	part := func(id string) record.Part {
+		switch applies, ok := got[id]; {
+		case !ok:
+			return record.Unread
+		case len(applies) > 0:
+			return record.Applies
+		}
+		return record.Rest
+	}
+	at := map[string][]int{} // uses by session
+	for i, u := range uses {
+		at[u.Session] = append(at[u.Session], i)
+		parts.Uses[i] = record.Unread
+	}
+	// The use that a request is of began with its turn, or loaded the text a little later.
+	use := func(q *Request) {
+		for _, i := range at[q.Session] {
+			if parts.Uses[i] == record.Unread && !uses[i].Time.Before(q.At) {
+				parts.Uses[i] = part(q.ID)
+				break
+			}
+		}
+	}
+	for i := range requests {
+		q := &requests[i]
+		if p := part(q.ID); p == record.Unread {
+			parts.Left++
+		} else {
+			parts.Cases[q.ID] = p
+		}
+	}
+	all := slices.Concat(requests, turns)
+	slices.SortStableFunc(all, func(a, b Request) int { return a.At.Compare(b.At) })
+	for i := range all {
+		if all[i].Session != "" {
+			use(&all[i])
+		}
+	}
+	return parts, spent
+}
+
+// Requests are what a reader may see of cases.
+func (r *Reader) Requests(ctx context.Context, cases []eval.Case) (out []Request, err error) {
+	for i := range cases {
+		c := &cases[i]
+		q := Request{ID: c.ID, Text: c.Prompt, Before: c.Context, Files: slices.Sorted(maps.Keys(c.Files))}
+		if c.Source != nil {
+			q.Session, q.At = c.Source.Session, c.Source.Time
+		}
+		if r.Files != nil {
+			if q.Files, err = r.Files(ctx, c); err != nil {
+				return nil, fmt.Errorf("list the files of case %s: %w", c.ID, err)
+			}
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}

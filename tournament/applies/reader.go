@@ -1,0 +1,287 @@
+// Package applies has a model decide to which requests lines of instructions apply. It sees
+// a request, what was said before it and the names of the files, and never what followed: no
+// answer, check, label or later message.
+package applies
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+)
+
+//go:embed prompts/system.txt
+var system string
+
+const (
+	batch       = 12  // requests in one call
+	replyTokens = 100 // of the reply, for each of them,
+	lineTokens  = 4   // and for each line that may apply to it
+	maxRequest  = 2000
+	maxBefore   = 500 // of each of the last messages before the request
+	lastBefore  = 2
+	maxNames    = 40 // of files
+	maxLine     = 400
+)
+
+// A Request is what the reader may see of a turn.
+type Request struct {
+	ID      string // among those of one Decide
+	Session string // with which the decision is purged
+	At      time.Time
+	Text    string
+	Before  []eval.Message // of the conversation, the last one last
+	Files   []string       // in the folder
+}
+
+// A Reader decides which lines apply to requests. Decisions are remembered by the lines, by what
+// is seen of the request, and by the model.
+type Reader struct {
+	Model    eval.Model
+	Memory   harvest.Memory  // nil: nothing is remembered between runs
+	Redactor redact.Redactor // nil: redact.Detector
+	// Files are the names of the files in a case's folder; nil: those that the case brings.
+	Files func(context.Context, *eval.Case) ([]string, error)
+	// Turns are the requests of which no case was made, as far as the model may see them.
+	Turns func(context.Context) ([]Request, error)
+}
+
+// Stats count what a Reader did.
+type Stats struct {
+	Requests int `json:"requests"`
+	Decided  int `json:"decided"` // now or before
+	Calls    int `json:"calls"`   // to the model
+}
+
+// Decide returns the numbers of the lines, from 0, that apply to each request, by its ID.
+// Requests are read in the order of their arrival. One of which the reply cannot be read is
+// left out, and asked about again next time; so are all if the model fails. The error is
+// *eval.BudgetError, ctx's or Memory's; decisions before it are returned.
+func (r *Reader) Decide(ctx context.Context, lines []Line, requests []Request) (map[string][]int, Stats, error) {
+	out, stats := map[string][]int{}, Stats{Requests: len(requests)}
+	red := r.Redactor
+	if red == nil {
+		red = redact.Detector{}
+	}
+	if len(lines) == 0 {
+		for _, q := range requests {
+			out[q.ID] = nil
+		}
+		stats.Decided = len(requests)
+		return out, stats, nil
+	}
+	rules, err := quoteLines(lines, red)
+	if err != nil {
+		return out, stats, err
+	}
+	var open []*asked
+	for _, q := range requests {
+		a, err := r.ask(q, rules, red)
+		if err != nil {
+			return out, stats, err
+		}
+		known, ok, err := r.recall(ctx, a.key, len(lines))
+		if err != nil {
+			return out, stats, err
+		}
+		if ok {
+			out[q.ID] = known
+			continue
+		}
+		open = append(open, a)
+	}
+	stats.Decided = len(out)
+	slices.SortStableFunc(open, func(a, b *asked) int { return a.At.Compare(b.At) })
+	for some := range slices.Chunk(open, batch) {
+		got, err := r.read(ctx, rules, some, len(lines), red)
+		if _, spent := errors.AsType[*eval.BudgetError](err); err != nil && spent {
+			return out, stats, err // nothing was sent
+		}
+		stats.Calls++
+		if err != nil {
+			return out, stats, err
+		}
+		for _, a := range some {
+			applies, ok := got[a]
+			if !ok {
+				continue
+			}
+			out[a.ID], stats.Decided = applies, stats.Decided+1
+			if r.Memory == nil {
+				continue
+			}
+			data, err := json.Marshal(append([]int{}, applies...))
+			if err != nil {
+				return out, stats, fmt.Errorf("remember to what lines apply: %w", err)
+			}
+			// The call is paid for, so its result is stored even if the run was interrupted.
+			if err := r.Memory.Remember(context.WithoutCancel(ctx), a.Session, a.key, data); err != nil {
+				return out, stats, err
+			}
+		}
+	}
+	return out, stats, nil
+}
+
+// asked is a request as the model sees it, and the key of its decision.
+type asked struct {
+	Request
+	seen seen
+	key  string
+}
+
+// seen is all that the model sees of a request.
+type seen struct {
+	Before  []eval.Message `json:"before,omitempty"`
+	Request string         `json:"request"`
+	Files   []string       `json:"files,omitempty"`
+}
+
+func (r *Reader) ask(q Request, rules string, red redact.Redactor) (*asked, error) {
+	s := seen{Request: plain.Runes(q.Text, maxRequest), Files: cut(q.Files)}
+	for _, m := range q.Before[max(0, len(q.Before)-lastBefore):] {
+		s.Before = append(s.Before, eval.Message{Role: m.Role, Text: plain.Runes(m.Text, maxBefore)})
+	}
+	text, err := harvest.Quote("", s, red)
+	if err != nil {
+		return nil, err
+	}
+	who := r.Model.Identity()
+	sum := sha256.Sum256([]byte(strings.Join([]string{system, rules, text, who.Backend, who.Model}, "\x00")))
+	return &asked{q, s, "applies/" + hex.EncodeToString(sum[:])}, nil
+}
+
+// cut are the names nearest to the top, and how many there are below.
+func cut(files []string) []string {
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), strings.Compare(a, b))
+	})
+	if more := len(files) - maxNames; more > 0 {
+		files = append(files[:maxNames:maxNames], fmt.Sprintf("(and %d more)", more))
+	}
+	return files
+}
+
+func quoteLines(lines []Line, red redact.Redactor) (string, error) {
+	type numbered struct {
+		Number int `json:"number"`
+		Line
+	}
+	var list []numbered
+	for i, l := range lines {
+		list = append(list, numbered{i + 1, Line{plain.Runes(l.Was, maxLine), plain.Runes(l.Is, maxLine)}})
+	}
+	return harvest.Quote("lines\n", list, red)
+}
+
+func (r *Reader) recall(ctx context.Context, key string, lines int) (applies []int, ok bool, err error) {
+	if r.Memory == nil {
+		return nil, false, nil
+	}
+	data, err := r.Memory.Recall(ctx, key)
+	if err != nil || data == nil {
+		return nil, false, err
+	}
+	if json.Unmarshal(data, &applies) != nil || !within(applies, lines) {
+		return nil, false, nil // of another version: ask
+	}
+	return applies, true, nil
+}
+
+// within reports whether all numbers are those of lines, each at most once.
+func within(applies []int, lines int) bool {
+	had := map[int]bool{}
+	for _, n := range applies {
+		if n < 0 || n >= lines || had[n] {
+			return false
+		}
+		had[n] = true
+	}
+	return true
+}
+
+// read has the model read some requests. Those that it has not decided as asked are left out;
+// the error is a *eval.BudgetError or ctx's.
+func (r *Reader) read(ctx context.Context, rules string, some []*asked, lines int, red redact.Redactor) (map[*asked][]int, error) {
+	var b strings.Builder
+	b.WriteString("The lines (origin: the instructions, as a person or a model wrote them):\n\n" + rules +
+		"\n\nRecorded (origin of request: user; of before: its role; of files: the folder):\n")
+	for i, a := range some {
+		text, err := harvest.Quote(fmt.Sprintf("request %d\n", i+1), a.seen, red)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString("\n" + text + "\n")
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	got, err := r.Model.Complete(ctx, eval.Prompt{System: system, User: b.String(), MaxTokens: (replyTokens + lineTokens*lines) * (len(some) + 1),
+		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
+	if err != nil {
+		if _, spent := errors.AsType[*eval.BudgetError](err); spent {
+			return nil, err
+		}
+		return nil, ctx.Err()
+	}
+	out := map[*asked][]int{}
+	if got.Finish == "length" {
+		return out, nil
+	}
+	for id, applies := range parse(got.Text, lines) {
+		if n, err := strconv.Atoi(id); err == nil && n >= 1 && n <= len(some) && strconv.Itoa(n) == id {
+			out[some[n-1]] = applies
+		}
+	}
+	return out, nil
+}
+
+// parse reads the decisions in a reply, by the ids of requests, with the lines counted from 0.
+// What is wrong with one loses that one.
+func parse(text string, lines int) map[string][]int {
+	var got struct {
+		Requests []json.RawMessage `json:"requests"`
+	}
+	out, twice := map[string][]int{}, map[string]bool{}
+	if harvest.ParseBlock(text, &got) != nil {
+		return out
+	}
+	for _, raw := range got.Requests {
+		var one struct {
+			ID    string `json:"id"`
+			Lines *[]int `json:"lines"`
+		}
+		dec := json.NewDecoder(strings.NewReader(string(raw)))
+		dec.DisallowUnknownFields()
+		if dec.Decode(&one) != nil || one.Lines == nil {
+			continue
+		}
+		applies := []int{}
+		for _, n := range *one.Lines {
+			applies = append(applies, n-1)
+		}
+		if _, again := out[one.ID]; again {
+			twice[one.ID] = true
+		}
+		if slices.Sort(applies); within(applies, lines) {
+			out[one.ID] = applies
+		}
+	}
+	for id := range twice {
+		delete(out, id)
+	}
+	return out
+}
