@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"mutate/standing":                 {"eval/problem", "mutate/skill"},
 	"tournament/campaign/generate":    {"eval", "eval/agent", "eval/plain", "eval/problem", "harvest", "harvest/ingest", "harvest/outgoing", "mutate/skill", "tournament/campaign"},
 	"tournament/campaign":             {"eval", "eval/agent", "eval/plain", "eval/problem", "eval/splits", "harvest", "harvest/ingest", "harvest/outgoing", "harvest/reading", "harvest/redact", "mutate", "mutate/skill", "mutate/skill/check", "mutate/skill/install", "mutate/standing", "pareto", "store", "store/datadir", "store/lock", "store/trying", "tournament/candidate", "tournament/expect", "tournament/gate", "tournament/judge", "tournament/record", "tournament/release", "tournament/report", "tournament/search"},
-	"tournament/applies":              {"eval", "eval/plain", "harvest", "harvest/redact", "mutate/skill", "tournament/candidate", "tournament/gate", "tournament/record"},
+	"tournament/applies":              {"eval", "eval/git", "eval/plain", "harvest", "harvest/redact", "mutate/skill", "tournament/candidate", "tournament/gate", "tournament/record"},
 	"tournament/expect":               {"eval", "eval/plain", "harvest", "harvest/consent", "pareto", "store", "tournament/record"},
 	"tournament/judge":                {"eval", "eval/check", "mutate/skill", "store", "tournament/candidate", "tournament/expect", "tournament/record"},
 	"tournament/release":              {"eval/plain", "eval/problem", "harvest/hook", "mutate", "mutate/skill", "mutate/skill/check", "mutate/skill/install", "pareto", "store", "store/datadir", "store/lock", "store/trying", "tournament/candidate", "tournament/record"},

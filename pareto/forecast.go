@@ -46,7 +46,7 @@ func Forecast(w World, cfg Config) (cases50, cases80 int) {
 	if !(w.Gain > 0) {
 		return 0, 0
 	}
-	cfg.Failures = w.Failures
+	cfg.Failures, cfg.Rest = w.Failures, Limit{}
 	rng := rand.New(rand.NewPCG(2026, 1))
 	draw := w.pairs(rng)
 	ends := make([]int, forecastTrials)
@@ -67,6 +67,32 @@ func Forecast(w World, cfg Config) (cases50, cases80 int) {
 		return 0
 	}
 	return at(0.5), at(0.8)
+}
+
+// ForecastRest returns within how many pairs of the rest four of five trials show that a
+// challenger which makes no difference there is not worse, by the rule of cfg; 0: more than
+// ForecastCap. It simulates as Forecast does.
+func ForecastRest(w World, cfg Config) int {
+	if cfg.Rest == (Limit{}) {
+		return 0
+	}
+	w.Gain = 0
+	draw := w.pairs(rand.New(rand.NewPCG(2026, 2)))
+	ends := make([]int, forecastTrials)
+	for i := range ends {
+		t := NewTrial(cfg)
+		for t.verdict == Undecided && !t.RestHolds() && t.RestCases() < ForecastCap {
+			t.AddRest(draw())
+		}
+		if ends[i] = t.RestCases(); !t.RestHolds() {
+			ends[i] = ForecastCap + 1
+		}
+	}
+	slices.Sort(ends)
+	if n := ends[int(math.Ceil(0.8*forecastTrials))-1]; n <= ForecastCap {
+		return n
+	}
+	return 0
 }
 
 // pairs draws pairs of this world.

@@ -27,6 +27,11 @@ type Proof struct {
 	Heard int  `json:"heard"`
 	More  *int `json:"more"`
 	Pace
+	// Rest is how many other requests a proof takes, within which four trials of five show that
+	// they are not harmed, and Share to how many the changed lines apply, nil if that is not
+	// known yet: of a trial of a file of instructions.
+	Rest  int           `json:"others,omitempty"`
+	Share *record.Share `json:"share,omitempty"`
 
 	Rule pareto.Config `json:"-"`
 }
@@ -91,8 +96,23 @@ func (p Pace) wait(cases int) string {
 	return "about " + plain.Counted(int(math.Ceil(float64(cases)/p.Cases)), "week")
 }
 
-func (p Pace) at() string {
+func (p *Proof) at() string {
+	switch {
+	case p.Share != nil:
+		return fmt.Sprintf(" more: the changed lines apply to %d of your last %s, at your %.0f a week", p.Share.Applies, plain.Counted(p.Share.Applies+p.Share.Rest, "request"), math.Round(p.Uses))
+	case p.Rest > 0:
+		return fmt.Sprintf(" more if the changed lines apply to all of your %.0f requests a week", math.Round(p.Uses))
+	}
 	return " more at your " + plain.Counted(max(1, int(math.Round(p.Uses))), "use") + " a week"
+}
+
+// wait is how long so many further cases take, of those that the trial is about.
+func (p *Proof) wait(cases int) string {
+	pace := p.Pace
+	if p.Share != nil {
+		pace.Cases *= p.Share.Of()
+	}
+	return pace.wait(cases)
 }
 
 // GoOn takes over what a trial has so far.
@@ -106,6 +126,9 @@ func (p *Proof) GoOn(trial *record.TrialRecord) error {
 		return err
 	}
 	p.Replays = cmp.Or(replays, p.Replays)
+	if p.Share, err = trial.Share(); err != nil {
+		return err
+	}
 	if t.Cases() > 0 && !t.Outdated() {
 		p.Rule, p.Failures = t.Config(), t.Config().Failures
 		p.Have(t.Decide())
@@ -133,6 +156,7 @@ func (p *Proof) Simulate() {
 		_, cases := pareto.Forecast(pareto.World{Failures: p.Failures, Gain: gain, Replays: p.Replays, Noise: p.Noise}, p.Rule)
 		p.Gains = append(p.Gains, Gain{gain, cases})
 	}
+	p.Rest = pareto.ForecastRest(pareto.World{Failures: p.Failures, Replays: p.Replays, Noise: p.Noise}, p.Rule)
 }
 
 // Words describe the proof, of a run with so many pieces of fresh evidence.
@@ -163,6 +187,9 @@ func (p *Proof) Words(fresh int) string {
 		return "nothing was corrected, so there is no failure to mend"
 	}
 	s := strings.Join(of, ", ")
+	if p.Rest > 0 {
+		s += fmt.Sprintf("; once that is reached, about %s show that they are not harmed", plain.Counted(p.Rest, "other request"))
+	}
 	if p.Heard > 0 {
 		s += fmt.Sprintf("; its trial has %d", p.Heard)
 	}

@@ -33,7 +33,7 @@ func TestPace(t *testing.T) {
 	if math.Abs(p.Uses-7) > 0.3 || math.Abs(p.Cases-3.5) > 0.3 {
 		t.Errorf("%+v of a use a day, every other of which is a case", p)
 	}
-	if got := p.wait(8) + p.at(); got != "about 3 weeks more at your 7 uses a week" {
+	if got := p.wait(8) + (&Proof{Pace: p}).at(); got != "about 3 weeks more at your 7 uses a week" {
 		t.Errorf("%q", got)
 	}
 	// Cases of one session are one piece of evidence; generated and imported ones say nothing of the pace.
@@ -111,6 +111,23 @@ func TestProofWords(t *testing.T) {
 	}
 	if got := (&Proof{}).Words(3); got != "nothing was corrected, so there is no failure to mend" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestProofOfARule: cases come as often as the changed lines apply, and others are compared, too.
+func TestProofOfARule(t *testing.T) {
+	p := Proof{Failures: 0.3, Replays: 3, Rule: pareto.DefaultConfig().WithRest(), Pace: Pace{60, 40}}
+	p.Simulate()
+	if p.Rest < 60 || p.Rest > 160 {
+		t.Errorf("%d others", p.Rest)
+	}
+	if got, want := p.Words(0), "more if the changed lines apply to all of your 60 requests a week"; !strings.Contains(got, want) {
+		t.Errorf("%q lacks %q", got, want)
+	}
+	p.Gains, p.Rest, p.Share = []Gain{{0.15, 50}}, 95, &record.Share{Applies: 20, Rest: 380}
+	want := "mending half of its failures (15 points) takes about 50 held-out cases (about 25 weeks more: the changed lines apply to 20 of your last 400 requests, at your 60 a week); once that is reached, about 95 other requests show that they are not harmed"
+	if got := p.Words(0); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

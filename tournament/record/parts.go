@@ -148,6 +148,15 @@ func (st *State) Share(uses []Use, left int) *Share {
 	return s
 }
 
+// Share is State.Share of the stored trial, by its cases; nil if nothing is decided.
+func (t *TrialRecord) Share() (*Share, error) {
+	st, err := t.read()
+	if err != nil {
+		return nil, err
+	}
+	return st.Share(nil, 0), nil
+}
+
 // Of is the share, 0 if nothing is decided.
 func (s *Share) Of() float64 {
 	if s.Applies+s.Rest == 0 {

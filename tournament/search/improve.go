@@ -54,6 +54,7 @@ type Plan struct {
 	// share of the rollouts is for them.
 	HeldOut    int
 	Uses       []record.Use // of the skill: see gate.Gate
+	Reader     gate.Reader  // nil: the trial is about all requests
 	Objectives []string     // that the gate looks at; nil for all four
 	// Calibrate measures how well the grader's judge agrees with the owner.
 	// It is called once, before the gate, and only if a judge checks held-out
@@ -207,7 +208,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		rule.Failures = p.failures(out.Search.Incumbent.Metrics.Quality)
 	}
 	g := &gate.Gate{Evaluator: trial, Log: log, Skill: run.Skill, Config: rule,
-		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Replays: gate.Replays, Trial: run.Trial, Compare: p.Compare}
+		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Reader: p.Reader, Replays: gate.Replays, Trial: run.Trial, Compare: p.Compare}
 	if out.Search != nil && p.SearchAgent == nil { // the repeats of another model say nothing of this one's
 		g.Replays = out.Search.Noise.replays()
 	}
