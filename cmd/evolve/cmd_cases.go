@@ -85,6 +85,10 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 	if err != nil {
 		return err
 	}
+	draw, err := g.Draw(ctx, name)
+	if err != nil {
+		return err
+	}
 	list := []listedCase{}
 	for i := range cases {
 		list = append(list, listed(&cases[i]))
@@ -92,6 +96,9 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 	var b strings.Builder
 	if len(list) == 0 {
 		fmt.Fprintf(&b, "no cases of %s\nnext: `evolve harvest` makes some of your sessions, `evolve cases import FILE` brings your own\n", name)
+		if draw != nil {
+			b.WriteString(draw.Text())
+		}
 	} else {
 		t := a.NewTable(&b)
 		fmt.Fprintln(t, "ID\tSPLIT\tORIGIN\tCHECKS\tPROMPT")
@@ -114,10 +121,6 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 		}
 		n := ingest.SplitCounts(cases)
 		fmt.Fprintf(&b, "%s: %d train, %d val, %d test\n%s", plain.Counted(len(list), "case"), n[eval.Train], n[eval.Val], n[eval.Test], notes)
-	}
-	draw, err := g.Draw(ctx, name)
-	if err != nil {
-		return err
 	}
 	return a.Print(struct {
 		Schema int           `json:"schema"`

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -111,12 +110,11 @@ func (g *Ingester) mineFiles(ctx context.Context, only string, headless bool, on
 			continue
 		}
 		trial := false
-		live, err := g.Layout.Live(name)
-		var unknown *skill.UnknownSkillError
-		if err == nil {
+		live, err := liveText(g.Layout, name)
+		if err == nil && live != nil {
 			trial, err = onTrial(ctx, live)
 		}
-		if err != nil && !errors.As(err, &unknown) {
+		if err != nil {
 			return nil, err
 		}
 		fresh, stats, err := g.Mine(ctx, name, Mining{Headless: headless, OnTrial: trial})
@@ -127,9 +125,12 @@ func (g *Ingester) mineFiles(ctx context.Context, only string, headless bool, on
 		if err != nil {
 			return nil, err
 		}
+		draw, err := g.Draw(ctx, name)
+		if err != nil {
+			return nil, err
+		}
 		c := stats.Moments
-		s := SkillCases{Skill: name, Uses: c.Turns, Corrected: c.Corrected, Accepted: c.Accepted, Unread: c.Unread, Cases: len(cases), NewCases: len(fresh),
-			Note: "requests in which it was loaded; corrected and accepted are of the drawn ones"}
+		s := SkillCases{Skill: name, Uses: c.Turns, Corrected: c.Corrected, Accepted: c.Accepted, Unread: c.Unread, Cases: len(cases), NewCases: len(fresh), Draw: draw}
 		for _, k := range cases {
 			if Quoted(k) {
 				s.Quoted++

@@ -216,6 +216,7 @@ type SkillCases struct {
 	Commits     checkout.Counts `json:"commits,omitempty"`
 	Note        string          `json:"note,omitempty"` // why it has no cases
 	Unconfirmed []Unconfirmed   `json:"unconfirmed,omitempty"`
+	Draw        *moments.Draw   `json:"draw,omitempty"` // of a file; its uses are the requests in which it was loaded
 }
 
 // MineAll makes cases, without a model, of every skill that was used and can be read and of

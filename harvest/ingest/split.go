@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -57,10 +58,8 @@ func SplitState(ctx context.Context, db *store.Store, layout *skill.Layout, name
 	if err != nil {
 		return st, err
 	}
-	live, err := layout.Live(name)
-	var unknown *skill.UnknownSkillError
-	var broken *skill.BrokenSkillError
-	if err != nil && !errors.As(err, &unknown) && !errors.As(err, &broken) {
+	live, err := liveText(layout, name)
+	if err != nil {
 		return st, err
 	}
 	var same map[string]bool
@@ -83,6 +82,17 @@ func SplitState(ctx context.Context, db *store.Store, layout *skill.Layout, name
 		st.Heard[id] = !open[who]
 	}
 	return st, nil
+}
+
+// liveText is the live text of a subject, nil if there is none that can be read.
+func liveText(layout *skill.Layout, name string) (*skill.Live, error) {
+	live, err := layout.Live(name)
+	var unknown *skill.UnknownSkillError
+	var broken *skill.BrokenSkillError
+	if errors.As(err, &unknown) || errors.As(err, &broken) || err != nil && subject.Parse(name).Kind == subject.File {
+		return nil, nil
+	}
+	return live, err
 }
 
 // Waiting reports, a line each, what the next search of a skill waits for, and what waits

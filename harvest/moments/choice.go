@@ -19,7 +19,8 @@ type Counts struct {
 	// Unread are turns after which the user wrote something that no model has read: nobody
 	// knows yet what it says, nor whether they can be replayed.
 	Unread int `json:"unread"`
-	// Hanging are turns that cannot be replayed, by what they hang on.
+	// Hanging are turns that cannot be replayed, by what they hang on: network, app, screen,
+	// files, person, nothing_asked; or as_read by a model.
 	Hanging map[string]int `json:"hanging,omitempty"`
 	// Teaching are turns of the sessions that only teach, Taught those that were corrected
 	// and can be replayed.

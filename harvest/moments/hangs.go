@@ -7,16 +7,24 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
-// What a turn hangs on that a checkout of the repository and the conversation do not have.
+// What a turn hangs on that a checkout of the repository and the conversation do not have: the
+// keys of Counts.Hanging.
 const (
-	network   = "a network"
-	app       = "a running app"
-	screen    = "a screen"
-	elsewhere = "files outside of the repository"
-	person    = "another person"
-	asRead    = "something that is not in the repository, as a model read it"
-	unread    = "unread"
+	network   = "network"
+	app       = "app"
+	screen    = "screen"
+	elsewhere = "files"
+	person    = "person"
+	nothing   = "nothing_asked"
+	asRead    = "as_read" // a model found something when it read what followed
+	unread    = "unread"  // it is no key: it may be a case later
 )
+
+// words say of so many turns what they hang on.
+var words = map[string]string{
+	network: "need a network", app: "need a running app", screen: "need a screen", elsewhere: "need files outside of the repository",
+	person: "need another person", nothing: "ask for nothing", asRead: "need what is not in the repository, as a model read them",
+}
 
 // maxRequest is how many bytes of a person's own words are searched for what they hang on:
 // what is long quotes more than it asks for.
@@ -28,6 +36,7 @@ var cues = []struct {
 	on  string
 	cue *lazyregexp.Regexp
 }{
+	{nothing, lazyregexp.New(`(?i)^\s*(?:(?:perfect|great|thank you|thanks|nice|awesome|cool|excellent|wonderful|wow|well done|good job|very much|so much|a lot)[\s.,!]*)+$`)},
 	{screen, lazyregexp.New(`(?i)\bscreen ?shots?\b|\.(?:png|jpe?g|gif|webp|mov|mp4)\b|\b(?:in|on) (?:the|my) (?:browser|screen)\b`)},
 	{network, lazyregexp.New(`(?i)(?:^|[.,;:!?] |\b(?:and|then|now|please|let's|just|also|commit) )push(?:$|[.,;!?]| (?:it|this|that|them|now|and|to|please|all|again|changes|if|up|the (?:branch|changes|commits?|fix(?:es)?))\b)`)},
 	{network, lazyregexp.New(`(?i)\b(?:create|open|make|draft|submit|update|link|file|send) (?:an?|the|this|our|it as an?)?\s*(?:new |draft )*(?:pr|pull request|mr|merge request|(?:\w+ )?(?:issue|ticket)s?)\b`)},

@@ -1,6 +1,7 @@
 package moments
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,12 +18,12 @@ func (d *Draw) Text() string {
 	}
 	text := fmt.Sprintf("loaded in %s of %s; a coin draws %s: %d, of which %d are cases (%d corrected, %d accepted, %d silent)\n",
 		plain.Counted(c.Turns, "request"), plain.Counted(c.Sessions, "session"), percent(d.Share), c.Drawn, c.Cases(), c.Corrected, c.Accepted, c.Silent)
-	var not []string
-	for _, why := range slices.SortedFunc(maps.Keys(c.Hanging), func(a, b string) int { return c.Hanging[b] - c.Hanging[a] }) {
-		not = append(not, fmt.Sprintf("%d need %s", c.Hanging[why], why))
+	not := []string{}
+	for _, why := range slices.SortedFunc(maps.Keys(c.Hanging), func(a, b string) int { return cmp.Or(c.Hanging[b]-c.Hanging[a], cmp.Compare(a, b)) }) {
+		not = append(not, fmt.Sprintf("%d %s", c.Hanging[why], words[why]))
 	}
 	if c.Unread > 0 {
-		not = append(not, fmt.Sprintf("%d wait for a model to read what was said to them", c.Unread))
+		not = append(not, fmt.Sprintf("%d wait for a model to read what was said to them (`evolve corrections --read`)", c.Unread))
 	}
 	if len(not) > 0 {
 		text += "of the others that were drawn " + strings.Join(not, ", ") + "\n"

@@ -23,15 +23,15 @@ func TestKeep(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	first := moments.Draw{Subject: "file:~:CLAUDE.md", Seed: []byte("first"), Share: .1, Made: at}
-	second := moments.Draw{Subject: "file:~:CLAUDE.md", Seed: []byte("second"), Share: .2, Made: at.Add(time.Hour), Counts: &moments.Counts{Turns: 7}}
-	other := moments.Draw{Subject: "file:/src/a:b:AGENTS.md", Seed: []byte("other"), Share: .3, Made: at}
+	first := moments.Draw{Subject: "file:~:CLAUDE.md", Seed: "first", Share: .1, Made: at}
+	second := moments.Draw{Subject: "file:~:CLAUDE.md", Seed: "second", Share: .2, Made: at.Add(time.Hour), Counts: &moments.Counts{Turns: 7}}
+	other := moments.Draw{Subject: "file:/src/a:b:AGENTS.md", Seed: "other", Share: .3, Made: at}
 	for _, d := range []*moments.Draw{&first, &second, &other} {
 		if err := Keep(ctx, db, d); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := moments.Draw{Subject: "file:~:CLAUDE.md", Seed: []byte("first"), Share: .2, Made: at, Counts: &moments.Counts{Turns: 7}}
+	want := moments.Draw{Subject: "file:~:CLAUDE.md", Seed: "first", Share: .2, Made: at, Counts: &moments.Counts{Turns: 7}}
 	if !reflect.DeepEqual(second, want) {
 		t.Errorf("the second one goes on with %+v", second)
 	}

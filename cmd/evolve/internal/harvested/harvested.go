@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/corrections"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/mutate/subject"
 )
 
 // A Report is what `evolve harvest --json` prints: schema 1.
@@ -45,16 +46,24 @@ func (r *Report) Print(a *term.Terminal) error {
 		t := a.NewTable(&b)
 		fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tACCEPTED\tCASES\tNEW\t")
 		for _, s := range r.Skills {
-			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Skill, s.Uses, s.Corrected, s.Accepted, s.Cases, s.NewCases, s.Note)
+			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", subject.Parse(s.Skill).Text(), s.Uses, s.Corrected, s.Accepted, s.Cases, s.NewCases, s.Note)
 		}
 		if err := t.Flush(); err != nil {
 			return err
 		}
+		for _, s := range r.Skills {
+			if s.Draw != nil {
+				fmt.Fprintf(&b, "\n%s: %s", subject.Parse(s.Skill).Text(), s.Draw.Text())
+			}
+		}
 	}
 	unread := 0
 	for _, s := range r.Skills {
-		if unread += s.Unread; s.Commits != nil {
-			fmt.Fprintf(&b, "\n%s: %s\n", s.Skill, s.Commits)
+		if s.Commits != nil {
+			fmt.Fprintf(&b, "\n%s: %s\n", subject.Parse(s.Skill).Text(), s.Commits)
+		}
+		if s.Draw == nil {
+			unread += s.Unread
 		}
 	}
 	if unread > 0 {
@@ -101,6 +110,9 @@ func (r *Report) next() string {
 	}
 	for _, s := range r.Skills {
 		switch {
+		case s.Draw != nil && s.Cases > 0:
+			return fmt.Sprintf("`evolve cases list %s` shows the cases", s.Skill)
+		case s.Draw != nil:
 		case s.Quoted > 0:
 			return fmt.Sprintf("`evolve --skill %s` lets a model write the checks of %s, and looks for a better text", s.Skill, plain.Counted(s.Quoted, "corrected use"))
 		case s.Cases > 0:
