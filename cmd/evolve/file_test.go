@@ -7,9 +7,9 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// moments is a program for scripts: it prints cases for a file of standing instructions
+// writeMoments is a program for scripts, moments: it prints cases for a file of standing instructions
 // whose one missing rule the program keeper knows.
-func moments() {
+func writeMoments() {
 	var cases []eval.Case
 	for _, of := range []struct {
 		split eval.Split

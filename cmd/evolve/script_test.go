@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 		},
 		// household fills a home.
 		"household": household,
-		"moments":   moments,
+		"moments":   writeMoments,
 		"pairs":     pairs,
 		"weeksAgo":  weeksAgo,
 	}
