@@ -38,6 +38,15 @@ type promptData struct {
 	Attempts         []Attempt
 	MaxTokens, Words int
 	Alike            [][]string // sentences that may mean the same
+	Standing         bool       // the text is a file of standing instructions
+}
+
+// What is the kind of text that is edited.
+func (d promptData) What() string {
+	if d.Standing {
+		return "instructions file"
+	}
+	return "skill"
 }
 
 type promptCase struct {
@@ -52,7 +61,7 @@ type promptCase struct {
 func newPromptData(in Input) promptData {
 	view := in.Parent.View()
 	d := promptData{View: withNewline(view), Fence: fenceFor(view), Kernel: in.Parent.KernelText(),
-		MaxTokens: in.MaxTokens, Words: in.MaxTokens * 3 / 4}
+		MaxTokens: in.MaxTokens, Words: in.MaxTokens * 3 / 4, Standing: in.Parent.Options().Instructions}
 	if in.Other != nil {
 		d.OtherView = withNewline(in.Other.View())
 		d.Fence = fenceFor(view + "\n" + d.OtherView)

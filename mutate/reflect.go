@@ -84,7 +84,7 @@ func rewrite(ctx context.Context, m eval.Model, prompt string, in Input) (string
 
 // ask sends a rendered prompt and returns the one fenced block of the reply.
 func ask(ctx context.Context, m eval.Model, user string, in Input) (string, error) {
-	system, err := render("system.txt", promptData{})
+	system, err := render("system.txt", promptData{Standing: in.Parent.Options().Instructions})
 	if err != nil {
 		return "", err
 	}

@@ -66,15 +66,15 @@ counts, times and labels stay.`,
 }
 
 func runHarvest(ctx context.Context, a *global, f harvestFlags, only, sidecars string, events bool) error {
-	reg, err := a.layout().Registry()
-	if err != nil {
-		return err
-	}
 	desk := a.projects(f)
 	if err := desk.Check(ctx); err != nil { // before the store is made
 		return err
 	}
 	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	reg, err := ingest.Registry(ctx, a.layout(), db)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,22 @@ import (
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 )
+
+// Registry finds this user's skills, and the files of standing instructions that db has cases
+// of. Without a db there are none.
+func Registry(ctx context.Context, layout *skill.Layout, db *store.Store) (*skill.Registry, error) {
+	reg, err := layout.Registry()
+	if db == nil || err != nil {
+		return reg, err
+	}
+	cases, err := db.CaseCounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := slices.Sorted(maps.Keys(cases))
+	reg.Add(slices.DeleteFunc(keys, func(key string) bool { return subject.Parse(key).Kind != subject.File }))
+	return reg, nil
+}
 
 // Known returns an error unless name is a skill on disk or one that the store has uses
 // or cases of, or the key of a file on disk or one whose moments were drawn.

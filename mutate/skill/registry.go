@@ -174,6 +174,20 @@ func realPath(path string) string {
 	return path
 }
 
+// Add adds files of standing instructions by their keys; those that are gone are left out.
+func (r *Registry) Add(keys []string) {
+	for _, key := range keys {
+		e, err := r.Lookup(key)
+		var broken *BrokenSkillError
+		switch {
+		case err == nil:
+			r.Entries = append(r.Entries, e)
+		case errors.As(err, &broken):
+			r.Broken = append(r.Broken, broken)
+		}
+	}
+}
+
 // Managed reports whether the frontmatter declares that somebody else keeps
 // the text up to date: `managed` or `managed-by` in metadata, other than
 // "false" and "".

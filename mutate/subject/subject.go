@@ -57,7 +57,7 @@ func (r Ref) Place() (root, path string) {
 	return r.ID[:i], r.ID[i+1:]
 }
 
-// Text is r for people.
+// Text is r for people: of a file with the name of its repository before it.
 func (r Ref) Text() string {
 	root, path := r.Place()
 	switch {
@@ -66,7 +66,7 @@ func (r Ref) Text() string {
 	case root == "~":
 		return "~/" + path
 	}
-	return path
+	return root[strings.LastIndexAny(root, `/\\`)+1:] + "/" + path
 }
 
 // Cut divides what somebody typed into a subject and what is behind its @, the name of a

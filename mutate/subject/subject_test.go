@@ -24,6 +24,9 @@ func TestKey(t *testing.T) {
 	if text := subject.Parse("file:~:.claude/CLAUDE.md").Text(); text != "~/.claude/CLAUDE.md" {
 		t.Error(text)
 	}
+	if text := subject.OfFile("/src/shop", "docs/AGENTS.md").Text(); text != "shop/docs/AGENTS.md" {
+		t.Error(text)
+	}
 }
 
 // Whatever the repository's folder is called, a file is found again by its key.

@@ -239,7 +239,7 @@ func (rd *Reader) Status(ctx context.Context) (*Report, error) {
 	if r.SkillsDir, err = rd.Layout.Skills(); err != nil {
 		return nil, err
 	}
-	reg, err := rd.Layout.Registry()
+	reg, err := ingest.Registry(ctx, rd.Layout, rd.Store)
 	if err != nil {
 		return nil, err
 	}

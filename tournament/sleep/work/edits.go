@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -12,7 +13,7 @@ import (
 // whichever process of the night found them: the reason why a trial was closed must not be
 // lost as a line on stderr at night.
 func (s *Worker) edits(ctx context.Context, since time.Time) (out []sleep.Step, err error) {
-	reg, err := s.Runner.Layout.Registry()
+	reg, err := ingest.Registry(ctx, s.Runner.Layout, s.Store)
 	if err != nil {
 		return nil, err
 	}

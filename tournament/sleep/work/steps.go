@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
+	"github.com/skill-evolve/evolve/mutate/standing"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
@@ -73,8 +74,8 @@ func (s *Worker) Parts() sleep.Parts {
 		Settle: settle, Place: place, Compare: compare, Edits: s.edits, Spent: s.Spent}
 }
 
-func (s *Worker) skills(context.Context) ([]string, error) {
-	reg, err := s.Runner.Layout.Registry()
+func (s *Worker) skills(ctx context.Context) ([]string, error) {
+	reg, err := ingest.Registry(ctx, s.Runner.Layout, s.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +126,10 @@ func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err er
 	}
 	if live.Managed {
 		o.Unable = fmt.Sprintf("it %s: an installation would not last", skill.Keeper(live.Entry))
+		return o, nil
+	}
+	if err := (&standing.Loader{Layout: s.Runner.Layout}).Check(name, agent.KindOf(s.Config.Agent).Sessions); err != nil {
+		o.Unable = err.Error()
 		return o, nil
 	}
 	for _, w := range check.Validate(live.Doc, s.Config.Profile, name) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -27,7 +28,7 @@ var standings = []candidate.Standing{candidate.Proven, candidate.Quarantined, ca
 // Queue lists the candidates that wait for their owner's decision, over all skills.
 func (p *Program) Queue(ctx context.Context) ([]serve.Waiting, error) {
 	return look(ctx, p, func(r *request) (out []serve.Waiting, err error) {
-		reg, err := r.Layout.Registry()
+		reg, err := ingest.Registry(ctx, r.Layout, r.Store)
 		if err != nil {
 			return nil, err
 		}
