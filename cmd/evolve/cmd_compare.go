@@ -203,6 +203,5 @@ func printComparison(a *global, f *compareFlags, c *report.Comparison, dir strin
 	default:
 		text = c.Text(report.Look{Width: term.Columns(a.Stdout), Colour: a.Coloured(a.Stdout)})
 	}
-	_, err := fmt.Fprint(a.Stdout, text)
-	return err
+	return a.Show(text)
 }

@@ -168,7 +168,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
-		_, err = fmt.Fprint(a.Stdout, foldNight(a, r.Text()))
+		err = a.Show(foldNight(a, r.Text()))
 	}
 	if stopped != nil {
 		return stopped

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 )
@@ -39,6 +38,5 @@ func runStatus(ctx context.Context, a *global, all bool) error {
 	if r.Empty() {
 		return firstSteps(a, 0, r.SkillsDir)
 	}
-	_, err = fmt.Fprint(a.Stdout, r.Text(terminalWidth(a), all))
-	return err
+	return a.Show(r.Text(terminalWidth(a), all))
 }

@@ -206,8 +206,8 @@ func sayWaiting(ctx context.Context, a *global, c *campaign.Campaign, w *campaig
 	if s := res.Verdict.Takes; s != "" {
 		a.Say("%s", s)
 	}
-	fmt.Fprintf(a.Stdout, "%s: %v; %s\nnext: keep using the skill, and its trial continues with the new sessions; or search for a better text with `evolve --skill %s --anew`\n",
-		c.Config.Skill, w, c.SpentReading(), c.Config.Skill)
+	_ = a.Show(fmt.Sprintf("%s: %v; %s\nnext: keep using the skill, and its trial continues with the new sessions; or search for a better text with `evolve --skill %s --anew`\n",
+		c.Config.Skill, w, c.SpentReading(), c.Config.Skill))
 	return &quietExit{exitDone}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -21,7 +20,7 @@ func printPlaced(a *global, r *release.Result) error {
 		}
 		return r.Refusal()
 	}
-	if _, err := fmt.Fprint(a.Stdout, plain.Text(r.Text())); err != nil {
+	if err := a.Show(plain.Text(r.Text())); err != nil {
 		return err
 	}
 	return r.Refusal()

@@ -143,8 +143,7 @@ func printSleep(a *global, r *sleepReport) error {
 		}
 		b.WriteString(status.Listed("waiting ", "        ", next, shownWaiting))
 	}
-	_, err := fmt.Fprint(a.Stdout, a.Folded(b.String()))
-	return err
+	return a.Show(a.Folded(b.String()))
 }
 
 // shownWaiting is the number of waiting items that are shown: with the other

@@ -49,6 +49,13 @@ func (l *Layout) Key(typed string) (string, error) {
 			return subject.OfFile("~", a.HomeDefault+"/"+below).Key(), nil
 		}
 	}
+	for _, a := range agents { // the folder is elsewhere, and was named as people call it
+		if below, ok := under(path, filepath.Join(home, filepath.FromSlash(a.HomeDefault))); ok && a.HomeDefault != "" {
+			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+				return subject.OfFile("~", a.HomeDefault+"/"+below).Key(), nil
+			}
+		}
+	}
 	path = filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path))
 	root := filepath.Dir(path)
 	if root == realPath(home) {

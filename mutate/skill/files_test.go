@@ -29,6 +29,7 @@ func TestKeyOfAFile(t *testing.T) {
 		filepath.Join(src, "shop", "docs", "AGENTS.md"): "file:" + src + "/shop:docs/AGENTS.md",
 		filepath.Join(src, "loose", "CLAUDE.md"):        "file:" + src + "/loose:CLAUDE.md",
 		filepath.Join(home, "conf", "CLAUDE.md"):        "file:~:.claude/CLAUDE.md", // wherever the folder is
+		"~/.claude/CLAUDE.md":                           "file:~:.claude/CLAUDE.md",
 		"~/conf/rules/a.md":                             "file:~:.claude/rules/a.md",
 		filepath.Join(home, "AGENTS.md"):                "file:~:AGENTS.md",
 		"file:~:.claude/CLAUDE.md":                      "file:~:.claude/CLAUDE.md",

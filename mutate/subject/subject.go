@@ -83,3 +83,28 @@ func Cut(typed string) (key, at string) {
 	}
 	return typed[:i], typed[i+1:]
 }
+
+// Readable is text for people in which keys of files became their paths, which may be typed
+// in the place of keys.
+func Readable(text string) string {
+	const mark = string(File) + ":"
+	var b strings.Builder
+	for at := 0; ; {
+		i := strings.Index(text[at:], mark)
+		if i < 0 {
+			return b.String() + text[at:]
+		}
+		i += at
+		root := text[i+len(mark):]
+		n := strings.IndexAny(root, ":`'\" \t\n")
+		b.WriteString(text[at:i])
+		if n <= 0 || n+1 >= len(root) || root[n] != ':' || root[0] != '/' && root[:n] != "~" || strings.ContainsRune(" \t\n", rune(root[n+1])) ||
+			i > 0 && (text[i-1] == '/' || text[i-1]|0x20 >= 'a' && text[i-1]|0x20 <= 'z') {
+			b.WriteString(mark)
+			at = i + len(mark)
+			continue
+		}
+		b.WriteString(root[:n] + "/")
+		at = i + len(mark) + n + 1
+	}
+}

@@ -58,3 +58,17 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+func TestReadable(t *testing.T) {
+	for text, want := range map[string]string{
+		"`evolve promote file:~:.claude/CLAUDE.md@3f2a` installs it": "`evolve promote ~/.claude/CLAUDE.md@3f2a` installs it",
+		"file:/src/shop:docs/AGENTS.md: v1":                          "/src/shop/docs/AGENTS.md: v1",
+		"profile:~:x, a file: nothing, file:///etc/x":                "profile:~:x, a file: nothing, file:///etc/x",
+		"file:~: x and file:":                                        "file:~: x and file:",
+		"dataviz":                                                    "dataviz",
+	} {
+		if got := subject.Readable(text); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 )
 
@@ -122,7 +123,7 @@ func table(b *strings.Builder, skills []*Skill, w int) {
 		if s.CorrectionRate != nil {
 			rate = fmt.Sprintf("%*d %3.0f%%", corrected, s.Corrected, 100**s.CorrectionRate)
 		}
-		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", plain.Fit(plain.Text(s.Skill), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.challenger())
+		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", plain.Fit(plain.Text(subject.Parse(s.Skill).Text()), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.challenger())
 	}
 	t.Flush()
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
@@ -138,7 +139,7 @@ func (s *Skill) block(b *strings.Builder, w int) {
 	say := func(indent, format string, args ...any) {
 		b.WriteString(plain.Fit(indent+plain.Line(fmt.Sprintf(format, args...)), w) + "\n")
 	}
-	say("", "%s, %s", s.Skill, s.live())
+	say("", "%s, %s", subject.Parse(s.Skill).Text(), s.live())
 	if s.CorrectionRate != nil {
 		say("  ", "%s, %d corrected (%.0f%%)", plain.Counted(s.Uses, "use"), s.Corrected, 100**s.CorrectionRate)
 	}

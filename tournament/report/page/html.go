@@ -16,6 +16,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -47,7 +48,7 @@ func parseTemplates() *template.Template {
 		"css":       func() template.CSS { return template.CSS(style) },
 		"csp":       func() string { return policy },
 		"short":     plain.Short,
-		"plain":     plain.Text,
+		"plain":     func(s string) string { return plain.Text(subject.Readable(s)) },
 		"code":      spans,
 		"excerpt":   func(s string) string { return plain.Excerpt(s, 300) },
 		"quality":   quality,

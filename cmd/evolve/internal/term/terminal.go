@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/subject"
 )
 
 // A Terminal is the streams of one command and their flags. On a terminal
@@ -50,7 +51,7 @@ func (t *Terminal) Print(data any, text string) error {
 		return t.PrintJSON(data)
 	}
 	var b strings.Builder
-	for line := range strings.Lines(text) { // a table leaves blanks at the end of lines
+	for line := range strings.Lines(subject.Readable(text)) { // a table leaves blanks at the end of lines
 		body, feed := strings.CutSuffix(line, "\n")
 		b.WriteString(strings.TrimRight(body, " "))
 		if feed {
@@ -58,6 +59,12 @@ func (t *Terminal) Print(data any, text string) error {
 		}
 	}
 	_, err := io.WriteString(t.Stdout, t.Folded(b.String()))
+	return err
+}
+
+// Show prints a text that is laid out already.
+func (t *Terminal) Show(text string) error {
+	_, err := io.WriteString(t.Stdout, subject.Readable(text))
 	return err
 }
 
@@ -94,7 +101,7 @@ func (t *Terminal) Say(format string, args ...any) {
 // Tell prints one line on stderr, folded if that is a terminal, even with
 // --quiet.
 func (t *Terminal) Tell(format string, args ...any) {
-	line := fmt.Sprintf(format, args...)
+	line := subject.Readable(fmt.Sprintf(format, args...))
 	if t.Clean != nil {
 		line = t.Clean(line)
 	}
