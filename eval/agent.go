@@ -62,8 +62,8 @@ type Task struct {
 	// Before reads a file of Workspace as it was when the rollout began: see Folder. nil if
 	// there is no Workspace.
 	Before func(name string) ([]byte, error)
-	// Others are skills that the agent gets beside Variant: in a trigger case they
-	// compete for the call. They are installed unchanged.
+	// Others are skills that the agent gets beside Variant, as at its owner's: in a trigger
+	// case they compete for the call. They are installed unchanged.
 	Others []Offer
 	Seed   int64 // derived from the job key; passed to the model if its API takes one
 }

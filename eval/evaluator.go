@@ -80,7 +80,7 @@ type Evaluator struct {
 	Recorder   Recorder   // nil: nothing is kept, nothing is reused
 	Redactor   Redactor   // applied to every text of a rollout, after grading; nil: nothing is changed
 	Workspaces Workspaces // nil: tasks have no workspace
-	Others     []Offer    // offered beside the variant in trigger cases
+	Others     []Offer    // installed beside the variant: in trigger cases they compete with it
 
 	// Concurrency is how many rollouts run at once, over all Runs of this Evaluator. 0
 	// means 1.

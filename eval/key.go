@@ -18,8 +18,8 @@ type Setting struct {
 	Agent      Identity
 	Grader     string // Grader.Identity
 	MaxRetries int
-	// Others are the skills that compete with the variant in trigger cases, by name and
-	// SHA-256; "" for none.
+	// Others are the skills that are installed beside the variant, by name and SHA-256; ""
+	// for none.
 	Others string `json:",omitempty"`
 	// WallClock is part of the key because it decides which answers are cut short.
 	WallClock time.Duration

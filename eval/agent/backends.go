@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
 	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
@@ -23,6 +25,10 @@ type Backends struct {
 	// this machine is not in it.
 	To     map[string][]Recipient
 	Spaces *workspace.Recorded // nil: the agent works in no folder
+	// Owner is what the agent's replays load beside the subject; nil: nothing.
+	Owner *setup.Set
+	// Without is what they lack though it loads at the owner's, in words.
+	Without []string
 	// Redactor knows the keys of this process by their values.
 	Redactor redact.Redactor
 	// AtATime is how many rollouts run at once if the run does not set it.
@@ -39,6 +45,14 @@ func (b *Backends) Vendors(kinds ...string) (out []string) {
 		}
 	}
 	return out
+}
+
+// Lacks is a line about what the replays lacked, none if that is nothing.
+func (b *Backends) Lacks() []string {
+	if len(b.Without) == 0 {
+		return nil
+	}
+	return []string{"replayed without: " + strings.Join(b.Without, ", ")}
 }
 
 // UsesTools reports whether the agent works in a folder.

@@ -28,6 +28,9 @@ type Spec struct {
 	PriceIn      float64 `json:"price_in,omitempty"`
 	PriceOut     float64 `json:"price_out,omitempty"`
 	Sandbox      string  `json:"sandbox,omitempty"` // SandboxOn or SandboxNone
+	// Context is what a replay loads beside the subject, ContextOwner or ContextBare; "" for an
+	// agent that loads nothing of its owner. Runs from before there was a choice are bare.
+	Context string `json:"context,omitempty"`
 	// Command is the program of the backend "command"; PassEnv names the
 	// variables that it gets, AllowHosts what it reaches from its sandbox.
 	Command    []string `json:"command,omitempty"`
@@ -42,12 +45,20 @@ type Spec struct {
 	// Searches: it is of a command that may search, and that config.yaml may give a
 	// SearchModel. A run that is resumed has its own.
 	Searches bool `json:"-"`
+	// OwnerTokens is what the owner's set-up adds to a request, known once the agent is open.
+	OwnerTokens int `json:"-"`
 }
 
 // The values of Sandbox.
 const (
 	SandboxOn   = "on"
 	SandboxNone = "none"
+)
+
+// The values of Context.
+const (
+	ContextOwner = "owner" // what loads at the owner's
+	ContextBare  = "bare"  // nothing
 )
 
 // A Role is one part that a backend plays in a run, and the flag that names its model.

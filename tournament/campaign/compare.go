@@ -140,11 +140,9 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 			return nil, held.Taught(t.Label, "compare another text")
 		}
 	}
-	c.Report.Warnings = append(append(c.Report.Warnings, notes...), left.Lines()...)
-	if c.config.Evolve == skill.Description {
-		if c.others, err = others(c.runner.Layout, c.texts.Live.Name); err != nil {
-			return nil, err
-		}
+	c.Report.Warnings = append(append(append(c.Report.Warnings, notes...), left.Lines()...), c.back.Lacks()...)
+	if c.others, err = c.back.Others(c.runner.Layout, c.texts.Live.Name, c.config.Evolve == skill.Description); err != nil {
+		return nil, err
 	}
 	if c.nameJudge(); c.options.Budget == nil && c.cut() {
 		c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("--max-rollouts %d affords %d of the cases, drawn by --seed", c.config.MaxRollouts, len(c.cases)))
@@ -152,7 +150,7 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 	if fc, err = c.plan(ctx); err != nil {
 		return nil, err
 	}
-	larger := max(c.Report.A.Tokens, c.Report.B.Tokens) * bytesAToken
+	larger := (max(c.Report.A.Tokens, c.Report.B.Tokens) + c.config.OwnerTokens) * bytesAToken
 	fc.Sends, err = c.runner.Control.Forecast(ctx, c.texts.Store, c.back, c.cases, requestBytes(larger, c.cases, fc.AtMost))
 	return fc, err
 }

@@ -70,7 +70,7 @@ func (c *Comparison) forecast(past PastRate, turns *Recorded) *CompareForecast {
 	fc.AtMost = fc.Rollouts * int64(1+f.MaxRetries)
 	prompt, checks := sizes(c.cases)
 	judged, cases := n*int64(checks), int64(len(c.cases))
-	fc.Tokens = n*(int64(prompt)+cases*answerTokens) + n/2*cases*int64(c.Report.A.Tokens+c.Report.B.Tokens) + judged*tokensJudge
+	fc.Tokens = n*(int64(prompt)+cases*int64(answerTokens+f.OwnerTokens)) + n/2*cases*int64(c.Report.A.Tokens+c.Report.B.Tokens) + judged*tokensJudge
 	fc.Calls = fc.Rollouts + judged
 	fc.CostUSD = f.USD(f.Model, float64(fc.Tokens))
 	fc.From = f.RestsOn(past, turns)

@@ -82,7 +82,7 @@ type PastRate struct {
 const recent = 5
 
 // PastRateOf computes the rate from the first few of runs, which are the
-// newest, that used the same agent and model; its rollouts are 0 if there is
+// newest, that used the same agent, model and set-up; its rollouts are 0 if there is
 // none.
 func PastRateOf(runs []record.Run, now *Config) (r PastRate) {
 	r.Priced = true
@@ -92,7 +92,7 @@ func PastRateOf(runs []record.Run, now *Config) (r PastRate) {
 		if seen == recent {
 			break
 		}
-		if run.Spent.Rollouts < 10 || json.Unmarshal(run.Config, &f) != nil || f.Agent != now.Agent || f.models() != now.models() {
+		if run.Spent.Rollouts < 10 || json.Unmarshal(run.Config, &f) != nil || f.Agent != now.Agent || f.Context != now.Context || f.models() != now.models() {
 			continue
 		}
 		seen++
@@ -148,7 +148,7 @@ func sizes(cases []eval.Case) (prompt, judged int) {
 // answering is the size of an answer under a skill with that body besides the
 // request, of an agent with or without tools.
 func (f *Config) answering(body string, tools bool) int {
-	n := skill.Tokens(body) + answerTokens
+	n := skill.Tokens(body) + f.OwnerTokens + answerTokens
 	if agent.KindOf(f.Agent).Simulated || tools {
 		n += toolOverhead
 	}

@@ -112,6 +112,8 @@ func TestForecastOfTwoModels(t *testing.T) {
 	if b, _ := usd(carried2); a != b {
 		t.Errorf("a trial that is continued costs $%.4f with a model of the search and $%.4f without", b, a)
 	}
+	bare := of("") // its replays load less
+	bare.Context = agent.ContextBare
 	runs := func(f *Config) []record.Run {
 		raw, err := json.Marshal(f)
 		if err != nil {
@@ -124,9 +126,26 @@ func TestForecastOfTwoModels(t *testing.T) {
 		counts   bool
 	}{
 		{of("cheap"), of("cheap"), true}, {of(""), of("cheap"), false}, {of("cheap"), of(""), false}, {carried2, of(""), true}, {carried2, of("cheap"), false},
+		{of(""), bare, false}, {bare, bare, true},
 	} {
 		if got := PastRateOf(runs(c.was), c.now); got.Tokens > 0 != c.counts {
 			t.Errorf("a run with %v counts for one with %v: %v", c.was.models(), c.now.models(), got.Tokens > 0)
 		}
+	}
+}
+
+// A larger set-up costs tokens in every replay.
+func TestForecastOfASetUp(t *testing.T) {
+	doc, err := skill.Parse([]byte("---\nname: x\ndescription: y\n---\nbody\n"), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(owner int) int64 {
+		f := Config{MaxRollouts: 30, NoGate: true}
+		f.Spec = agent.Spec{Agent: "claude", OwnerTokens: owner}
+		return f.forecast(&skill.Live{Doc: doc}, []eval.Case{{Split: eval.Val}}, true, PastRate{}, nil, 0, &expect.Proof{}).Tokens
+	}
+	if with, without := of(700), of(0); with-without != 30*700 {
+		t.Errorf("%d tokens with a set-up of 700, %d without, in 30 replays", with, without)
 	}
 }

@@ -154,9 +154,9 @@ func (c *Campaign) build(ctx context.Context) error {
 	}
 	if f.Evolve == skill.Description {
 		p.Options.Moves = search.DescriptionOnly
-		if p.Others, err = others(c.runner.Layout, f.Skill); err != nil {
-			return err
-		}
+	}
+	if p.Others, err = c.back.Others(c.runner.Layout, f.Skill, f.Evolve == skill.Description); err != nil {
+		return err
 	}
 	k := judge.New(c.db, c.run.ID, c.back.Judge, c.back.Redactor, c.budget, f.WallClock, f.Concurrency)
 	p.Compare = k.Replays
@@ -247,24 +247,4 @@ func casesOf(cases []eval.Case, evolves string) []eval.Case {
 		return triggers
 	}
 	return ordinary
-}
-
-// others are the skills that are offered beside this one in trigger cases.
-func others(layout *skill.Layout, name string) ([]eval.Offer, error) {
-	reg, err := layout.Registry()
-	if err != nil {
-		return nil, err
-	}
-	var out []eval.Offer
-	for _, e := range reg.Entries {
-		if e.Name == name {
-			continue
-		}
-		text, err := skill.ReadFile(e.Path)
-		if err != nil {
-			return nil, fmt.Errorf("read skill %s: %w", e.Name, err)
-		}
-		out = append(out, eval.Offer{Name: e.Name, Dir: e.Dir, SHA: skill.HashText(text)})
-	}
-	return out, nil
 }

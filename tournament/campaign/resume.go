@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,6 +50,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	if run.Status == record.Finished {
 		r.Say("run %s has ended already; walking it again from its records", run.ID)
 	}
+	f.Context = cmp.Or(f.Context, agent.ContextBare)
 	live, err := r.begunWith(ctx, db, run, &f)
 	if err != nil {
 		return nil, err

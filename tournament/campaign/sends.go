@@ -83,7 +83,7 @@ func (c *Campaign) sends(ctx context.Context, fc *Forecast) ([]outgoing.Send, er
 // bytes.
 func (r *Runner) Sends(ctx context.Context, db *store.Store, back *agent.Backends, f *Config, body int, cases []eval.Case, mined int64) ([]outgoing.Send, error) {
 	attempts := f.MaxRollouts
-	bytes := requestBytes(body, cases, attempts)
+	bytes := requestBytes(body+f.OwnerTokens*bytesAToken, cases, attempts)
 	if n := bytes[agent.Judge]; n > 0 && !f.NoGate { // comparisons: calls with two answers each
 		calls, err := judge.Calls(ctx, db, f.Skill)
 		if err != nil {

@@ -64,7 +64,7 @@ type Plan struct {
 	Compare     gate.Compare // that judge; nil grades each answer alone
 	Concurrency int
 	Workspaces  eval.Workspaces // nil: the agent needs none
-	Others      []eval.Offer    // offered beside the skill in trigger cases
+	Others      []eval.Offer    // installed beside the skill
 	PerSecond   float64         // calls a second; 0 for no limit
 	WallClock   time.Duration
 	Options     Options

@@ -52,12 +52,34 @@ func (s *Stage) install(t eval.Task) error {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("install skill %s: %w", o.Name, err)
 		}
-		if _, err := copySkill(dir, o.Dir, true); err != nil {
+		_, err := copySkill(dir, o.Dir, true)
+		if errors.Is(err, errLarge) { // its offer, which every session loads, is what matters
+			err = offerAlone(dir, o.Dir)
+		}
+		if err != nil {
 			return fmt.Errorf("install skill %s: %w", o.Name, err)
 		}
 	}
 	return nil
 }
+
+// offerAlone leaves nothing but the SKILL.md of from in dir.
+func offerAlone(dir, from string) error {
+	text, err := skill.ReadFile(filepath.Join(from, skill.FileName))
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, skill.FileName), text, 0o600)
+}
+
+// errLarge means that a skill is too large to be copied for every attempt.
+var errLarge = errors.New("what is no part of the skill belongs elsewhere")
 
 // place writes the instructions that t tries over those that are there, and removes them if
 // it tries none.
@@ -140,7 +162,7 @@ func (c *copier) folder(dir string) error {
 
 func (c *copier) entry(name string, e fs.DirEntry) error {
 	if c.files++; c.files > maxSkillFiles {
-		return eval.Infraf(eval.BadRequest, "its folder has more than %d files; what is no part of the skill belongs elsewhere", maxSkillFiles)
+		return eval.Infraf(eval.BadRequest, "its folder has more than %d files; %w", maxSkillFiles, errLarge)
 	}
 	switch {
 	case e.IsDir():
@@ -185,7 +207,7 @@ func (c *copier) file(name string) error {
 		return err
 	}
 	if c.bytes += info.Size(); c.bytes > maxSkillBytes {
-		return eval.Infraf(eval.BadRequest, "its folder has more than %d MiB; what is no part of the skill belongs elsewhere", maxSkillBytes>>20)
+		return eval.Infraf(eval.BadRequest, "its folder has more than %d MiB; %w", maxSkillBytes>>20, errLarge)
 	}
 	if strings.HasSuffix(name, ".json") && info.Size() < maxEvalFile {
 		text, err := bounded.ReadAll(in, maxEvalFile)

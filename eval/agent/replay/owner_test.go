@@ -104,3 +104,19 @@ func TestOwnersLink(t *testing.T) {
 		t.Errorf("the workspace holds %q, the folder outside %q", got, list(t, out))
 	}
 }
+
+// A skill that is too large to be copied for every attempt is offered all the same.
+func TestLargeNeighbour(t *testing.T) {
+	dir := tree(t, map[string]string{"SKILL.md": "---\nname: maps\ndescription: d\n---\n", "lib/big": ""})
+	if err := os.Truncate(filepath.Join(dir, "lib", "big"), maxSkillBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(eval.Task{Variant: stones(t, ""), Case: &eval.Case{ID: "c", Prompt: "x"}, Others: []eval.Offer{{Name: "maps", Dir: dir}}}, Layout{Config: ".claude"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := list(t, s.Skills); !slices.Equal(got, []string{"maps/SKILL.md", "stones/SKILL.md"}) {
+		t.Errorf("skills = %q", got)
+	}
+}

@@ -41,7 +41,7 @@ func settings(at string) (s struct {
 func claude(c *collector) {
 	s := settings(filepath.Join(c.config, "settings.json"))
 	state := filepath.Join(c.where.Home, ".claude.json")
-	if c.where.Getenv("CLAUDE_CONFIG_DIR") != "" {
+	if c.where.Config != filepath.Join(c.where.Home, c.folder) {
 		state = filepath.Join(c.config, ".claude.json")
 	}
 	c.lack("MCP server", slices.Concat(keys(settings(state).McpServers), keys(s.McpServers)))

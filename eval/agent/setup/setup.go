@@ -101,6 +101,12 @@ var programs = map[string]program{
 		trees: []tree{{"instructions", ".instructions.md"}}, rest: copilot},
 }
 
+// Knows reports whether it is known what the named agent loads.
+func Knows(agent string) bool {
+	_, ok := programs[agent]
+	return ok
+}
+
 // Hash identifies all that a replay gets.
 func (s *Set) Hash() string {
 	text, err := json.Marshal([]any{s.Files, s.Notes})
@@ -161,14 +167,6 @@ func (s *Set) Tokens() int {
 		}
 	}
 	return n + notes
-}
-
-// Missing is one line about what a replay lacked; "" if that is nothing.
-func Missing(without []string) string {
-	if len(without) == 0 {
-		return ""
-	}
-	return "replayed without: " + strings.Join(without, ", ")
 }
 
 // lack notes names of one kind: "2 hooks (Stop, PreToolUse)".

@@ -264,12 +264,3 @@ func TestTokens(t *testing.T) {
 		t.Errorf("%d tokens", n)
 	}
 }
-
-func TestMissing(t *testing.T) {
-	if got := Missing([]string{"2 MCP servers (a, b)", "network"}); got != "replayed without: 2 MCP servers (a, b), network" {
-		t.Error(got)
-	}
-	if got := Missing(nil); got != "" {
-		t.Error(got)
-	}
-}

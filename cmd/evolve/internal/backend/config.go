@@ -39,6 +39,7 @@ type Config struct {
 	JudgeAgent     string      `yaml:"judge_agent"`
 	JudgeModel     string      `yaml:"judge_model"`
 	Sandbox        string      `yaml:"sandbox"`     // "on" or "none"
+	Context        string      `yaml:"context"`     // "owner" or "bare"
 	Concurrency    int         `yaml:"concurrency"` // rollouts at a time; 0 is the agent's default
 	ConfirmOverUSD *float64    `yaml:"confirm_over_usd"`
 	Command        []string    `yaml:"command"` // the program of the backend "command", with its arguments
@@ -154,6 +155,9 @@ func parseConfig(text []byte) (*Config, error) {
 		return nil, fmt.Errorf("keep_days: %d is not between 1 and %d", *c.KeepDays, maxKeepDays)
 	case c.Sandbox != "" && c.Sandbox != agent.SandboxOn && c.Sandbox != agent.SandboxNone:
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
+	}
+	if c.Context != "" && c.Context != agent.ContextOwner && c.Context != agent.ContextBare {
+		return nil, fmt.Errorf("context: %q is neither owner nor bare", c.Context)
 	}
 	for _, kind := range c.Personal {
 		if !slices.Contains(personal.Kinds, kind) {

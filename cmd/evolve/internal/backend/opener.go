@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
@@ -69,6 +70,7 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	def(&b.JudgeAgent, conf.JudgeAgent)
 	def(&b.JudgeModel, conf.JudgeModel)
 	def(&b.Sandbox, conf.Sandbox, agent.SandboxOn)
+	def(&b.Context, conf.Context, agent.ContextOwner)
 	if len(b.Command) == 0 {
 		b.Command = conf.Command
 	}
@@ -86,10 +88,16 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	if b.Sandbox != agent.SandboxOn && b.Sandbox != agent.SandboxNone {
 		return problem.Inputf("--sandbox on, or none", "unknown --sandbox %q", b.Sandbox)
 	}
+	if b.Context != agent.ContextOwner && b.Context != agent.ContextBare {
+		return problem.Inputf("--context owner, or bare", "unknown --context %q", b.Context)
+	}
 	if b.Agent == "" {
 		if b.Agent, err = o.choose(b); err != nil {
 			return err
 		}
+	}
+	if !setup.Knows(b.Agent) {
+		b.Context = ""
 	}
 	def(&b.ReflectAgent, b.Agent)
 	if b.ReflectAgent == b.Agent {
@@ -195,19 +203,33 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	if err := o.Control.Allowed(to); err != nil {
 		return nil, err
 	}
-	made := map[agent.Role]agent.Answerer{}
-	get := func(r agent.Role) (agent.Answerer, error) {
+	owner, without, err := o.owner(b)
+	if err != nil {
+		return nil, err
+	}
+	b.OwnerTokens = owner.Tokens()
+	type opened struct {
+		agent.Role
+		replays bool // with the owner's set-up, which is no part of what a model is
+	}
+	made := map[opened]agent.Answerer{}
+	get := func(r agent.Role, replays bool) (agent.Answerer, error) {
 		r.Flag = ""
-		if m, ok := made[r]; ok {
+		at := opened{r, replays && owner != nil}
+		if m, ok := made[at]; ok {
 			return m, nil
 		}
-		m, err := agent.KindOf(r.Agent).Make(ctx, o.Opening(b, r))
-		made[r] = m
+		opening := o.Opening(b, r)
+		if at.replays {
+			opening.Owner = owner
+		}
+		m, err := agent.KindOf(r.Agent).Make(ctx, opening)
+		made[at] = m
 		return m, err
 	}
 	var played []agent.Answerer
-	for _, r := range b.Roles() {
-		m, err := get(r)
+	for i, r := range b.Roles() {
+		m, err := get(r, i == 0 || i == 3)
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +237,7 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	}
 	model := func(kind string, a agent.Answerer) eval.Model { return o.Control.Model(kind, to[kind], a.Model) }
 	back := &agent.Backends{Agent: o.Control.Agent(to[agent.Replay], played[0].Agent), Mutator: model(agent.Mutate, played[1]), Miner: model(agent.Mine, played[1]),
-		Judge: model(agent.Judge, played[2]), To: to, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
+		Judge: model(agent.Judge, played[2]), To: to, Owner: owner, Without: without, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
 	switch {
 	case b.SearchModel == "":
 	case played[3].Agent.Identity() == played[0].Agent.Identity(): // it takes no model by name
@@ -227,6 +249,34 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 		back.Spaces = &workspace.Recorded{}
 	}
 	return back, nil
+}
+
+// owner collects what the agent loads at its owner's, nil for a bare replay, and names what a
+// replay lacks of it.
+func (o *Opener) owner(b *agent.Spec) (set *setup.Set, without []string, err error) {
+	switch b.Context {
+	case "":
+		return nil, nil, nil
+	case agent.ContextBare:
+		return nil, []string{"your own instructions, rules, notes and other skills (--context bare)"}, nil
+	}
+	w := setup.Where{Getenv: o.Getenv}
+	if w.Home, err = os.UserHomeDir(); err != nil {
+		return nil, nil, fmt.Errorf("find the home folder: %w", err)
+	}
+	if b.Agent == "claude" {
+		if w.Config, err = o.Layout.Claude(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if set, err = setup.Collect(b.Agent, w); err != nil {
+		return nil, nil, err
+	}
+	without = slices.Clone(set.Without)
+	if b.Sandbox == agent.SandboxOn {
+		without = append(without, "network")
+	}
+	return set, without, nil
 }
 
 // Recipients are who gets the text of requests with this choice, by their kind, after

@@ -118,6 +118,7 @@ var values = map[string]completer{
 	"judge-agent":     words(agent.Names()...),
 	"source":          words(backend.SourceNames()...),
 	"sandbox":         words(agent.SandboxOn, agent.SandboxNone),
+	"context":         words(agent.ContextOwner, agent.ContextBare),
 	"evolve":          words(skill.Harness, skill.Description, skill.Shorten),
 	"objectives":      words(pareto.Names()...),
 	"select":          words(keys(search.Selectors)...),
