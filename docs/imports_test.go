@@ -95,7 +95,7 @@ var mayImport = map[string][]string{
 	"cmd/evolve/internal/owner":       {},
 	"store/datadir/policy":            {"eval/problem", "harvest/work"},
 	"cmd/evolve/internal/guard":       {"cmd/evolve/internal/owner", "eval/problem", "store/datadir/policy"},
-	"harvest/outgoing":                {"eval", "eval/agent", "eval/plain", "eval/problem", "harvest", "harvest/consent", "mutate/skill", "store", "store/datadir/policy"},
+	"harvest/outgoing":                {"eval", "eval/agent", "eval/agent/setup", "eval/plain", "eval/problem", "harvest", "harvest/consent", "mutate/skill", "store", "store/datadir/policy"},
 	"cmd/evolve/internal/privacy":     {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval/agent", "eval/problem", "harvest/outgoing", "mutate/skill", "store", "store/datadir/policy"},
 	"cmd/evolve/internal/projects":    {"cmd/evolve/internal/backend", "cmd/evolve/internal/owner", "cmd/evolve/internal/term", "eval/plain", "eval/problem", "harvest", "harvest/consent", "harvest/ingest", "harvest/outgoing", "harvest/suite", "harvest/work", "store", "store/datadir", "store/datadir/policy", "tournament/report"},
 	"harvest/redact/wordlike":         {},

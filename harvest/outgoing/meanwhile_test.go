@@ -42,7 +42,7 @@ func TestDeniedMeanwhile(t *testing.T) {
 	sent := func() string {
 		e := new(echo)
 		for _, id := range []string{"shop", "secret", "web", "own"} {
-			_, _ = w.Agent(back.To[agent.Replay], e).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id, Prompt: id}})
+			_, _ = w.Agent(back.To[agent.Replay], e, nil).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id, Prompt: id}})
 		}
 		for _, kind := range []string{agent.Mutate, agent.Mine} {
 			if _, err := w.Model(kind, back.To[kind], e).Complete(t.Context(), eval.Prompt{User: kind}); err != nil && !strings.Contains(err.Error(), "any more") {
@@ -110,7 +110,7 @@ func TestDeniedMeanwhileOnThisMachine(t *testing.T) {
 		}
 		e := new(echo)
 		for _, id := range []string{"shop", "secret", "own"} {
-			_, _ = w.Agent(nil, e).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id, Prompt: id}})
+			_, _ = w.Agent(nil, e, nil).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id, Prompt: id}})
 		}
 		infra := new(eval.InfraError)
 		if _, err := w.Model(agent.Mutate, nil, e).Complete(t.Context(), eval.Prompt{User: agent.Mutate}); err != nil && (!errors.As(err, &infra) || infra.Kind != eval.Refused || !strings.Contains(err.Error(), "may not be used any more")) {
@@ -140,7 +140,7 @@ func TestPolicyMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	try := func() string {
-		_, err := w.Agent(back.To[agent.Replay], new(echo)).Run(t.Context(), eval.Task{Case: &eval.Case{ID: "shop"}})
+		_, err := w.Agent(back.To[agent.Replay], new(echo), nil).Run(t.Context(), eval.Task{Case: &eval.Case{ID: "shop"}})
 		if err == nil {
 			return ""
 		}

@@ -59,7 +59,7 @@ func TestWrittenCaseIsOfAllThatWasSeen(t *testing.T) {
 		if _, _, err := w.Clear(t.Context(), w.db, back, []string{agent.Replay}, cases); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.Agent(back.To[agent.Replay], new(echo)).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id}})
+		_, err := w.Agent(back.To[agent.Replay], new(echo), nil).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id}})
 		if err == nil || !strings.Contains(shown, want+", as it is sent") {
 			t.Errorf("%s: asked with %q, %v", id, shown, err)
 		}

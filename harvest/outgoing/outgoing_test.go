@@ -12,6 +12,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/consent"
@@ -189,7 +190,7 @@ func TestRequestsAreHeld(t *testing.T) {
 	back := asks(map[string]string{agent.Replay: "anthropic", agent.Mutate: "anthropic", agent.Mine: "anthropic"})
 	e := new(echo)
 	replay := func(g *Control, id string) error {
-		_, err := g.Agent(back.To[agent.Replay], e).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id, Prompt: id}})
+		_, err := g.Agent(back.To[agent.Replay], e, nil).Run(t.Context(), eval.Task{Case: &eval.Case{ID: id, Prompt: id}})
 		return err
 	}
 	ask := func(g *Control, kind string) error {
@@ -246,11 +247,13 @@ func TestFirstRequestIsShown(t *testing.T) {
 	}
 	e := new(echo)
 	task := eval.Task{Case: &eval.Case{ID: "shop", Prompt: "plot the 1234", Context: []eval.Message{{Role: "assistant", Text: "which colour?"}},
-		Files: map[string]string{"data/sales.csv": "a,b\n"}}, Prior: &eval.Prior{Answer: "no plot", Feedback: []string{"plot it"}}}
+		Workspace: &eval.Workspace{Repo: "/src/shop"}, Files: map[string]string{"data/sales.csv": "a,b\n"}}, Prior: &eval.Prior{Answer: "no plot", Feedback: []string{"plot it"}}}
+	own := func(name string) []setup.File { return []setup.File{{Path: name, Text: []byte("be brief")}} }
+	owner := &setup.Set{Files: own(".claude/CLAUDE.md"), Notes: map[string][]setup.File{"-src-shop": own("MEMORY.md"), "-src-other": own("other.md")}}
 	var wait sync.WaitGroup
 	for range 8 { // at once: one question
 		wait.Go(func() {
-			if _, err := w.Agent(back.To[agent.Replay], e).Run(context.Background(), task); err != nil {
+			if _, err := w.Agent(back.To[agent.Replay], e, owner).Run(context.Background(), task); err != nil {
 				t.Error(err)
 			}
 		})
@@ -259,10 +262,14 @@ func TestFirstRequestIsShown(t *testing.T) {
 	if len(shown) != 1 || len(e.got) != 8 {
 		t.Fatalf("%d questions, %d requests", len(shown), len(e.got))
 	}
-	for _, want := range []string{"first replay request to anthropic (anthropic.example)", "plot the [number]", "which colour?", "data/sales.csv (4 bytes):\na,b\n", "no plot", "plot it", "Send this"} {
+	for _, want := range []string{"first replay request to anthropic (anthropic.example)", "plot the [number]", "which colour?", "data/sales.csv (4 bytes):\na,b\n", "no plot", "plot it", "Send this",
+		"your own: ~/.claude/CLAUDE.md (8 bytes)", "your own: your agent's notes of /src/shop, MEMORY.md (8 bytes)"} {
 		if !strings.Contains(shown[0], want) {
 			t.Errorf("no %q in:\n%s", want, shown[0])
 		}
+	}
+	if strings.Contains(shown[0], "other.md") {
+		t.Errorf("notes of another project are shown, and would be sent:\n%s", shown[0])
 	}
 	agree = false
 	judge := w.Model(agent.Judge, back.To[agent.Judge], e)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/consent"
@@ -22,11 +23,11 @@ import (
 )
 
 // Agent is a, held to what was cleared for requests of the kind replay.
-func (g *Control) Agent(to []agent.Recipient, a eval.Agent) eval.Agent {
+func (g *Control) Agent(to []agent.Recipient, a eval.Agent, owner *setup.Set) eval.Agent {
 	if len(to) == 0 && g == nil {
 		return a
 	}
-	return &heldAgent{a, g, to}
+	return &heldAgent{a, g, to, owner}
 }
 
 // Model is m, held to what was cleared for requests of a kind.
@@ -39,14 +40,15 @@ func (g *Control) Model(kind string, to []agent.Recipient, m eval.Model) eval.Mo
 
 type heldAgent struct {
 	eval.Agent
-	g  *Control
-	to []agent.Recipient
+	g     *Control
+	to    []agent.Recipient
+	owner *setup.Set
 }
 
 // Run is the agent's. The error is an *eval.InfraError of kind Refused if the request
 // may not be sent.
 func (h *heldAgent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
-	if err := h.g.pass(ctx, agent.Replay, t.Case.ID, h.to, func() string { return describeTask(&t) }); err != nil {
+	if err := h.g.pass(ctx, agent.Replay, t.Case.ID, h.to, func() string { return describeTask(&t, h.owner) }); err != nil {
 		return eval.Attempt{}, err
 	}
 	return h.Agent.Run(ctx, t)
@@ -254,7 +256,7 @@ func describePrompt(p *eval.Prompt) string {
 }
 
 // describeTask is all of a task that an agent gets, whatever form its backend gives it.
-func describeTask(t *eval.Task) string {
+func describeTask(t *eval.Task, owner *setup.Set) string {
 	var b strings.Builder
 	part := func(name, text string) { fmt.Fprintf(&b, "%s (%s):\n%s\n\n", name, size(len(text)), text) }
 	if t.Variant.Doc != nil {
@@ -267,6 +269,17 @@ func describeTask(t *eval.Task) string {
 	}
 	for _, o := range t.Others {
 		fmt.Fprintf(&b, "skill beside it: %s\n", o.Name)
+	}
+	if owner != nil {
+		own := func(files []setup.File, before string) {
+			for _, f := range files {
+				fmt.Fprintf(&b, "your own: %s%s (%s)\n", before, f.Path, size(len(f.Text)))
+			}
+		}
+		own(owner.Files, "~/")
+		if w := t.Case.Workspace; w != nil {
+			own(owner.NotesOf(w.Repo), "your agent's notes of "+Short(w.Repo)+", ")
+		}
 	}
 	for _, m := range t.Case.Context {
 		part("earlier, "+m.Role, m.Text)

@@ -122,12 +122,15 @@ func (s *Set) Write(home string) error {
 	return write(home, s.Files)
 }
 
-// WriteNotes writes the notes of a project, by its folder, into dir, which is made.
+// NotesOf are the notes that the agent keeps of a project, by its folder.
+func (s *Set) NotesOf(project string) []File { return s.Notes[flat(project)] }
+
+// WriteNotes writes the notes of a project into dir, which is made.
 func (s *Set) WriteNotes(dir, project string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write the owner's set-up: %w", err)
 	}
-	return write(dir, s.Notes[flat(project)])
+	return write(dir, s.NotesOf(project))
 }
 
 func write(dir string, files []File) error {

@@ -236,14 +236,14 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 		played = append(played, m)
 	}
 	model := func(kind string, a agent.Answerer) eval.Model { return o.Control.Model(kind, to[kind], a.Model) }
-	back := &agent.Backends{Agent: o.Control.Agent(to[agent.Replay], played[0].Agent), Mutator: model(agent.Mutate, played[1]), Miner: model(agent.Mine, played[1]),
+	back := &agent.Backends{Agent: o.Control.Agent(to[agent.Replay], played[0].Agent, owner), Mutator: model(agent.Mutate, played[1]), Miner: model(agent.Mine, played[1]),
 		Judge: model(agent.Judge, played[2]), To: to, Owner: owner, Without: without, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
 	switch {
 	case b.SearchModel == "":
 	case played[3].Agent.Identity() == played[0].Agent.Identity(): // it takes no model by name
 		b.SearchModel = ""
 	default:
-		back.Search = o.Control.Agent(to[agent.Replay], played[3].Agent)
+		back.Search = o.Control.Agent(to[agent.Replay], played[3].Agent, owner)
 	}
 	if agent.UsesTools(b.Agent) {
 		back.Spaces = &workspace.Recorded{}
