@@ -3,11 +3,8 @@ package git
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // maxIndex is the largest index that is read, in bytes.
@@ -32,15 +29,10 @@ func Dirty(ctx context.Context, dir string) (bool, error) {
 	if !found || filepath.Clean(top) == filepath.Clean(gitDir) {
 		return false, errors.New("the repository has no working tree")
 	}
-	index, err := bounded.ReadFile(filepath.Join(gitDir, "index"), maxIndex)
-	if err != nil {
+	if err := r.copyIndex(gitDir); err != nil {
 		return false, err
 	}
-	own := filepath.Join(r.own, "index") // git rewrites it
-	if err := os.WriteFile(own, index, 0o600); err != nil {
-		return false, err
-	}
-	r.env = []string{"GIT_WORK_TREE=" + filepath.Clean(top), "GIT_INDEX_FILE=" + own}
+	r.env = append(r.env, "GIT_WORK_TREE="+filepath.Clean(top))
 	if _, err := r.Output(ctx, "update-index", "-q", "--ignore-submodules", "--refresh"); err != nil && ctx.Err() != nil {
 		return false, err // else files differ, or the comparison fails likewise
 	}

@@ -1,9 +1,11 @@
 // Package git reads git repositories of unknown origin: a session's folder may be an
 // unpacked archive, or one whose .git/config an agent has changed. Such a configuration
 // can name programs for git to run (filters, hooks, a file system monitor, the
-// transport of a promisor remote), so git never reads it: it works in a private folder
+// transport of a promisor remote), so git does not read it: it works in a private folder
 // with a configuration of evolve's own, which only links to the repository's objects
-// and refs. Nothing is ever fetched.
+// and refs. The exception is `git config` itself, which starts none of these programs, and
+// is asked for the author of a commit and the name of the default branch. Nothing is ever
+// fetched or pushed; all that is written is a new branch of one commit, at its owner's word.
 //
 // Every call of git in evolve goes through this package.
 package git
