@@ -6,6 +6,8 @@ package harvest
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"time"
 
@@ -28,6 +30,7 @@ type Session struct {
 	Model    string    `json:"model,omitempty"`
 	Vendor   string    `json:"vendor,omitempty"`   // that answered, or UnknownVendor; "" if the transcript names none
 	Headless bool      `json:"headless,omitempty"` // driven by a program, not a person
+	Author   string    `json:"author,omitempty"`   // AuthorOf who recorded it, "" if the source does not tell: then it is the person's own
 	Subagent string    `json:"subagent,omitempty"` // agent id if this is a subagent's transcript
 	Started  time.Time `json:"started,omitzero"`
 	Ended    time.Time `json:"ended,omitzero"`
@@ -36,6 +39,15 @@ type Session struct {
 	Invocations []Invocation `json:"invocations,omitempty"`
 	Problems    []Problem    `json:"problems,omitempty"`
 	Redactions  int          `json:"redactions,omitempty"`
+}
+
+// AuthorOf is a short hash of a person's address, as git.Address writes it: it tells people
+// apart and does not name them.
+func AuthorOf(address string) string {
+	if address == "" {
+		return ""
+	}
+	return fmt.Sprintf("%.4x", sha256.Sum256([]byte(address)))
 }
 
 // MaxFolders is how many working folders of a session are kept.

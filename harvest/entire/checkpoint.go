@@ -65,8 +65,9 @@ type record struct {
 	files              map[string]string // object id by name within the folder
 	description
 
-	unwanted bool // recorded by another person
-	lost     bool // or its author is unknown
+	author   string // address, "" if it is unknown
+	unwanted bool   // recorded by another person
+	lost     bool   // or its author is unknown
 }
 
 // A description is a session's data in a metadata.json, without its events.

@@ -11,9 +11,6 @@ import (
 // whose returns a function that gives the address of the author of a checkpoint of a
 // ref, "" if the commit that recorded it is not here.
 func (h *harvesting) whose(ctx context.Context, from ref) (func(checkpoint string) string, error) {
-	if h.opts.Authors == nil {
-		return func(string) string { return "" }, nil
-	}
 	if from.checkpoint != "" {
 		author, err := h.objects.Author(from.commit)
 		return func(string) string { return author }, err

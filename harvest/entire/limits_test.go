@@ -110,7 +110,8 @@ func TestManyTrailers(t *testing.T) {
 	}
 }
 
-// With Authors, what somebody else recorded is not read, and is counted.
+// With Authors, what somebody else recorded is not read, and is counted. A session keeps
+// who recorded it.
 func TestAuthors(t *testing.T) {
 	for name, put := range layouts {
 		t.Run(name, func(t *testing.T) {
@@ -129,6 +130,9 @@ func TestAuthors(t *testing.T) {
 				var ids []string
 				for _, s := range all {
 					ids = append(ids, s.ID)
+					if who := map[bool]string{true: "stranger@example.org", false: "me@example.org"}[s.ID == "s1"]; s.Author != harvest.AuthorOf(who) {
+						t.Errorf("%q: %s is by %q", c.authors, s.ID, s.Author)
+					}
 				}
 				if got := strings.Join(ids, " "); got != c.want || left != c.left || len(problems) > 0 {
 					t.Errorf("%q: %q, %d left out, want %q, %d\n%s", c.authors, got, left, c.want, c.left, r.reasons(problems))

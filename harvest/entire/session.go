@@ -48,6 +48,7 @@ func (h *harvesting) read(ctx context.Context, id, place string, records []*reco
 	}
 	all := append([]*harvest.Session{s}, subagents...)
 	for _, s := range all {
+		s.Author = harvest.AuthorOf(records[len(records)-1].author)
 		harvest.Recall(s, h.secrets)
 		harvest.Assess(s)
 	}

@@ -220,8 +220,8 @@ func (h *harvesting) bySession(ctx context.Context, where []ref) map[string][]*r
 			if ctx.Err() != nil {
 				return nil
 			}
-			if author := whose(r.checkpoint); !h.wanted(r, author) {
-				r.unwanted, r.lost = true, author == ""
+			if r.author = whose(r.checkpoint); !h.wanted(r, r.author) {
+				r.unwanted, r.lost = true, r.author == ""
 				unwanted = append(unwanted, r)
 				continue
 			}
