@@ -156,7 +156,7 @@ func recordAll(ctx context.Context, a *global, db *store.Store, reg *skill.Regis
 		if only != "" && e.Name != only {
 			continue
 		}
-		live, err := skill.ReadEntry(e)
+		live, err := a.layout().Read(e)
 		if err != nil {
 			continue // of one that was used, the result has the reason
 		}

@@ -6,13 +6,16 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/proposed"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -21,6 +24,8 @@ import (
 type promoteFlags struct {
 	to         []string
 	force, yes bool
+	patch      bool
+	tracked    tracked.Options // for a file that git tracks
 }
 
 func newPromoteCommand(a *global) *cobra.Command {
@@ -33,19 +38,36 @@ behind the @. --to says where: claude, codex, pi, copilot, gemini, cursor,
 agents, or a folder that holds skills; without it, the targets of config.yaml,
 else where the skill is now. A target without such a skill gets a copy of its folder.
 A target whose text you edited is left as it is, and your edit is kept as a
-version. If no candidate waits, the live version is copied to the other targets.`,
+version. If no candidate waits, the live version is copied to the other targets.
+
+A file that git tracks is shared: its base is the default branch, and only promote
+changes it. It writes the working tree, where your changes stay and nothing is
+committed; --patch prints a patch for git apply instead, and --branch makes a
+commit on a new branch, without hooks and without a push. What leaves the machine
+that way quotes no session.`,
 		Example: `  evolve promote dataviz
   evolve promote dataviz --to claude,codex,agents
   evolve promote dataviz@v2 --to ~/team/skills
-  evolve promote dataviz@3f2a9c --yes   install one that is not proven, and record it so`,
+  evolve promote dataviz@3f2a9c --yes   install one that is not proven, and record it so
+  evolve promote dataviz --branch evolve/dataviz`,
 		Args: exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := namesTarget(c, f.to); err != nil {
 				return err
 			}
+			switch branch := c.Flags().Changed("branch"); {
+			case branch && f.tracked.Branch == "":
+				return problem.Inputf("for example: --branch evolve/"+args[0], "--branch names no branch")
+			case branch && f.patch, len(f.to) > 0 && (branch || f.patch):
+				return problem.Inputf("choose one of them", "--to, --patch and --branch go different ways")
+			}
 			return promoteSkill(c.Context(), a, args[0], f)
 		},
 	}
+	c.Flags().BoolVar(&f.patch, "patch", false, "of a file that git tracks: print a patch against the default branch")
+	c.Flags().StringVar(&f.tracked.Branch, "branch", "", "of a file that git tracks: commit it on a new branch of this name")
+	c.Flags().BoolVar(&f.tracked.ForEveryone, "for-everyone", false, "of a file that git tracks: also if only your own sessions speak for it")
+	c.Flags().BoolVar(&f.tracked.Quotes, "with-quotes", false, "of a file that git tracks: the patch or the commit may quote sessions")
 	toFlag(c.Flags(), &f.to, "where to install it")
 	c.Flags().BoolVar(&f.force, "force", false, "also over a text that the evidence does not cover (that text is kept as a version)")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "install an unproven candidate without asking")
@@ -71,6 +93,9 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	if err != nil {
 		return err
 	}
+	if o := f.tracked; !live.Tracked && (f.patch || o != (tracked.Options{})) {
+		return problem.Inputf(fmt.Sprintf("`evolve promote %s` installs it", name), "git does not track %s: there is no branch to change", live.Path)
+	}
 	r := release.Request{At: at, Force: f.force, Unproven: f.yes}
 	if r.To, err = namedTargets(a, name, f.to); err != nil {
 		return err
@@ -82,11 +107,40 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	if err := agree(ctx, a, in.Store, plan, f.yes); err != nil {
 		return err
 	}
+	if live.Tracked && r.To == nil {
+		return promoteTracked(ctx, a, in, plan, f)
+	}
 	done, err := in.Apply(ctx, plan)
 	if err != nil {
 		return err
 	}
 	return printPlaced(a, done)
+}
+
+// promoteTracked is promoteSkill for a file that git tracks.
+func promoteTracked(ctx context.Context, a *global, in *release.Installer, plan *release.Plan, f promoteFlags) error {
+	o := f.tracked
+	o.Kind, o.Redactor = proposed.Tree, a.redactor()
+	switch {
+	case f.patch:
+		o.Kind = proposed.Patch
+	case o.Branch != "":
+		o.Kind = proposed.Branch
+	}
+	done, err := tracked.Promote(ctx, in, plan, o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.JSON:
+		return a.PrintJSON(map[string]any{"schema": 1, "skill": done.Live.Name, "sha256": done.Version.SHA, "proven": done.Version.Proven, "from": done.Live.Doc.Hash(),
+			"kind": done.Kind, "path": done.Path, "branch": done.Branch, "commit": done.Commit, "patch": string(done.Patch)})
+	case f.patch:
+		_, err = a.Stdout.Write(done.Patch)
+	default:
+		_, err = fmt.Fprint(a.Stdout, plain.Text(done.Text()))
+	}
+	return err
 }
 
 // nextPlan is what a promotion, a trial install or a rollback does next.
@@ -99,6 +153,7 @@ func nextPlan(ctx context.Context, a *global, live *skill.Live, op string, r rel
 	if err != nil {
 		return nil, nil, err
 	}
+	in.Word = op != store.OpTry
 	plan, err := in.Next(ctx, live, op, r)
 	return in, plan, err
 }

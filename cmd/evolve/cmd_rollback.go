@@ -2,10 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/spf13/cobra"
 )
 
@@ -25,7 +30,9 @@ behind the @, in every target where the live version is installed; --to names
 other targets. A copy that evolve put into a target without such a skill is
 removed again, unless it was changed. An edit by hand becomes a version first,
 so nothing is lost. Another rollback goes one step further back. Rejected
-versions are skipped; to restore one, name it and add --force.`,
+versions are skipped; to restore one, name it and add --force. Of a file that
+git tracks it takes back what promote put into the working tree, or the branch
+that promote made, unless somebody has changed it since.`,
 		Example: "  evolve rollback dataviz\n  evolve rollback dataviz@v0\n  evolve rollback dataviz --to codex",
 		Args:    exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -52,6 +59,9 @@ func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) 
 			return err
 		}
 	}
+	if live.Tracked && r.To == nil {
+		return rollbackTracked(ctx, a, live, at, f.force)
+	}
 	in, plan, err := nextPlan(ctx, a, live, store.OpRollback, r)
 	if err != nil {
 		return err
@@ -61,4 +71,28 @@ func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) 
 		return err
 	}
 	return printPlaced(a, done)
+}
+
+// rollbackTracked is rollbackSkill for a file that git tracks.
+func rollbackTracked(ctx context.Context, a *global, live *skill.Live, at string, force bool) error {
+	if at != "" {
+		return problem.Inputf(fmt.Sprintf("`evolve promote %s@%s` puts that text into your working tree", live.Name, at), "git tracks %s: only what promote did last is taken back", live.Path)
+	}
+	db, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	in, err := a.installer(db)
+	if err != nil {
+		return err
+	}
+	done, err := tracked.Rollback(ctx, in, live, force)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"schema": 1, "skill": live.Name, "done": done})
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", live.Name, plain.Text(done))
+	return err
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -83,13 +84,15 @@ func (a *global) home() (datadir.Dir, error) { return datadir.Find(a.Getenv) }
 
 // layout finds the skills folders of this user's agents.
 func (a *global) layout() *skill.Layout {
-	return &skill.Layout{Getenv: a.Getenv, ClaudeHome: a.claudeHome, SkillsDir: a.skillDir, Configured: func() ([]string, error) {
+	l := &skill.Layout{Getenv: a.Getenv, ClaudeHome: a.claudeHome, SkillsDir: a.skillDir, Configured: func() ([]string, error) {
 		conf, err := a.config()
 		if err != nil {
 			return nil, err
 		}
 		return conf.Targets, nil
 	}}
+	l.Tracked = tracked.Text(l)
+	return l
 }
 
 // namedFiles puts the keys of files of standing instructions in the place of their paths,

@@ -1,7 +1,6 @@
 package main
 
 import (
-
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/release"
 )

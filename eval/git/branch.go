@@ -131,8 +131,8 @@ func (s *State) Branch(ctx context.Context, name string, text []byte, message st
 
 // updateRef changes a ref in the repository. Packed refs are linked even if there are
 // none: git may pack what another process makes meanwhile.
-func (s *State) updateRef(ctx context.Context, r *Repository, args ...string) error {
-	err := os.Symlink(filepath.Join(s.common, "packed-refs"), filepath.Join(r.own, "packed-refs"))
+func (f *File) updateRef(ctx context.Context, r *Repository, args ...string) error {
+	err := os.Symlink(filepath.Join(f.common, "packed-refs"), filepath.Join(r.own, "packed-refs"))
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
@@ -192,13 +192,13 @@ func (f *File) checkedOut(name string) bool {
 
 // DeleteBranch removes a branch that is at commit and checked out nowhere. Errors:
 // ErrMoved, also if there is no such branch, and ErrCheckedOut.
-func (s *State) DeleteBranch(ctx context.Context, name, commit string) error {
-	r, err := Open(ctx, s.Top)
+func (f *File) DeleteBranch(ctx context.Context, name, commit string) error {
+	r, err := Open(ctx, f.Top)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if s.checkedOut(name) {
+	if f.checkedOut(name) {
 		return fmt.Errorf("%s: %w", name, ErrCheckedOut)
 	}
 	if now, err := r.branch(ctx, name); err != nil {
@@ -206,7 +206,7 @@ func (s *State) DeleteBranch(ctx context.Context, name, commit string) error {
 	} else if now != commit {
 		return fmt.Errorf("%s: %w", name, ErrMoved)
 	}
-	if err := s.updateRef(ctx, r, "-d", "refs/heads/"+name, commit); err != nil { // compares again, under its lock
+	if err := f.updateRef(ctx, r, "-d", "refs/heads/"+name, commit); err != nil { // compares again, under its lock
 		return fmt.Errorf("%s: %w: %w", name, ErrMoved, err)
 	}
 	return nil

@@ -304,3 +304,26 @@ func (f *File) settings(ctx context.Context, pattern string) (map[string]string,
 	}
 	return found, err
 }
+
+// maxAuthors is how many commits are searched for authors.
+const maxAuthors = 1000
+
+// Authors are the addresses of those who made the newest commits of the default branch,
+// normalised by Address.
+func (s *State) Authors(ctx context.Context) ([]string, error) {
+	if s.Commit == "" {
+		return nil, nil
+	}
+	r, err := Open(ctx, s.Top)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	out, err := r.Output(ctx, "log", "--format=%ae", fmt.Sprint("-", maxAuthors), s.Commit)
+	var who []string
+	for line := range strings.Lines(string(out)) {
+		who = append(who, Address(line))
+	}
+	slices.Sort(who)
+	return slices.Compact(who), err
+}

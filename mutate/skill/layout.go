@@ -23,7 +23,7 @@ func (l *Layout) Claude() (string, error) {
 // Skills is the folder that holds the skills.
 func (l *Layout) Skills() (string, error) {
 	if l.SkillsDir != "" {
-		return l.SkillsDir, nil
+		return filepath.Abs(l.SkillsDir)
 	}
 	c, err := l.Claude()
 	if err != nil {
@@ -59,7 +59,7 @@ func (l *Layout) Live(name string) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ReadEntry(e)
+	return l.Read(e)
 }
 
 // AsItIs is Live for commands that repair: a SKILL.md that no longer parses
@@ -90,6 +90,11 @@ func (l *Layout) AsItIs(name string) (*Live, error) {
 	if e != nil {
 		return nil, err // no file to put anything in the place of
 	}
+	if l.Tracked != nil {
+		if live.Tracked, _, e = l.Tracked(live.Path); e != nil {
+			return nil, err
+		}
+	}
 	live.Doc, _ = Parse(text, OptionsOf(name)) // the document is whole, whatever the error
 	return live, nil
 }
@@ -107,6 +112,9 @@ type Layout struct {
 	SkillsDir  string // holds the skills that evolve works on; "" for Claude Code's
 	// Configured are the targets of the configuration.
 	Configured func() ([]string, error)
+	// Tracked reports whether others get the file at path through git, and the text that
+	// they have; nil if their branch lacks it. A nil Tracked: they get no file.
+	Tracked func(path string) (tracked bool, theirs []byte, err error)
 }
 
 // An Agent declares where one agent keeps its skills: in the folder "skills" of its home.

@@ -14,22 +14,36 @@ import (
 type Live struct {
 	Entry
 	Doc *Document
+	// Tracked: others get the file through git. Doc is then the text that they have, that
+	// of the default branch, if it is there; what is on disk may be another one.
+	Tracked bool
 }
 
-// ReadEntry reads a skill that was found.
-func ReadEntry(e Entry) (*Live, error) {
+// Read reads a skill that was found. The error is a *SyntaxError, a *BrokenSkillError if
+// git cannot tell its text, or the file system's.
+func (l *Layout) Read(e Entry) (*Live, error) {
 	text, err := ReadFile(e.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", Called(e.Name), err)
 	}
-	doc, err := Parse(text, OptionsOf(e.Name))
+	live := &Live{Entry: e}
+	if l.Tracked != nil {
+		tracked, theirs, err := l.Tracked(e.Path)
+		if err != nil {
+			return nil, &BrokenSkillError{e, err.Error()}
+		}
+		if live.Tracked = tracked; theirs != nil {
+			text = theirs
+		}
+	}
+	live.Doc, err = Parse(text, OptionsOf(e.Name))
 	if len(bytes.TrimSpace(text)) == 0 { // an editor is half way through a save
 		err = &SyntaxError{Line: 1, Msg: NoText}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", Called(e.Name), err)
 	}
-	return &Live{e, doc}, nil
+	return live, nil
 }
 
 // Home is the skill's place, as the store names it.

@@ -49,7 +49,7 @@ func TestSteps(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		live, err := skill.ReadEntry(skill.Entry{Name: "tables", Path: path})
+		live, err := new(skill.Layout).Read(skill.Entry{Name: "tables", Path: path})
 		if err != nil {
 			t.Fatal(err)
 		}

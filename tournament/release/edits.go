@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/proposed"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -40,6 +42,9 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 		}
 		return in.Store.SetInstalled(ctx, live.Name, target, sha) // put back by hand
 	}
+	if merged, err := in.recordMerged(ctx, live, installed, target); merged || err != nil {
+		return err
+	}
 	note, parent := "found", ""
 	if n := len(versions); n > 0 {
 		note, parent = "edited by hand", installed
@@ -56,6 +61,42 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 		in.Say(in.Access.Recorded("%s was edited by hand: recorded as v%d"), live.Name, v.N)
 	}
 	return in.Store.SetInstalled(ctx, live.Name, target, sha)
+}
+
+// recordMerged makes the live text a version of evolve's if it was proposed for a file that
+// git tracks, and the default branch has it now.
+func (in *Installer) recordMerged(ctx context.Context, live *skill.Live, parent, target string) (bool, error) {
+	if !live.Tracked {
+		return false, nil
+	}
+	sha := live.Doc.Hash()
+	open, err := proposed.Open(ctx, in.Store, live.Name)
+	if err != nil {
+		return false, err
+	}
+	merged := false
+	for i := range open { // the newest first
+		p := &open[i]
+		if p.To != sha {
+			continue
+		}
+		if !merged {
+			v := p.Version
+			v.Parent, v.Text, v.Created = cmp.Or(parent, v.Parent), live.Doc.Render(), in.Now().UTC()
+			if v, err = in.Store.SaveVersion(ctx, v); err != nil {
+				return false, err
+			}
+			in.Say(in.Access.Recorded("%s: the default branch has %.12s now: recorded as v%d"), live.Name, sha, v.N)
+			if err := in.Store.SetInstalled(ctx, live.Name, target, sha); err != nil {
+				return false, err
+			}
+		}
+		merged = true
+		if err := proposed.End(ctx, in.Store, p.ID, in.Now()); err != nil {
+			return false, err
+		}
+	}
+	return merged, nil
 }
 
 // recordEdit makes the text at another place a version, unless it is one.

@@ -39,6 +39,9 @@ type Installer struct {
 	Demo bool
 	// Within is the only folder that may be written to, "" for no limit.
 	Within string
+	// Word: the owner has typed this command. It may change files that git tracks, except
+	// the one that the skill lives in, which tracked.Promote changes.
+	Word bool
 	// MayTarget refuses a target that nothing may be put into; nil allows all. What was
 	// put there before can still be rolled back.
 	MayTarget func(skill.Target) error
@@ -177,7 +180,7 @@ func (in *Installer) Next(ctx context.Context, live *skill.Live, op string, r Re
 		return nil, err
 	}
 	if pin != nil && op == store.OpRollback && !r.Force {
-		return nil, pin.refuse(op)
+		return nil, pin.Refuse(op)
 	}
 	force := r.Force && op == store.OpRollback
 	if p, err := in.PlanRest(ctx, live, op, Request{At: r.At, To: r.To, Force: force}); p != nil || err != nil {

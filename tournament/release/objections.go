@@ -102,7 +102,7 @@ func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out Ob
 		return nil, err
 	}
 	if p != nil {
-		err = p.refuse(store.OpPromote)
+		err = p.Refuse(store.OpPromote)
 	}
 	if err := out.add(isPinned, err); err != nil {
 		return nil, err
@@ -110,6 +110,9 @@ func (in *Installer) againstSkill(ctx context.Context, live *skill.Live) (out Ob
 	home, err := in.home(ctx, live)
 	if err != nil {
 		return nil, err
+	}
+	if home.tracked { // the owner may install it
+		return out, nil
 	}
 	return out, out.add(isManaged, home.Refusal)
 }

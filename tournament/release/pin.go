@@ -39,8 +39,8 @@ func (p *Pin) String() string {
 	return fmt.Sprintf("pinned at v%d", p.Version)
 }
 
-// refuse is the error of a command that would change a pinned skill.
-func (p *Pin) refuse(op string) error {
+// Refuse is the error of a command that would change a pinned skill.
+func (p *Pin) Refuse(op string) error {
 	hint := fmt.Sprintf("`evolve pin --off %s` takes the pin off", p.Skill)
 	if op == store.OpRollback {
 		hint += ", or roll back with --force"

@@ -164,7 +164,7 @@ func ownersWord(ctx context.Context, db *store.Store, plan *Plan) error {
 	if pin, err := Pinned(ctx, db, live.Name); err != nil {
 		return err
 	} else if pin != nil && !stays { // no file is changed
-		return pin.refuse(plan.Op)
+		return pin.Refuse(plan.Op)
 	}
 	if ends { // what its owner had in place comes back, whatever was said of it
 		return nil

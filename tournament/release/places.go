@@ -26,6 +26,8 @@ type Place struct {
 	// Same is an earlier target that is the very same file, "" for none.
 	Same    string
 	Refusal error // nothing may be written there
+	// tracked: the reason is that others get the file through git.
+	tracked bool
 }
 
 // dir is the skill's folder.
@@ -46,6 +48,13 @@ func (in *Installer) places(ctx context.Context, live *skill.Live, targets []ski
 		if root := in.Within; root != "" && !skill.Within(p.Path, []string{root}) {
 			p.Refusal = problem.Refusef("use your own data folder: unset EVOLVE_HOME", "%s is not in the demo's folder %s, and what the demo proved is simulated", p.Path, root)
 		}
+		if in.Layout.Tracked != nil && p.Refusal == nil && (p.Home || !in.Word) {
+			if p.tracked, _, err = in.Layout.Tracked(filepath.Join(t.Dir, live.Name, skill.FileName)); err != nil {
+				return nil, err
+			} else if p.tracked {
+				p.Refusal = ofOthersToo(live.Name, p.Path)
+			}
+		}
 		for _, q := range out {
 			if q.Path == p.Path && q.Same == "" {
 				p.Same = q.Name
@@ -54,6 +63,12 @@ func (in *Installer) places(ctx context.Context, live *skill.Live, targets []ski
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// ofOthersToo refuses to change a file that others get through git.
+func ofOthersToo(name, path string) error {
+	return problem.Refusef(fmt.Sprintf("`evolve promote %s` puts the text into your working tree; with --patch it prints it, with --branch NAME it commits it on a new branch", name),
+		"git tracks %s, so others get it: it is changed at your word alone", path)
 }
 
 // MayWrite reports whether a version of a skill may be put into any of the targets.

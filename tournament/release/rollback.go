@@ -40,7 +40,7 @@ func (in *Installer) PlanRollback(ctx context.Context, live *skill.Live, req Req
 		return nil, err
 	}
 	if pin != nil && !req.Force {
-		return nil, pin.refuse(store.OpRollback)
+		return nil, pin.Refuse(store.OpRollback)
 	}
 	p := &Plan{Op: store.OpRollback, Live: live, note: "rollback", force: req.Force, notify: true, pin: pin}
 	if on, err := TryingOf(ctx, in.Store, live); err != nil {

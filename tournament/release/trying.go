@@ -271,6 +271,11 @@ func (in *Installer) try(ctx context.Context, p *Plan, r Request) error {
 	if err != nil {
 		return err
 	}
+	if live.Tracked {
+		if err := against.add(isManaged, ofOthersToo(name, live.Path)); err != nil {
+			return err
+		}
+	}
 	cand, note, more, err := in.againstCandidate(ctx, live, trial, false)
 	if err != nil {
 		return err

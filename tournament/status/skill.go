@@ -26,7 +26,7 @@ func newSkillStatus(name string) *Skill {
 
 // skillStatus is the state of one skill on disk, without its uses.
 func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overview) (*Skill, error) {
-	live, err := skill.ReadEntry(e)
+	live, err := rd.Layout.Read(e)
 	if err != nil {
 		return nil, err
 	}

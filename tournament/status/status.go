@@ -266,8 +266,12 @@ func (rd *Reader) Status(ctx context.Context) (*Report, error) {
 	for _, e := range reg.Entries {
 		s, err := rd.skillStatus(ctx, e, known)
 		var syntax *skill.SyntaxError
+		var broken *skill.BrokenSkillError
 		if errors.As(err, &syntax) { // broken since the registry looked
 			r.Broken = append(r.Broken, Broken{e.Name, e.Path, syntax.Error()})
+			continue
+		} else if errors.As(err, &broken) {
+			r.Broken = append(r.Broken, Broken{e.Name, e.Path, broken.Reason})
 			continue
 		} else if err != nil {
 			return nil, err

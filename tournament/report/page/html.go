@@ -16,8 +16,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 

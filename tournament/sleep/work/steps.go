@@ -396,6 +396,9 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 		return err
 	}
 	part := candidate.PartOf(t.With.Operator)
+	if live.Tracked {
+		r.Against = "git tracks the file, so others get it"
+	}
 	if part == skill.Description {
 		// It decides when the skill is offered, which its owner has confirmed.
 		r.Against = "it changes the description"

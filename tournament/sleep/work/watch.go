@@ -153,6 +153,9 @@ func (s *Worker) rollback(ctx context.Context, al *sleep.Alarm) (string, error) 
 	if err != nil {
 		return "", err
 	}
+	if live.Tracked {
+		return "git tracks the file: to take it back is its owner's", nil
+	}
 	words, err := s.Store.Decisions(ctx, al.Skill)
 	if err != nil {
 		return "", err

@@ -33,9 +33,10 @@ func (p *Program) Queue(ctx context.Context) ([]serve.Waiting, error) {
 			return nil, err
 		}
 		for _, e := range reg.Entries {
-			live, err := skill.ReadEntry(e)
+			live, err := r.Layout.Read(e)
 			var syntax *skill.SyntaxError
-			if errors.As(err, &syntax) { // the status page names it
+			var broken *skill.BrokenSkillError
+			if errors.As(err, &syntax) || errors.As(err, &broken) { // the status page names it
 				continue
 			} else if err != nil {
 				return nil, err

@@ -1,0 +1,647 @@
+package tracked
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/hook"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/proposed"
+	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/release"
+)
+
+const (
+	text = "---\nname: tagger\ndescription: Tags notes.\n---\n\n## Steps\n\n- Tag them.\n\n## Order\n\n- Oldest first.\n"
+	rule = "- At most three tags.\n"
+)
+
+var better = strings.Replace(text, "- Tag them.\n", "- Tag them.\n"+rule, 1)
+
+// A shop is a project's repository with a skill.
+type shop struct {
+	t         *testing.T
+	home, dir string
+	in        *release.Installer
+	said      []string
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"), "XDG_CONFIG_HOME": "",
+		"EMAIL": "", "GIT_COMMITTER_EMAIL": ""} {
+		t.Setenv(name, value)
+	}
+	s := &shop{t: t, home: home, dir: filepath.Join(home, "shop")}
+	s.write(filepath.Join(home, ".gitconfig"), "[user]\n\tname = Mia\n\temail = mia@example.org\n[init]\n\tdefaultBranch = main\n")
+	data := datadir.Dir(filepath.Join(home, "data"))
+	if err := os.MkdirAll(string(data), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), data.Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.in = &release.Installer{Store: db, Dir: data, Access: datadir.Writes, Now: time.Now, Layout: s.layout(s.dir),
+		Say:  func(format string, args ...any) { s.said = append(s.said, fmt.Sprintf(format, args...)) },
+		Note: func(string, hook.NoteKind, string, ...any) {}}
+	s.write(s.path(), text)
+	s.git("init", "-q")
+	s.git("add", "-A")
+	s.git("commit", "-q", "-m", "a skill")
+	return s
+}
+
+// layout is that of somebody who works in the folder of a project.
+func (s *shop) layout(dir string) *skill.Layout {
+	l := &skill.Layout{Getenv: func(string) string { return "" }, SkillsDir: filepath.Join(dir, ".claude", "skills"),
+		Configured: func() ([]string, error) { return nil, nil }}
+	l.Tracked = Text(l)
+	return l
+}
+
+func (s *shop) path() string {
+	return filepath.Join(s.dir, ".claude", "skills", "tagger", skill.FileName)
+}
+
+func (s *shop) write(path, text string) {
+	s.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// git runs git as the owner of the repository.
+func (s *shop) git(args ...string) string {
+	s.t.Helper()
+	out, err := exec.Command("git", append([]string{"-C", s.dir}, args...)...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("git %v: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (s *shop) live() *skill.Live {
+	s.t.Helper()
+	live, err := s.in.Layout.Live("tagger")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return live
+}
+
+// holds demands what is in the working tree.
+func (s *shop) holds(want string) {
+	s.t.Helper()
+	if got, err := os.ReadFile(s.path()); err != nil || string(got) != want {
+		s.t.Errorf("the working tree has %q (%v), want %q", got, err, want)
+	}
+}
+
+// proved stores that the gate has proved a text against the default branch's, with what
+// taught it.
+func (s *shop) proved(text string, cases ...eval.Case) {
+	s.t.Helper()
+	live := s.live()
+	if err := s.in.Record(s.t.Context(), live); err != nil {
+		s.t.Fatal(err)
+	}
+	sha, base := skill.HashText([]byte(text)), live.Doc.Hash()
+	var taught []string
+	for i := range cases {
+		cases[i].Skill, cases[i].Split = "tagger", eval.Train
+		taught = append(taught, cases[i].ID)
+	}
+	_, _, err := s.in.Store.SaveCases(s.t.Context(), cases)
+	j := s.in.Store.Journal("run-" + sha[:6])
+	for _, err := range []error{err,
+		j.SaveRun(s.t.Context(), &record.Run{ID: "run-" + sha[:6], Skill: "tagger", Status: record.Finished, Incumbent: base, Challenger: sha}),
+		j.SaveCandidate(s.t.Context(), &record.Candidate{SHA: sha, Run: "run-" + sha[:6], Seq: 1, Parents: []string{base}, Operator: "reflect",
+			State: record.Pooled, Text: []byte(text), Taught: taught, Shown: taught}),
+		j.SaveTrial(s.t.Context(), &record.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: "run-" + sha[:6], Decision: pareto.Promote,
+			State: []byte(`{"version":1}`), Updated: time.Now()})} {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// session stores a session of a person, "" for the shop's owner.
+func (s *shop) session(id, author string) {
+	s.t.Helper()
+	if err := s.in.Store.SaveSession(s.t.Context(), &harvest.Session{ID: id, Agent: "claude-code", Path: "/sessions/" + id, CWD: "/work/other/project", Author: harvest.AuthorOf(author)}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func corrected(id, session, prompt, said string) eval.Case {
+	return eval.Case{ID: id, Prompt: prompt, Checks: []eval.Check{{Type: "judge", Rubric: said, Feedback: said}},
+		Source: &eval.Source{Agent: "claude-code", Session: session, Origin: "mined", Outcome: "corrected", Stratum: "corrected", Time: time.Date(2026, 11, len(id), 9, 0, 0, 0, time.UTC)}}
+}
+
+// promote is the owner's command.
+func (s *shop) promote(o Options) (*Done, error) {
+	s.t.Helper()
+	in := *s.in
+	in.Word = true
+	plan, err := in.Next(s.t.Context(), s.live(), store.OpPromote, release.Request{})
+	if err != nil {
+		return nil, err
+	}
+	if o.Kind == "" {
+		o.Kind = proposed.Tree
+	}
+	o.Redactor = redact.Detector{}
+	return Promote(s.t.Context(), &in, plan, o)
+}
+
+// refused demands a refusal that says this.
+func (s *shop) refused(err error, says string) {
+	s.t.Helper()
+	if kind, _ := problem.Of(err); kind != problem.Refused || !strings.Contains(err.Error(), says) {
+		s.t.Errorf("%v, want a refusal with %q", err, says)
+	}
+}
+
+// What others have is the text that everything is about; the working tree and other
+// branches are no edits.
+func TestBase(t *testing.T) {
+	s := newShop(t)
+	if live := s.live(); !live.Tracked || string(live.Doc.Render()) != text {
+		t.Fatalf("%v, %q", live.Tracked, live.Doc.Render())
+	}
+	if err := s.in.Record(t.Context(), s.live()); err != nil {
+		t.Fatal(err)
+	}
+	s.write(s.path(), "dirty")
+	s.git("checkout", "-q", "-b", "aside")
+	s.git("commit", "-qam", "aside")
+	tree := filepath.Join(s.home, "tree")
+	s.git("worktree", "add", "-q", tree, "main")
+	for _, dir := range []string{s.dir, tree} {
+		s.in.Layout = s.layout(dir)
+		if got := string(s.live().Doc.Render()); got != text {
+			t.Errorf("%s: %q", dir, got)
+		}
+		if err := s.in.Record(t.Context(), s.live()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := s.in.Store.Versions(t.Context(), "tagger"); err != nil || len(all) != 1 {
+		t.Errorf("%d versions of one text (%v): %q", len(all), err, s.said)
+	}
+	s.in.Layout = s.layout(s.dir)
+	s.git("branch", "-q", "-f", "odd", "main")
+	s.git("worktree", "remove", tree)
+	s.git("branch", "-q", "-D", "main")
+	if live := s.live(); !live.Tracked || string(live.Doc.Render()) != "dirty" { // nobody else has it
+		t.Errorf("%v, %q without a default branch", live.Tracked, live.Doc.Render())
+	}
+}
+
+// A person's own folder of an agent may be in a repository that is theirs alone; a
+// project's file is not theirs, whatever leads to it.
+func TestOwn(t *testing.T) {
+	s := newShop(t)
+	s.in.Layout.SkillsDir = ""
+	if err := os.MkdirAll(filepath.Join(s.home, ".claude"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Dir(filepath.Dir(s.path())), filepath.Join(s.home, ".claude", "skills")); err != nil {
+		t.Fatal(err)
+	}
+	if s.live().Tracked {
+		t.Error("what a person keeps in a repository of their own counts as shared")
+	}
+	s.git("-c", "user.email=leo@example.org", "commit", "-q", "--allow-empty", "-m", "hello")
+	if !s.live().Tracked {
+		t.Error("a repository with two authors counts as one person's")
+	}
+}
+
+// Nothing but the owner's command changes the file: every other writer is refused.
+func TestWriters(t *testing.T) {
+	s := newShop(t)
+	s.proved(better)
+	const says = "so others get it: it is changed at your word alone"
+	offer := record.Version{Skill: "tagger", SHA: skill.HashText([]byte(better)), Parent: skill.HashText([]byte(text)), Author: "evolve", Operator: "reflect", Proven: true, Text: []byte(better)}
+	main, err := s.in.Layout.Main("tagger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string][]skill.Target{"a night, or a run with --promote": nil, "a target that is named": {main}} {
+		v := offer
+		plan, err := s.in.PlanProved(t.Context(), s.live(), &v, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, err := s.in.Apply(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := done.HomeRefusal(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, night := range []bool{false, true} {
+		_, err := s.in.PlanTry(t.Context(), s.live(), release.Request{At: offer.SHA[:12], ByNight: night})
+		if night { // its owner is told that it is proved already
+			s.refused(err, says)
+		} else if err == nil {
+			t.Error("a proved text may be tried")
+		}
+	}
+	s.holds(text)
+	if all, err := s.in.Store.Versions(t.Context(), "tagger"); err != nil || len(all) != 1 {
+		t.Errorf("%d versions, %v", len(all), err)
+	}
+	if command, against, err := s.in.Offer(t.Context(), s.live(), waiting(t, s)); command != "evolve promote tagger" || len(against) > 0 || err != nil {
+		t.Errorf("%q is offered, with %v, %v", command, against, err)
+	}
+
+	// Another place that git tracks is changed at a named word alone.
+	other := filepath.Join(s.dir, "team")
+	s.write(filepath.Join(other, "tagger", skill.FileName), text)
+	s.git("add", "-A")
+	s.git("commit", "-q", "-m", "a copy")
+	for _, word := range []bool{false, true} {
+		in := *s.in
+		in.Word = word
+		plan, err := in.PlanPromotion(t.Context(), s.live(), release.Request{To: []skill.Target{{Name: other, Dir: other}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, err := in.Apply(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := done.Refusal(); word != (err == nil) {
+			t.Errorf("word %v: %v", word, err)
+		}
+	}
+}
+
+// waiting is the trial whose change waits for its owner.
+func waiting(t *testing.T, s *shop) *candidate.OnTrial {
+	t.Helper()
+	on, _, err := s.in.WaitingTrial(t.Context(), s.live())
+	if err != nil || on == nil {
+		t.Fatal(on, err)
+	}
+	return on
+}
+
+// The working tree gets the text at its owner's word, and gets back what it had.
+func TestTree(t *testing.T) {
+	s := newShop(t)
+	s.proved(better)
+	if err := os.Chmod(s.path(), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.promote(Options{})
+	s.refused(err, "the sessions of no more than one person speak for")
+	s.holds(text)
+	index, err := os.ReadFile(filepath.Join(s.dir, ".git", "index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.promote(Options{ForEveryone: true})
+	if err != nil || d.Merged || d.Already {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	s.holds(better)
+	if info, err := os.Stat(s.path()); err != nil || info.Mode().Perm() != 0o750 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if now, err := os.ReadFile(filepath.Join(s.dir, ".git", "index")); err != nil || !bytes.Equal(now, index) {
+		t.Error("the index has changed")
+	}
+	if d, err := s.promote(Options{ForEveryone: true}); err != nil || !d.Already {
+		t.Errorf("%+v, %v the second time", d, err)
+	}
+	back := func() (string, error) { return Rollback(t.Context(), s.in, s.live(), false) }
+	s.write(s.path(), better+"mine\n")
+	_, err = back()
+	s.refused(err, "was changed since: it stays")
+	s.write(s.path(), better)
+	if _, err := back(); err != nil {
+		t.Fatal(err)
+	}
+	s.holds(text)
+	if _, err := back(); err == nil {
+		t.Error("it can be taken back twice")
+	}
+
+	if _, err := s.promote(Options{ForEveryone: true}); err != nil { // what was taken back can be put there again
+		t.Fatal(err)
+	}
+	s.holds(better)
+	s.git("commit", "-qam", "merged")
+	if err := s.in.Record(t.Context(), s.live()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := s.in.Store.VersionBySHA(t.Context(), "tagger", skill.HashText([]byte(better)))
+	if err != nil || v.Author != "evolve" {
+		t.Errorf("%+v, %v for a text that the default branch has now", v, err)
+	}
+	if open, err := proposed.Open(t.Context(), s.in.Store, "tagger"); err != nil || len(open) != 0 {
+		t.Errorf("%d proposals are open, %v", len(open), err)
+	}
+	_, err = back()
+	if kind, hint := problem.Of(err); kind != problem.Input || !strings.Contains(hint, "git revert") {
+		t.Errorf("%v (%s)", err, hint)
+	}
+}
+
+// Changes in the working tree stay, whether they are staged or not; where they overlap,
+// nothing is written.
+func TestDirtyTree(t *testing.T) {
+	apart := strings.Replace(text, "Oldest first", "Newest first", 1)
+	both := strings.Replace(better, "Oldest first", "Newest first", 1)
+	overlap := strings.Replace(text, "Tag them", "Tag all of them", 1)
+	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+	for name, c := range map[string]struct {
+		tree, want, refusal string
+		stage               bool
+	}{
+		"apart":               {tree: apart, want: both},
+		"staged":              {tree: apart, want: both, stage: true},
+		"overlapping":         {tree: overlap, refusal: `both changed section "Steps"`},
+		"the same":            {tree: better, want: better},
+		"checked out as CRLF": {tree: crlf(text), want: crlf(better)},
+		"CRLF and changes":    {tree: crlf(apart), want: crlf(both)},
+		"in a merge":          {tree: strings.Replace(text, "- Tag them.\n", "<<<<<<< ours\n- Tag them.\n=======\n- Tag.\n>>>>>>> theirs\n", 1), refusal: "both changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShop(t)
+			s.proved(better)
+			s.write(s.path(), c.tree)
+			if c.stage {
+				s.git("add", "-A")
+			}
+			status := s.git("status", "--short")
+			d, err := s.promote(Options{ForEveryone: true})
+			if c.refusal != "" {
+				s.refused(err, c.refusal)
+				s.holds(c.tree)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.holds(c.want)
+			if d.Already {
+				return
+			}
+			if _, err := Rollback(t.Context(), s.in, s.live(), false); err != nil {
+				t.Fatal(err)
+			}
+			s.holds(c.tree)
+			if now := s.git("status", "--short"); now != status {
+				t.Errorf("%q, before %q", now, status)
+			}
+		})
+	}
+}
+
+// What a checkout can be: nothing is written where that would not be what was meant.
+func TestTrees(t *testing.T) {
+	for name, c := range map[string]struct {
+		make    func(s *shop)
+		refusal string
+		holds   string
+	}{
+		"read-only":           {func(s *shop) { s.must(os.Chmod(s.path(), 0o440)) }, "is read-only", text},
+		"a filter":            {func(s *shop) { s.write(filepath.Join(s.dir, ".gitattributes"), "*.md filter=secret\n") }, "in another form", text},
+		"eol=crlf":            {func(s *shop) { s.write(filepath.Join(s.dir, ".gitattributes"), "*.md text eol=crlf\n") }, "", better},
+		"detached HEAD":       {func(s *shop) { s.git("checkout", "-q", "--detach") }, "", better},
+		"an unborn branch":    {func(s *shop) { s.git("checkout", "-q", "--orphan", "new") }, "", better},
+		"gone from the index": {func(s *shop) { s.git("rm", "-q", "--cached", "-r", ".") }, "", better},
+		"a link": {func(s *shop) {
+			to := filepath.Join(s.dir, "docs", "tagger.md")
+			s.must(errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(s.path(), to), os.Symlink(to, s.path())))
+			s.git("add", "-A")
+			s.git("commit", "-q", "-m", "a link")
+		}, "", better},
+		"unmerged": {func(s *shop) {
+			id := s.git("rev-parse", "HEAD:.claude/skills/tagger/SKILL.md")
+			cmd := exec.Command("git", "-C", s.dir, "update-index", "--index-info")
+			cmd.Stdin = strings.NewReader("0 " + strings.Repeat("0", 40) + "\t.claude/skills/tagger/SKILL.md\n100644 " + id + " 2\t.claude/skills/tagger/SKILL.md\n")
+			s.must(cmd.Run())
+		}, "in the middle of a merge", text},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShop(t)
+			c.make(s)
+			s.proved(better)
+			_, err := s.promote(Options{ForEveryone: true})
+			if c.refusal != "" {
+				s.refused(err, c.refusal)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			s.holds(c.holds)
+		})
+	}
+}
+
+func (s *shop) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// A branch and a patch are against the default branch, and leave the working tree alone.
+func TestBranchAndPatch(t *testing.T) {
+	s := newShop(t)
+	s.proved(better)
+	s.write(s.path(), strings.Replace(text, "Tag them", "Tag all of them", 1)) // it would overlap
+	_, err := s.promote(Options{Kind: proposed.Branch, Branch: "evolve/tagger"})
+	s.refused(err, "no more than one person")
+	d, err := s.promote(Options{Kind: proposed.Patch, ForEveryone: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("git", "-C", s.dir, "apply", "--cached", "--check", "-")
+	cmd.Stdin = bytes.NewReader(d.Patch)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("git apply: %v: %s\n%s", err, out, d.Patch)
+	}
+	branch := Options{Kind: proposed.Branch, Branch: "evolve/tagger", ForEveryone: true}
+	if d, err = s.promote(branch); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.git("show", "evolve/tagger:.claude/skills/tagger/SKILL.md"); got != strings.TrimSpace(better) {
+		t.Errorf("%q", got)
+	}
+	if got := s.git("log", "-1", "--format=%an <%ae>%n%B", d.Commit); got != "Mia <mia@example.org>\n.claude/skills/tagger/SKILL.md: add “At most three tags.”\n\n- add “At most three tags.”\n\nNot tried against the text before." {
+		t.Error(got)
+	}
+	_, err = s.promote(branch)
+	s.refused(err, "exists already")
+	if _, err := s.promote(Options{Kind: proposed.Branch, Branch: "a..b", ForEveryone: true}); err == nil {
+		t.Error("a bad name makes a branch")
+	}
+
+	back := func() (string, error) { return Rollback(t.Context(), s.in, s.live(), false) }
+	s.git("worktree", "add", "-q", filepath.Join(s.home, "tree"), "evolve/tagger")
+	_, err = back()
+	s.refused(err, "is checked out")
+	s.git("worktree", "remove", filepath.Join(s.home, "tree"))
+	s.git("branch", "-q", "-f", "evolve/tagger", "main")
+	_, err = back()
+	s.refused(err, "has other commits")
+	s.git("branch", "-q", "-f", "evolve/tagger", d.Commit)
+	if _, err := back(); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.git("branch", "--list", "evolve/tagger"); got != "" {
+		t.Errorf("branch %s is there", got)
+	}
+	if d, err = s.promote(branch); err != nil { // again
+		t.Fatal(err)
+	}
+	s.git("branch", "-q", "-D", "evolve/tagger")
+	if words, err := back(); err != nil || !strings.Contains(words, "gone already") {
+		t.Errorf("%q, %v", words, err)
+	}
+
+	s.write(filepath.Join(s.home, ".gitconfig"), "")
+	_, err = s.promote(branch)
+	s.refused(err, "git does not know your name and address")
+	s.git("rm", "-q", "-f", "-r", "--cached", ".")
+	s.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "gone")
+	s.git("add", "-A")
+	s.write(s.path(), text)
+	_, err = s.promote(branch)
+	s.refused(err, "main has no .claude/skills/tagger/SKILL.md")
+	_, err = s.promote(Options{ForEveryone: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.holds(better)
+}
+
+// Two people's sessions speak for others; more of one person's do not.
+func TestPeople(t *testing.T) {
+	for name, c := range map[string]struct {
+		authors []string
+		config  string // "" for the owner's
+		ok      bool
+	}{
+		"mine":                         {authors: []string{"", ""}},
+		"mine, also through Entire":    {authors: []string{"", "mia@example.org"}},
+		"mine and another's":           {authors: []string{"", "leo@example.org"}, ok: true},
+		"two others'":                  {authors: []string{"leo@example.org", "kim@example.org"}, ok: true},
+		"another's":                    {authors: []string{"leo@example.org", "leo@example.org"}},
+		"mine and perhaps mine":        {authors: []string{"", "leo@example.org"}, config: "[core]\n\tpager = less\n"},
+		"two others', I may be either": {authors: []string{"", "leo@example.org", "kim@example.org"}, config: "[core]\n\tpager = less\n", ok: true},
+		"nobody's":                     {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShop(t)
+			var cases []eval.Case
+			for i, who := range c.authors {
+				id := strings.Repeat("c", i+1)
+				s.session("session-"+id, who)
+				cases = append(cases, corrected(id, "session-"+id, "tag "+id, "at most three tags"))
+			}
+			s.proved(better, cases...)
+			if c.config != "" {
+				s.write(filepath.Join(s.home, ".gitconfig"), c.config)
+			}
+			_, err := s.promote(Options{})
+			if c.ok && err != nil {
+				t.Error(err)
+			} else if !c.ok {
+				s.refused(err, "no more than one person")
+			}
+		})
+	}
+}
+
+// What leaves the machine holds rules, counts and dates; anything else of the sessions is
+// refused, quotations unless the owner wants them.
+func TestLeaks(t *testing.T) {
+	const long = "please never tag the notes of our customer Sunrise with internal words again"
+	for name, c := range map[string]struct {
+		rule, refusal string
+		quotes        bool
+	}{
+		"a rule":               {rule: "Use at most three tags."},
+		"a short one":          {rule: "Never tag the notes of our customer."},
+		"a quotation":          {rule: "The user said: Never tag the notes of our customer Sunrise with internal words.", refusal: "a quotation: “never tag the notes of our customer sunrise”"},
+		"a wanted one":         {rule: "The user said: Never tag the notes of our customer Sunrise with internal words.", quotes: true},
+		"a request":            {rule: "As in: tag all the notes that I have written since March.", refusal: "a quotation"},
+		"a secret":             {rule: "Use ghp_16C7e42F292c6912E7710c838347Ae178B4a for it.", refusal: "a secret"},
+		"a wanted secret":      {rule: "Use ghp_16C7e42F292c6912E7710c838347Ae178B4a for it.", refusal: "a secret", quotes: true},
+		"an address":           {rule: "Ask leo.berg@example.org first.", refusal: "personal data (mail)"},
+		"a home":               {rule: "Read /home/leo/notes first.", refusal: "the folder /home/leo"},
+		"another project":      {rule: "Read /work/other/project/README first.", refusal: "the folder /work/other/project"},
+		"a session":            {rule: "As in session-0af31c.", refusal: "the id of a session"},
+		"what was there":       {rule: "Use at most four tags."},
+		"an address of a page": {rule: "See https://example.org/home/leo for it."},
+		"a path of its own":    {rule: "Read docs/tags.md first."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShop(t)
+			s.session("session-0af31c", "")
+			s.session("session-b2", "leo@example.org")
+			s.proved(strings.Replace(text, "- Tag them.\n", "- Tag them.\n- "+c.rule+"\n", 1),
+				corrected("one", "session-0af31c", "Tag all the notes that I have written since March", long),
+				corrected("eleven", "session-b2", "tag these", "use at most three tags"))
+			for _, kind := range []proposed.Kind{proposed.Patch, proposed.Branch} {
+				d, err := s.promote(Options{Kind: kind, Branch: "x", Quotes: c.quotes})
+				if c.refusal != "" {
+					s.refused(err, c.refusal)
+					if s.git("branch", "--list", "x") != "" {
+						t.Error("there is a branch")
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if kind == proposed.Patch {
+					continue
+				}
+				message := s.git("log", "-1", "--format=%B", d.Commit)
+				if strings.Contains(message, "said:") != c.quotes || strings.Contains(message, "session-") || strings.Contains(message, "Leo") {
+					t.Error(message)
+				}
+				if name == "a rule" && message != ".claude/skills/tagger/SKILL.md: add “Use at most three tags.”\n\n"+
+					"- add “Use at most three tags.”: corrected in 1 session, 2026-11-06\n\nNot tried against the text before." {
+					t.Error(message)
+				}
+			}
+		})
+	}
+}
