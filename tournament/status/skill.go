@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -13,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/proposed"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
@@ -198,6 +200,11 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live) (*Challenge
 		}
 		c.Offer, c.Refused = command, against.String()
 	}
+	if skill.Tracked && on.With != nil {
+		if err := rd.proposed(ctx, skill.Name, on.With.SHA, c); err != nil {
+			return nil, err
+		}
+	}
 	if !alone && !c.TakenBack {
 		c.on = &on.TrialRecord
 	}
@@ -216,6 +223,21 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live) (*Challenge
 	}
 	c.Wins, c.Losses = d.Wins, d.Losses
 	return c, nil
+}
+
+// proposed sets where the text of a challenger is while it waits for the default branch.
+func (rd *Reader) proposed(ctx context.Context, name, sha string, c *Challenger) error {
+	open, err := proposed.Open(ctx, rd.Store, name)
+	// The newest first. Nobody knows what became of a patch.
+	i := slices.IndexFunc(open, func(p proposed.Proposal) bool { return p.Version.SHA == sha && p.Kind != proposed.Patch })
+	switch {
+	case i < 0:
+	case open[i].Kind == proposed.Tree:
+		c.Proposed, c.Look = "in your working tree", "git diff"
+	default:
+		c.Proposed, c.Look = "on branch "+open[i].Branch, "git show "+open[i].Branch
+	}
+	return err
 }
 
 // unlabelled describes the reviews that its trial needs from its owner.

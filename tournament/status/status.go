@@ -127,6 +127,10 @@ type Challenger struct {
 	TakenBack bool `json:"taken_back"`
 	// Version is its number if it was rolled back, else 0.
 	Version int `json:"version,omitempty"`
+	// Proposed is where it is while it waits for the default branch of a repository: in a
+	// working tree or on a branch; and Look shows it there. "" if it is in neither.
+	Proposed string `json:"proposed,omitempty"`
+	Look     string `json:"look,omitempty"`
 	// Edited: its owner has edited the live text since it was made, and both arms of
 	// its trial have the edit since EditedAt, nil while no command has recorded it.
 	Edited   bool       `json:"edited"`

@@ -67,6 +67,8 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, closed s
 			add(waitPromote, c.Offer, "proved as a single trial, not as trial %d", c.single)
 		} else if c.Shorter != nil {
 			add(waitPromote, c.Offer, "%s; proved", c.Shorter)
+		} else if c.Proposed != "" {
+			add(waitPromote, c.Look, "proved, %s, not on the default branch", c.Proposed)
 		} else {
 			add(waitPromote, c.Offer, "a better version (%.12s) is proved", c.SHA)
 		}
