@@ -119,7 +119,8 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 func askPair(ctx context.Context, a *global, db *store.Store, p judge.Pair, r *reviewed, of int, ask func(string) (string, error)) (quit bool, err error) {
 	r.Shown++
 	const better = "better: 1, 2 or = (s skip, q quit) "
-	question := fmt.Sprintf("\npair %d of %d\nasked: %s\n── 1 ──\n%s\n── 2 ──\n%s\n%s", r.Shown, of, plain.Excerpt(p.Case.Prompt, 300), shown(p.First.Answer), shown(p.Second.Answer), better)
+	one, two := p.Works()
+	question := fmt.Sprintf("\npair %d of %d\nasked: %s\n── 1 ──\n%s\n── 2 ──\n%s\n%s", r.Shown, of, plain.Excerpt(p.Case.Prompt, 300), shown(p.First.Answer, one), shown(p.Second.Answer, two), better)
 	for ; ; question = better {
 		line, err := ask(question)
 		if errors.Is(err, io.EOF) {
@@ -240,9 +241,12 @@ const (
 	shownRunes = 1600
 )
 
-// shown is an answer made safe for a terminal: without control sequences, and
-// never cut in the middle of a character.
-func shown(answer string) string {
+// shown is an answer, and what was done for it, made safe for a terminal: without control
+// sequences, and never cut in the middle of a character.
+func shown(answer, work string) string {
+	if work != "" {
+		return shown(answer, "") + "\n── what was done ──\n" + shown(work, "")
+	}
 	text := strings.TrimSpace(plain.Text(answer))
 	lines := strings.Split(text, "\n")
 	cut := plain.Runes(strings.Join(lines[:min(len(lines), shownLines)], "\n"), shownRunes)

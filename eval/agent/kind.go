@@ -6,6 +6,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/setup"
+	"github.com/skill-evolve/evolve/eval/check"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -114,6 +115,14 @@ func KindOf(name string) *Kind {
 
 // UsesTools reports whether an agent works in a folder.
 func UsesTools(name string) bool { return KindOf(name).UsesTools }
+
+// WorkBytes is about how much a judge is shown at most of what the agent did.
+func (k *Kind) WorkBytes() int64 {
+	if k.Records {
+		return check.MaxShown
+	}
+	return 0
+}
 
 // Credential names the first of its variables that the environment has, "" for none.
 func (k *Kind) Credential(getenv func(string) string) string {

@@ -30,35 +30,44 @@ type Comparison struct {
 	Files   string // those that came with it
 	First   string
 	Second  string
+	// What was done for each answer, see Work.Text; "" if nobody recorded it.
+	FirstWork, SecondWork string
 }
 
 // Swapped is the comparison in the other order.
 func (c Comparison) Swapped() Comparison {
-	c.First, c.Second = c.Second, c.First
+	c.First, c.Second, c.FirstWork, c.SecondWork = c.Second, c.First, c.SecondWork, c.FirstWork
 	return c
 }
 
-// maxShown is how much of each text a judge is shown, in runes: as much as is kept of a
+// MaxShown is how much of each text a judge is shown, in runes: as much as is kept of a
 // recorded answer.
-const maxShown = 12000
+const MaxShown = 12000
 
 // Shown is c as a judge may see it: redacted, inert, and each text cut to the same
-// bound. Secrets are looked for first: half of one looks like none.
+// bound. Secrets are looked for first: half of one looks like none. The work of one answer
+// is not shown without that of the other.
 func (c Comparison) Shown(redact func(string) string) Comparison {
-	for _, text := range []*string{&c.Request, &c.Files, &c.First, &c.Second} {
+	for _, text := range []*string{&c.Request, &c.Files, &c.First, &c.Second, &c.FirstWork, &c.SecondWork} {
 		*text = cut(strings.TrimSpace(plain.Inert(redact(plain.Inert(*text)))))
+	}
+	if c.FirstWork == "" || c.SecondWork == "" {
+		c.FirstWork, c.SecondWork = "", ""
 	}
 	return c
 }
 
-// cut shortens a text to maxShown runes and a mark. It keeps the end too, which often
+// Equal reports whether both answers look the same.
+func (c Comparison) Equal() bool { return c == c.Swapped() }
+
+// cut shortens a text to MaxShown runes and a mark. It keeps the end too, which often
 // holds the result.
 func cut(text string) string {
-	if utf8.RuneCountInString(text) <= maxShown {
+	if utf8.RuneCountInString(text) <= MaxShown {
 		return text
 	}
 	r := []rune(text)
-	return string(r[:maxShown*3/4]) + "\n[cut]\n" + string(r[len(r)-maxShown/4:])
+	return string(r[:MaxShown*3/4]) + "\n[cut]\n" + string(r[len(r)-MaxShown/4:])
 }
 
 // Prefer asks which answer of c, which is Shown, serves the request better: 1 is the
@@ -69,7 +78,7 @@ func (c Comparison) Prefer(ctx context.Context, ask func(context.Context, Prompt
 		data := struct {
 			Comparison
 			Mark, Again string
-		}{c, markOf(c.Request, c.Files, c.First, c.Second), again}
+		}{c, markOf(c.Request, c.Files, c.First, c.Second, c.FirstWork, c.SecondWork), again}
 		return written(blindPrompt(), data.Mark, data)
 	}, func(r Reply) (err error) {
 		vote, err = readVote(r)

@@ -68,19 +68,20 @@ func TestShownAlike(t *testing.T) {
 		draw := func(name string) string {
 			return strings.Repeat(text.Draw(t, name)+"x", rapid.IntRange(1, 2000).Draw(t, name+" times"))
 		}
-		c := Comparison{Request: draw("request"), Files: draw("files"), First: draw("first"), Second: draw("second")}
+		c := Comparison{Request: draw("request"), Files: draw("files"), First: draw("first"), Second: draw("second"),
+			FirstWork: draw("first work"), SecondWork: draw("second work")}
 		got, swapped := c.Shown(same), c.Swapped().Shown(same)
 		if swapped != got.Swapped() {
 			t.Fatal("the order changes what is shown of an answer")
 		}
-		for _, s := range []string{got.Request, got.Files, got.First, got.Second} {
-			if n := utf8.RuneCountInString(s); n > maxShown+len("\n[cut]\n") {
+		for _, s := range []string{got.Request, got.Files, got.First, got.Second, got.FirstWork, got.SecondWork} {
+			if n := utf8.RuneCountInString(s); n > MaxShown+len("\n[cut]\n") {
 				t.Fatalf("%d runes are shown", n)
 			}
 		}
 	})
-	at := maxShown*3/4 - 3
-	c := Comparison{First: strings.Repeat("a", at) + "secret" + strings.Repeat("b", maxShown)}
+	at := MaxShown*3/4 - 3
+	c := Comparison{First: strings.Repeat("a", at) + "secret" + strings.Repeat("b", MaxShown)}
 	got := c.Shown(func(text string) string { return strings.ReplaceAll(text, "secret", "[hidden]") })
 	if strings.Contains(got.First, "sec") || !strings.Contains(got.First, "[cut]") {
 		t.Errorf("shown: …%s…", got.First[at-5:at+20])

@@ -124,11 +124,15 @@ func sentence(text string) string {
 }
 
 func promptOf(k *Check, s *Subject, again string) (Prompt, error) {
-	data := struct{ Mark, Prompt, Reference, Answer, Rubric, Again string }{
+	data := struct{ Mark, Prompt, Reference, Answer, Work, Rubric, Again string }{
 		Prompt: s.Redact(s.Prompt), Reference: s.Redact(s.Reference),
-		Answer: s.Redact(s.Answer), Rubric: s.Redact(k.Rubric), Again: again,
+		Answer: s.Redact(s.Answer), Work: cut(s.Redact(plain.Inert(s.Work.Text()))), Rubric: s.Redact(k.Rubric), Again: again,
 	}
-	data.Mark = markOf(data.Prompt, data.Reference, data.Answer, data.Rubric)
+	texts := []string{data.Prompt, data.Reference, data.Answer, data.Rubric}
+	if data.Work != "" {
+		texts = append(texts, data.Work)
+	}
+	data.Mark = markOf(texts...)
 	return written(judgePrompt(), data.Mark, data)
 }
 

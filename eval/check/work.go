@@ -1,5 +1,7 @@
 package check
 
+import "strings"
+
 // Work is what an agent did, in an attempt or in a recorded turn, as far as checks need
 // it. It is bounded.
 type Work struct {
@@ -37,4 +39,44 @@ func (w *Work) Map(f func(string) string) *Work {
 		out.Files[i] = Change{f(c.Path), f(c.Added), f(c.Removed)}
 	}
 	return out
+}
+
+// Text is the work for a reader: the lines that differ, and then what was run and edited, in
+// order. It is "" if nobody recorded it.
+func (w *Work) Text() string {
+	if w == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, c := range w.Files {
+		b.WriteString("changed " + c.Path + "\n")
+		mark(&b, "- ", c.Removed)
+		mark(&b, "+ ", c.Added)
+	}
+	for _, s := range w.Steps {
+		switch {
+		case s.Line == "":
+			b.WriteString("edited " + s.File)
+		default:
+			b.WriteString("ran " + s.Line)
+		}
+		if s.Failed {
+			b.WriteString(" (it failed)")
+		}
+		b.WriteString("\n")
+	}
+	switch {
+	case w.Cut:
+		b.WriteString("(there was more, which was not recorded)\n")
+	case b.Len() == 0:
+		b.WriteString("(no file was changed, and no command was run)\n")
+	}
+	return b.String()
+}
+
+// mark writes lines with a mark before each.
+func mark(b *strings.Builder, sign, text string) {
+	for _, line := range lines(text) {
+		b.WriteString(sign + line + "\n")
+	}
 }

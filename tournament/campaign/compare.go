@@ -151,7 +151,7 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 		return nil, err
 	}
 	larger := (max(c.Report.A.Tokens, c.Report.B.Tokens) + c.config.OwnerTokens) * bytesAToken
-	fc.Sends, err = c.runner.Control.Forecast(ctx, c.texts.Store, c.back, c.cases, requestBytes(larger, c.cases, fc.AtMost))
+	fc.Sends, err = c.runner.Control.Forecast(ctx, c.texts.Store, c.back, c.cases, requestBytes(larger, c.cases, fc.AtMost, c.config.Agent))
 	return fc, err
 }
 

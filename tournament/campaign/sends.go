@@ -28,9 +28,9 @@ const (
 )
 
 // requestBytes are upper estimates of the text in all requests of a run or comparison of
-// so many attempts, by kind. An agent's own instructions and what it sends again while it
+// so many attempts by an agent, by kind. An agent's own instructions and what it sends again while it
 // works with tools are not in them; 0 attempts are no limit.
-func requestBytes(body int, cases []eval.Case, attempts int64) map[string]int64 {
+func requestBytes(body int, cases []eval.Case, attempts int64, by string) map[string]int64 {
 	largest, judged, checks := int64(0), int64(0), int64(0)
 	for i := range cases {
 		c := &cases[i]
@@ -55,7 +55,7 @@ func requestBytes(body int, cases []eval.Case, attempts int64) map[string]int64 
 	text := int64(body+body/5) + grownSkill
 	out := map[string]int64{agent.Replay: attempts * (instructionBytes + text + largest + answerBytes)}
 	if checks > 0 {
-		out[agent.Judge] = attempts * checks * (instructionBytes + judged + answerBytes)
+		out[agent.Judge] = attempts * checks * (instructionBytes + judged + answerBytes + agent.KindOf(by).WorkBytes())
 	}
 	return out
 }
@@ -83,7 +83,7 @@ func (c *Campaign) sends(ctx context.Context, fc *Forecast) ([]outgoing.Send, er
 // bytes.
 func (r *Runner) Sends(ctx context.Context, db *store.Store, back *agent.Backends, f *Config, body int, cases []eval.Case, mined int64) ([]outgoing.Send, error) {
 	attempts := f.MaxRollouts
-	bytes := requestBytes(body+f.OwnerTokens*bytesAToken, cases, attempts)
+	bytes := requestBytes(body+f.OwnerTokens*bytesAToken, cases, attempts, f.Agent)
 	if n := bytes[agent.Judge]; n > 0 && !f.NoGate { // comparisons: calls with two answers each
 		calls, err := judge.Calls(ctx, db, f.Skill)
 		if err != nil {

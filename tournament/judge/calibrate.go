@@ -101,7 +101,7 @@ func (k *Comparer) count(ctx context.Context, name string, cases []eval.Case) (r
 		switch {
 		case q.ok:
 			said = append(said, record.Said{First: prefers[i] == store.FirstBetter, Score: q.score})
-		case q.first != "" && q.second != "": // else nobody can be asked any more
+		case q.first != nil && q.second != nil: // else nobody can be asked any more
 			c.Missing++
 		}
 	}
@@ -136,7 +136,7 @@ func (k *Comparer) reviewed(ctx context.Context, labels []store.Label, cases []e
 		}
 		q := &question{kase: c, firstID: l.First, other: l.Second}
 		if a, b := answerOf(answers, l.First), answerOf(answers, l.Second); a != nil && b != nil {
-			q.first, q.second = a.Answer, b.Answer
+			q.first, q.second = a, b
 		}
 		asked, prefers = append(asked, q), append(prefers, l.Choice)
 	}

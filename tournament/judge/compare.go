@@ -97,7 +97,7 @@ func (k *Comparer) Replays(ctx context.Context, c *eval.Case, incumbent, challen
 			continue
 		}
 		switch lost, won := failed(a), failed(b); {
-		case lost && won || a.Answer == b.Answer:
+		case lost && won || answerSHA(a) == answerSHA(b):
 			n++
 		case lost:
 			sum++
@@ -106,7 +106,7 @@ func (k *Comparer) Replays(ctx context.Context, c *eval.Case, incumbent, challen
 			sum--
 			n++
 		default:
-			asked = append(asked, newQuestion(c, b.Answer, a.Answer))
+			asked = append(asked, newQuestion(c, b, a))
 		}
 	}
 	if err := k.compare(ctx, asked); err != nil {
@@ -128,8 +128,8 @@ func failed(r *eval.Rollout) bool { return r.Failure != "" || strings.TrimSpace(
 // A question is two answers to a case, and what the judge finds of them.
 type question struct {
 	kase           *eval.Case
-	first, second  string // the answers; "" if their texts are gone
-	firstID, other string // their SHA-256
+	first, second  *eval.Rollout // with the answers; nil if their texts are gone
+	firstID, other string        // see answerSHA
 
 	votes [2]int // of the answer with the lower SHA-256, when it is shown first and second
 	read  [2]bool
@@ -137,8 +137,8 @@ type question struct {
 	ok    bool
 }
 
-func newQuestion(c *eval.Case, first, second string) *question {
-	return &question{kase: c, first: first, second: second, firstID: skill.HashText([]byte(first)), other: skill.HashText([]byte(second))}
+func newQuestion(c *eval.Case, first, second *eval.Rollout) *question {
+	return &question{kase: c, first: first, second: second, firstID: answerSHA(first), other: answerSHA(second)}
 }
 
 // compare answers the questions from the records, and asks the judge the others.
@@ -156,7 +156,7 @@ func (k *Comparer) compare(ctx context.Context, all []*question) error {
 			return err
 		case old != nil && (old.Run != k.run || k.model == nil):
 			q.settle(2*old.Quality - 1)
-		case k.model != nil && q.first != "" && q.second != "":
+		case k.model != nil && q.first != nil && q.second != nil:
 			// What this run has asked before comes from its own records, and onto its bill.
 			open = append(open, q)
 		}
@@ -225,11 +225,12 @@ func (k *Comparer) askAll(ctx context.Context, open []*question) error {
 // ask puts a question in one order: 0 shows the answer with the lower SHA-256 first.
 // Both orders of either question are so the same two prompts, with the same replies.
 func (k *Comparer) ask(ctx context.Context, q *question, order int) error {
-	shown := check.Comparison{Request: request(q.kase), Files: files(q.kase), First: q.first, Second: q.second}.Shown(k.redact)
+	shown := check.Comparison{Request: request(q.kase), Files: files(q.kase), First: q.first.Answer, Second: q.second.Answer,
+		FirstWork: q.first.Work.Text(), SecondWork: q.second.Work.Text()}.Shown(k.redact)
 	if (q.firstID > q.other) != (order == 1) {
 		shown = shown.Swapped()
 	}
-	if shown.First == shown.Second { // as far as a judge may see
+	if shown.Equal() { // as far as a judge may see
 		q.read[order] = true
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/check"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"pgregory.net/rapid"
@@ -201,4 +202,55 @@ func TestComparerSpendsTheBudget(t *testing.T) {
 	if _, known, err = New(db, "r", j, redact.Detector{}, nil, 0, 1).Replays(t.Context(), one, answered("a", "b", "c"), answered("x", "y", "z")); !known || err != nil || j.calls.Load() != 6 {
 		t.Errorf("%v, %v after %d calls, want six in all", known, err, j.calls.Load())
 	}
+}
+
+// TestWorkMakesAnAnswer: what was done is shown to the judge and to the owner if it was
+// recorded of both, and the same words with other work are another answer.
+func TestWorkMakesAnAnswer(t *testing.T) {
+	did := func(path string) *check.Work { return &check.Work{Files: []check.Change{{Path: path, Added: "x\n"}}} }
+	for _, c := range []struct {
+		name           string
+		a, b           *check.Work // of equal answers
+		score          float64     // in favour of b
+		calls          int64
+		prefers, shown string
+	}{
+		{"equal work", did("a.go"), did("a.go"), 0, 0, "b.go", ""},
+		{"other work", did("a.go"), did("b.go"), 1, 2, "b.go", "changed b.go\n+ x\n"},
+		{"none was done", new(check.Work), new(check.Work), 0, 0, "", ""},
+		{"of one it was not recorded", nil, did("b.go"), 0, 0, "b.go", ""},
+	} {
+		j := &saying{says: func(string, string) string { return "neither" }}
+		k := comparer(t, j)
+		k.model = preferring{j, c.prefers}
+		rs := answered("done", "done")
+		rs[0].Work, rs[1].Work = c.a, c.b
+		score, ok, err := k.Replays(t.Context(), one, rs[:1], rs[1:])
+		if err != nil || !ok || score != c.score || j.calls.Load() != c.calls {
+			t.Errorf("%s: %v, %v, %v after %d calls; want %v after %d", c.name, score, ok, err, j.calls.Load(), c.score, c.calls)
+		}
+		p := &Pair{First: rs[0], Second: rs[1]}
+		first, second := p.Names()
+		if _, shown := p.Works(); (first == second) != (c.name == "equal work" || c.name == "none was done") || c.shown != "" && shown != c.shown {
+			t.Errorf("%s: named %.8s and %.8s, shown %q", c.name, first, second, shown)
+		}
+	}
+	if answerSHA(answered("done")[0]) != skill.HashText([]byte("done")) {
+		t.Error("labels on answers without work have lost their names")
+	}
+}
+
+// A preferring judge likes the answer for which a word was done.
+type preferring struct {
+	*saying
+	word string
+}
+
+func (j preferring) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) {
+	j.calls.Add(1)
+	better := "second"
+	if strings.Contains(part(p, "first-work"), j.word) {
+		better = "first"
+	}
+	return eval.Completion{Text: fmt.Sprintf(`{"reason": "r", "better": %q}`, better), Finish: "stop", Usage: &eval.Usage{Input: 1000, Output: 10}}, nil
 }

@@ -74,7 +74,7 @@ func sideBySide(c *eval.Case, rs []eval.Rollout, known map[[3]string]bool) (Pair
 		for j := range i {
 			a, b := &rs[j], &rs[i]
 			if a.Arm != b.Arm || a.Trial != b.Trial || a.Candidate == b.Candidate || a.Failure != "" || b.Failure != "" ||
-				a.Answer == b.Answer || known[[3]string{c.ID, answerSHA(a), answerSHA(b)}] {
+				answerSHA(a) == answerSHA(b) || known[[3]string{c.ID, answerSHA(a), answerSHA(b)}] {
 				continue
 			}
 			rank := 2
@@ -109,8 +109,22 @@ func Find(ctx context.Context, db *store.Store, c *eval.Case, first, second stri
 // Names are the names of the two answers.
 func (p *Pair) Names() (first, second string) { return answerSHA(p.First), answerSHA(p.Second) }
 
-// answerSHA names an answer.
-func answerSHA(r *eval.Rollout) string { return skill.HashText([]byte(r.Answer)) }
+// Works are what was done for the two answers, for a reader: of both, or of neither.
+func (p *Pair) Works() (first, second string) {
+	if p.First.Work == nil || p.Second.Work == nil {
+		return "", ""
+	}
+	return p.First.Work.Text(), p.Second.Work.Text()
+}
+
+// answerSHA names an answer. The same words are another answer if something else was done.
+func answerSHA(r *eval.Rollout) string {
+	text := r.Answer
+	if w := r.Work; w != nil && len(w.Files)+len(w.Steps) > 0 {
+		text += "\x00" + w.Text()
+	}
+	return skill.HashText([]byte(text))
+}
 
 // Keep records which of the two answers the owner prefers: as a label, and as
 // the outcome of that case in the gate.

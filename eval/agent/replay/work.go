@@ -82,6 +82,7 @@ func (s *Stage) steps(w *check.Work, accesses []Access) {
 			if dir := a.Dir; dir != "" && s.within(dir) != "." {
 				line = "cd " + shellWord(dir) + " && " + line
 			}
+			line = s.local(line)
 			if len(line) > maxLine {
 				line, w.Cut = Clip(line, maxLine), true
 			}
@@ -110,6 +111,17 @@ func (s *Stage) within(name string) string {
 		}
 	}
 	return ""
+}
+
+// local is a command line without the folders of this one attempt: with paths from the
+// workspace and from ~.
+func (s *Stage) local(line string) string {
+	for _, top := range []string{s.Workspace, s.task.Workspace} {
+		if top != "" {
+			line = strings.ReplaceAll(strings.ReplaceAll(line, top+"/", ""), top, ".")
+		}
+	}
+	return strings.ReplaceAll(line, s.Home, "~")
 }
 
 // ignore removes files that git ignores from the steps and from names. A workspace that is no

@@ -136,7 +136,8 @@ func TestSteps(t *testing.T) {
 		Access{Tool: "Read", Path: "a.go"},
 		Access{Tool: "Bash", Command: "go test ./... && echo sk-1234"},
 		Access{Tool: "exec_command", Command: "make", Dir: "sub dir", Failed: true},
-		Access{Tool: "exec_command", Command: "ls", Dir: dir},
+		Access{Tool: "exec_command", Command: "ls " + dir + "/sub", Dir: dir},
+		Access{Tool: "exec_command", Command: "cd " + dir + " && ls"},
 		Access{Tool: "Edit", Path: dir + "/a.go"},
 		Access{Tool: "apply_patch", Path: "b/../a.go", Open: true},
 		Access{Tool: "edit", Path: "x.go", Dir: "sub"},
@@ -144,7 +145,7 @@ func TestSteps(t *testing.T) {
 		Access{Tool: "WebFetch", URL: "https://example.com"},
 		Access{Tool: "Bash", Command: "sleep 1", Open: true})
 	equalWork(t, got, &check.Work{Files: []check.Change{}, Steps: []check.Step{
-		{Line: "go test ./... && echo [key]"}, {Line: "cd 'sub dir' && make", Failed: true}, {Line: "ls"},
+		{Line: "go test ./... && echo [key]"}, {Line: "cd 'sub dir' && make", Failed: true}, {Line: "ls sub"}, {Line: "cd . && ls"},
 		{File: "a.go"}, {File: "a.go", Failed: true}, {File: "sub/x.go"}, {Line: "sleep 1", Failed: true}}})
 
 	for name, calls := range map[string][]Access{

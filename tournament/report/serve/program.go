@@ -123,6 +123,7 @@ type Pair struct {
 	Prompt           string
 	Context          []eval.Message
 	Answer1, Answer2 string
+	Work1, Work2     string // what was done for them; "" if that was not recorded
 }
 
 // A Review is the progress of a skill's review.

@@ -126,7 +126,7 @@ func (s *stub) Pair(_ context.Context, _ string, skipped func(PairName) bool) (*
 	if skipped(n) {
 		return nil, &Review{Left: 1}, nil
 	}
-	return &Pair{PairName: n, Prompt: hostile, Context: []eval.Message{{Role: hostile, Text: hostile}}, Answer1: hostile, Answer2: hostile}, &Review{Left: 1, Judge: hostile}, nil
+	return &Pair{PairName: n, Prompt: hostile, Context: []eval.Message{{Role: hostile, Text: hostile}}, Answer1: hostile, Answer2: hostile, Work1: hostile, Work2: hostile}, &Review{Left: 1, Judge: hostile}, nil
 }
 
 func (s *stub) Answer(_ context.Context, _ string, p PairName, choice string) error {

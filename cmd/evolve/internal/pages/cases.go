@@ -99,6 +99,7 @@ func (p *Program) Pair(ctx context.Context, name string, skipped func(serve.Pair
 			first, second := k.Names()
 			if n := (serve.PairName{Case: k.Case.ID, First: first, Second: second}); !skipped(n) {
 				pair = &serve.Pair{PairName: n, Prompt: k.Case.Prompt, Context: k.Case.Context, Answer1: k.First.Answer, Answer2: k.Second.Answer}
+				pair.Work1, pair.Work2 = k.Works()
 				break
 			}
 		}
