@@ -56,6 +56,8 @@ type Checks struct {
 	Judge Model
 	// Redactor is applied to the judge's prompt. nil changes nothing.
 	Redactor Redactor
+	// ShowWork shows the judge what the agent did, if that was recorded.
+	ShowWork bool
 	// TrustExec allows command and exec checks, which Programs runs. Set it
 	// only for cases that the owner has read.
 	TrustExec bool
@@ -88,7 +90,11 @@ func (g *Checks) Identity() string {
 	if err != nil {
 		panic("eval: identity: " + err.Error()) // strings and a bool can be marshalled
 	}
-	return id + " judge/" + check.JudgeVersion + " " + string(judge)
+	version := check.JudgeVersion
+	if g.ShowWork {
+		version = check.JudgeWorkVersion
+	}
+	return id + " judge/" + version + " " + string(judge)
 }
 
 func (g *Checks) execLimit() time.Duration {
@@ -152,7 +158,7 @@ func (g *Checks) Grade(ctx context.Context, c *Case, a Attempt, workspace string
 func (g *Checks) subject(c *Case, a *Attempt, workspace string, bill *Grade) *check.Subject {
 	return &check.Subject{
 		Skill: c.Skill, Prompt: c.Prompt, Reference: c.Reference, ShouldTrigger: c.ShouldTrigger, Neighbour: c.Neighbour,
-		Answer: a.Answer, Trace: a.Trace, Work: a.Work, Skills: a.Skills, SkillInvoked: a.SkillInvoked, Workspace: workspace,
+		Answer: a.Answer, Trace: a.Trace, Work: a.Work, ShowWork: g.ShowWork, Skills: a.Skills, SkillInvoked: a.SkillInvoked, Workspace: workspace,
 		Record: func() ([]byte, error) {
 			return json.Marshal(struct {
 				Case    *Case    `json:"case"`

@@ -77,7 +77,7 @@ func (b *Backends) Close() error {
 
 // Grader grades by a case's checks, with the judge and the programs of this run.
 func (b *Backends) Grader(s *Spec, cases []eval.Case) *eval.Checks {
-	g := &eval.Checks{Judge: b.Judge, Redactor: b.Redactor}
+	g := &eval.Checks{Judge: b.Judge, Redactor: b.Redactor, ShowWork: KindOf(s.Agent).Records}
 	if slices.ContainsFunc(cases, func(c eval.Case) bool { return runsPrograms(&c) }) {
 		// Without them, how programs are run is not part of the grader's identity.
 		g.TrustExec, g.Programs = true, s.programs(cases)

@@ -19,8 +19,9 @@ var blindPrompt = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("blind").Funcs(template.FuncMap{"quote": plain.Quote}).Parse(blindText))
 })
 
-// BlindVersion names the prompt of a Comparison.
-var BlindVersion = shortHash(blindText)
+// BlindVersion names the prompt of a Comparison. What it says of work is left out: a question
+// about work is another one, because the work is part of what names an answer.
+var BlindVersion = shortHash(withoutWork(blindText))
 
 // A Comparison is two answers to one request in the order in which a judge is shown
 // them. The judge is not told which text gave which answer. It is not shown the recorded
@@ -78,13 +79,22 @@ func (c Comparison) Prefer(ctx context.Context, ask func(context.Context, Prompt
 		data := struct {
 			Comparison
 			Mark, Again string
-		}{c, markOf(c.Request, c.Files, c.First, c.Second, c.FirstWork, c.SecondWork), again}
+		}{c, markOf(c.texts()...), again}
 		return written(blindPrompt(), data.Mark, data)
 	}, func(r Reply) (err error) {
 		vote, err = readVote(r)
 		return err
 	})
 	return vote, err == nil && fault == nil, err
+}
+
+// texts are those that differ between comparisons.
+func (c Comparison) texts() []string {
+	texts := []string{c.Request, c.Files, c.First, c.Second}
+	if c.FirstWork != "" {
+		texts = append(texts, c.FirstWork, c.SecondWork)
+	}
+	return texts
 }
 
 // readVote parses a judge's reply to a Comparison.

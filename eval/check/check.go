@@ -104,6 +104,7 @@ type Subject struct {
 	Answer       string
 	Trace        []ToolCall
 	Work         *Work    // nil if nobody recorded it
+	ShowWork     bool     // to a judge
 	Skills       []string // every skill that was loaded
 	SkillInvoked *bool    // whether Skill was; nil if the backend does not report it
 	Workspace    string   // the folder that the agent worked in; "" if there is none

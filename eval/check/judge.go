@@ -16,6 +16,7 @@ import (
 	"text/template"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 //go:embed prompts/judge.txt
@@ -25,8 +26,15 @@ var judgePrompt = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("judge").Funcs(template.FuncMap{"quote": plain.Quote}).Parse(judgeText))
 })
 
-// JudgeVersion names the judge's prompt in a grader's identity.
-var JudgeVersion = shortHash(judgeText)
+// JudgeVersion names the judge's prompt in a grader's identity, and JudgeWorkVersion the one
+// that shows what the agent did.
+var JudgeVersion, JudgeWorkVersion = shortHash(withoutWork(judgeText)), shortHash(judgeText)
+
+// withoutWork is a prompt's template without what it says of work. A prompt that shows none is
+// the same whatever that is, and keeps its name.
+func withoutWork(text string) string { return ofWork.ReplaceAllString(text, "") }
+
+var ofWork = lazyregexp.New(`(?s)\{\{- if \.\w*Work\}\}.*?\{\{- end\}\}\n?`)
 
 func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -126,10 +134,11 @@ func sentence(text string) string {
 func promptOf(k *Check, s *Subject, again string) (Prompt, error) {
 	data := struct{ Mark, Prompt, Reference, Answer, Work, Rubric, Again string }{
 		Prompt: s.Redact(s.Prompt), Reference: s.Redact(s.Reference),
-		Answer: s.Redact(s.Answer), Work: cut(s.Redact(plain.Inert(s.Work.Text()))), Rubric: s.Redact(k.Rubric), Again: again,
+		Answer: s.Redact(s.Answer), Rubric: s.Redact(k.Rubric), Again: again,
 	}
 	texts := []string{data.Prompt, data.Reference, data.Answer, data.Rubric}
-	if data.Work != "" {
+	if s.ShowWork && s.Work != nil {
+		data.Work = cut(s.Redact(plain.Inert(s.Work.Text())))
 		texts = append(texts, data.Work)
 	}
 	data.Mark = markOf(texts...)

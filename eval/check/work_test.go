@@ -31,7 +31,7 @@ func TestWorkText(t *testing.T) {
 func TestJudgeSeesWork(t *testing.T) {
 	k := &Check{Type: Judge, Rubric: "it tests"}
 	ask := func(w *Work) (p Prompt) {
-		s := &Subject{Prompt: "mend it", Answer: "done", Work: w, Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[hidden]") },
+		s := &Subject{Prompt: "mend it", Answer: "done", Work: w, ShowWork: true, Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[hidden]") },
 			Ask: func(_ context.Context, asked Prompt) (Reply, error) {
 				p = asked
 				return Reply{Text: `{"score": 1, "reason": "r"}`}, nil
@@ -63,5 +63,23 @@ func TestComparisonShowsWorkOfBoth(t *testing.T) {
 	c.SecondWork = ""
 	if got := c.Shown(same); got.FirstWork != "" || !got.Equal() {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestPromptsWithoutWork: where nothing was recorded a judge is asked as it was before there
+// was such a record, under the same name, so that no grade and no label loses its worth.
+func TestPromptsWithoutWork(t *testing.T) {
+	if JudgeVersion != "613ecb9254fb" || BlindVersion != "eb11de6be3e5" || JudgeWorkVersion == JudgeVersion {
+		t.Errorf("judge %s, with work %s; blind %s", JudgeVersion, JudgeWorkVersion, BlindVersion)
+	}
+	shown := func(w *Work, show bool) Prompt {
+		p, err := promptOf(&Check{Rubric: "r"}, &Subject{Answer: "a", Work: w, ShowWork: show, Redact: same}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if plain := shown(nil, true); shown(sample, false) != plain || shown(sample, true) == plain || strings.Contains(plain.System+plain.User, "work") {
+		t.Errorf("%+v", plain)
 	}
 }
