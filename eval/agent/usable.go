@@ -34,7 +34,7 @@ func (b *Backends) Usable(ctx context.Context, s *Spec, cases []eval.Case) (kept
 	if b.Spaces == nil {
 		drop("their checks look into a folder, and "+s.Agent+" works in none", needsFolder)
 	}
-	if !KindOf(s.Agent).Records {
+	if k := KindOf(s.Agent); !k.Records && !k.Simulated {
 		drop("their checks are of what the agent does, and evolve does not see what "+s.Agent+" does", needsWork)
 	}
 	if s.Sandbox != SandboxNone {

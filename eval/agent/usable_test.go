@@ -13,14 +13,14 @@ import (
 func TestUsableByRecordedWork(t *testing.T) {
 	was := kinds
 	t.Cleanup(func() { kinds = was })
-	Register(&Kind{Name: "seen", UsesTools: true, Records: true}, &Kind{Name: "unseen", UsesTools: true}, &Kind{Name: "talks"})
+	Register(&Kind{Name: "seen", UsesTools: true, Records: true}, &Kind{Name: "unseen", UsesTools: true}, &Kind{Name: "talks"}, &Kind{Name: "made-up", Simulated: true})
 	cases := []eval.Case{
 		{ID: "answer", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}},
 		{ID: "ran", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}, {Type: eval.Ran, Value: "x"}}},
 		{ID: "added", Checks: []eval.Check{{Type: eval.NotAdded, Value: "x"}}},
 	}
 	const note = "2 cases left out: their checks are of what the agent does, and evolve does not see what "
-	for name, want := range map[string][]string{"seen": nil, "unseen": {note + "unseen does"}, "talks": {note + "talks does"}} {
+	for name, want := range map[string][]string{"seen": nil, "made-up": nil, "unseen": {note + "unseen does"}, "talks": {note + "talks does"}} {
 		b := new(Backends)
 		if UsesTools(name) {
 			b.Spaces = new(workspace.Recorded)

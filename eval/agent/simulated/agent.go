@@ -2,10 +2,12 @@ package simulated
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/check"
 )
 
 // Agent returns the world's agent: it follows what the skill teaches, up to the
@@ -30,10 +32,31 @@ func (a *player) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	at := a.attempt(text, t)
 	invoked := t.Variant.IsSkill()
 	at.SkillInvoked = &invoked
+	if slices.ContainsFunc(t.Case.Checks, func(k eval.Check) bool { return k.Spec().Work }) {
+		at.Work = workOf(at.Answer)
+	}
 	if err := eval.Sleep(ctx, time.Duration(a.Pace*float64(at.Duration))); err != nil {
 		return eval.Attempt{}, err
 	}
 	return at, nil
+}
+
+// workOf takes lines of an answer for work: "$ COMMAND" for a command that was run, and
+// "+ FILE: TEXT" for a line that was added.
+func workOf(answer string) *check.Work {
+	w := new(check.Work)
+	for line := range strings.Lines(answer) {
+		line = strings.TrimSuffix(line, "\n")
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			w.Steps = append(w.Steps, check.Step{Line: command})
+		}
+		if added, ok := strings.CutPrefix(line, "+ "); ok {
+			path, text, _ := strings.Cut(added, ": ")
+			w.Steps = append(w.Steps, check.Step{File: path})
+			w.Files = append(w.Files, check.Change{Path: path, Added: text + "\n"})
+		}
+	}
+	return w
 }
 
 // attempt answers t with the skill's text. The draws are seeded by seed, text and

@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
 	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
+	"github.com/skill-evolve/evolve/eval/check"
 )
 
 // share is the weighted share of contains checks that an answer passes.
@@ -139,5 +140,23 @@ func BenchmarkTask(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		c.Attempt(text, eval.Task{Case: &cases[i%len(cases)], Seed: int64(i)})
+	}
+}
+
+// Lines of an answer stand for work, in cases with checks of work.
+func TestWork(t *testing.T) {
+	w := worldstest.Additive(1, 24, 0)
+	w.Opening = "Done.\n$ go vet ./...\n+ docs/a.md: one: two"
+	c := w.Cases(1, 0, 0)[0]
+	if a, err := w.Agent().Run(t.Context(), eval.Task{Case: &c}); err != nil || a.Work != nil {
+		t.Errorf("work of a case that asks for none: %+v, %v", a.Work, err)
+	}
+	c.Checks = []eval.Check{{Type: eval.Ran, Value: "go vet"}, {Type: eval.NotRan, Value: "go vet", After: check.LastEdit}, {Type: eval.Added, Value: "^one: two$", Path: "docs/*"}}
+	a, err := w.Agent().Run(t.Context(), eval.Task{Case: &c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err := new(eval.Checks).Grade(t.Context(), &c, a, ""); err != nil || g.Quality != 1 {
+		t.Errorf("%+v, %v", g, err)
 	}
 }
