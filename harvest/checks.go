@@ -125,13 +125,15 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case) (checks []
 	for _, text := range rec.Corrections {
 		seen.Corrections = append(seen.Corrections, seen.Pasted.takeFrom(text))
 	}
+	origins := checksOrigins
 	if rec.did != nil {
+		origins = workOrigins
 		seen.Work = rec.did.corrected.Brief(maxQuote)
 		if rec.did.mended != nil {
 			seen.Mended = rec.did.mended.Brief(maxQuote)
 		}
 	}
-	user, err := Quote(checksOrigins, seen, m.redactor())
+	user, err := Quote(origins, seen, m.redactor())
 	if err != nil {
 		return nil, "", err
 	}

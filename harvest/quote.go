@@ -17,7 +17,8 @@ import (
 // Sessions keep no text of tools and web pages, but an assistant may repeat them
 // anywhere, so all its answers count as such.
 const (
-	checksOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of work: the assistant's tool calls; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
+	checksOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
+	workOrigins     = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of work and accepted_work: the assistant's calls of tools; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
 	generateOrigins = "Recorded (origin of skill and description: the skill; of context: its role; of prompt, files and checks: user, as a model may have put it; of pasted: unknown; of written: a model):\n"
 )
 

@@ -228,8 +228,14 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 			fmt.Fprintf(&b, " (weight %g)", k.Weight)
 		}
 		b.WriteByte('\n')
-		for _, f := range []struct{ word, text string }{{"value", k.Value}, {"path", k.Path}, {"rubric", k.Rubric}, {"schema", string(k.Schema)},
-			{"command", strings.Join(k.Command, " ")}, {"feedback", k.Feedback}} {
+		unmet := ""
+		if k.Spec().Work {
+			bare := k
+			bare.Feedback = ""
+			unmet = bare.Blame()
+		}
+		for _, f := range []struct{ word, text string }{{"value", k.Value}, {"path", k.Path}, {"after", k.After}, {"rubric", k.Rubric}, {"schema", string(k.Schema)},
+			{"command", strings.Join(k.Command, " ")}, {"fails if", unmet}, {"feedback", k.Feedback}} {
 			if f.text != "" {
 				fmt.Fprintf(&b, "  %-9s %s\n", f.word, strings.ReplaceAll(f.text, "\n", "\n            "))
 			}

@@ -20,6 +20,7 @@ var ownersLines = []string{
 	"kernel confirm charts",
 	"sessions purge --all --yes", "sessions purge 4f1c", "pin charts --off",
 	"hooks install", "hooks install --json",
+	"projects tests --confirm make", "projects tests . --confirm make --json",
 	"projects allow --all", "projects allow .", "projects allow . --to openai --json",
 	"privacy agree openai", "privacy agree openai judge --json",
 	"harvest --moments all", "harvest --moments off --again", "corrections --read --sandbox none",
