@@ -130,3 +130,35 @@ func TestLevelOf(t *testing.T) {
 		}
 	}
 }
+
+// A brief is no longer than it may be, and says if it is not all of the work.
+func TestBrief(t *testing.T) {
+	text := rapid.StringMatching(`[a-z]{0,40}`)
+	rapid.Check(t, func(t *rapid.T) {
+		d := Done{Edits: true}
+		for range rapid.IntRange(0, 8).Draw(t, "steps") {
+			d.Work.Steps = append(d.Work.Steps, check.Step{Line: "l" + text.Draw(t, "line")})
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "files") {
+			d.Work.Files = append(d.Work.Files, check.Change{Path: "p" + text.Draw(t, "path"), Added: text.Draw(t, "added"), Removed: text.Draw(t, "removed")})
+		}
+		most := rapid.IntRange(0, 400).Draw(t, "most")
+		w := d.Brief(most)
+		n := 0
+		for _, s := range w.Steps {
+			n += len(s.Line)
+		}
+		for _, c := range w.Files {
+			n += len(c.Path) + len(c.Added) + len(c.Removed)
+		}
+		if n > most {
+			t.Fatalf("%d characters of at most %d", n, most)
+		}
+		if whole := slices.Equal(w.Steps, d.Work.Steps) && slices.Equal(w.Files, d.Work.Files); whole == w.Cut {
+			t.Fatalf("cut %v: %+v of %+v", w.Cut, w, d.Work)
+		}
+		if k := len(d.Work.Steps) - len(w.Steps); !slices.Equal(w.Steps, d.Work.Steps[k:]) {
+			t.Fatalf("%+v are not the last of %+v", w.Steps, d.Work.Steps)
+		}
+	})
+}
