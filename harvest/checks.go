@@ -203,7 +203,7 @@ func (m *Miner) fit(reply eval.Completion, accepted string, rec *Recording) (che
 				return nil, "accepted work fails"
 			}
 			if !useful {
-				why = "corrected work passes"
+				why = "work does not tell"
 				continue
 			}
 			tells = true

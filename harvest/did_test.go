@@ -30,13 +30,13 @@ func TestMineWork(t *testing.T) {
 		want   []string // types of the checks
 	}{
 		"not run at the end":        {`{"type":"ran","value":"go vet","after":"last_edit"}`, "", []string{"ran"}},
-		"run all the same":          {`{"type":"ran","value":"go vet"}`, "corrected work passes", nil},
+		"run all the same":          {`{"type":"ran","value":"go vet"}`, "work does not tell", nil},
 		"one of two":                {`{"type":"ran","value":"go vet"},{"type":"ran","value":"go vet","after":"last_edit"}`, "", []string{"ran"}},
 		"beside the answer":         {`{"type":"ran","value":"go vet"},{"type":"regex","value":"(?i)go vet"}`, "", []string{"regex"}},
 		"more than was wanted":      {`{"type":"ran","value":"go test","after":"last_edit"}`, "accepted work fails", nil},
 		"other files":               {`{"type":"changed","path":"docs/*.md"}`, "accepted work fails", nil},
 		"removed later":             {`{"type":"not_added","value":"TODO"}`, "", []string{"not_added", "judge"}}, // which to do nothing passes, too
-		"what was never done":       {`{"type":"not_ran","value":"git push"}`, "corrected work passes", nil},
+		"what was never done":       {`{"type":"not_ran","value":"git push"}`, "work does not tell", nil},
 		"a command, not taken back": {`{"type":"not_ran","value":"go vet ./..."}`, "accepted work fails", nil},
 		"a bad glob":                {`{"type":"changed","path":"../x"}`, "reply unusable", nil},
 		"tests":                     {`{"type":"tests","value":"go test","command":["go","test"]}`, "reply unusable", nil},
@@ -103,7 +103,7 @@ func TestMineWorkUnknown(t *testing.T) {
 	} {
 		s := vetted()
 		change(s)
-		if _, stats := mine(t, Miner{Model: &oracle{reply: reply}}, s); stats.Fallbacks["corrected work passes"] != 1 {
+		if _, stats := mine(t, Miner{Model: &oracle{reply: reply}}, s); stats.Fallbacks["work does not tell"] != 1 {
 			t.Errorf("%s: %+v", name, stats)
 		}
 	}
