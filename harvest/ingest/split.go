@@ -115,7 +115,7 @@ func (g *Ingester) Waiting(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	if draw != nil {
-		lines += draw.Text()
+		return lines + draw.Text(), nil
 	}
 	uses, err := g.Uses(ctx, name)
 	if err == nil && uses.Unread > 0 {

@@ -33,8 +33,17 @@ func Uses(ctx context.Context, db *store.Store, reg *skill.Registry) ([]store.Sk
 	}), nil
 }
 
-// Uses counts the uses of one skill in g's store.
+// Uses counts the uses of one skill in g's store. Those of a file are the requests in which
+// it was loaded; what became of them is known of the drawn ones.
 func (g *Ingester) Uses(ctx context.Context, name string) (store.SkillUse, error) {
+	if draw, err := g.Draw(ctx, name); err != nil || draw != nil && draw.Counts != nil {
+		u := store.SkillUse{Skill: name}
+		if err == nil {
+			c := draw.Counts
+			u.Uses, u.Corrected, u.Accepted, u.Unread = c.Turns, c.Corrected, c.Accepted, c.Unread
+		}
+		return u, err
+	}
 	reg, err := g.Layout.Registry()
 	if err != nil {
 		return store.SkillUse{}, err

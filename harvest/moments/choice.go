@@ -20,7 +20,7 @@ type Counts struct {
 	// knows yet what it says, nor whether they can be replayed.
 	Unread int `json:"unread"`
 	// Hanging are turns that cannot be replayed, by what they hang on: network, app, screen,
-	// files, person, nothing_asked; or as_read by a model.
+	// files, person, changes, nothing_asked; or as_read by a model.
 	Hanging map[string]int `json:"hanging,omitempty"`
 	// Teaching are turns of the sessions that only teach, Taught those that were corrected
 	// and can be replayed.

@@ -15,6 +15,7 @@ const (
 	screen    = "screen"
 	elsewhere = "files"
 	person    = "person"
+	changes   = "changes"
 	nothing   = "nothing_asked"
 	asRead    = "as_read" // a model found something when it read what followed
 	unread    = "unread"  // it is no key: it may be a case later
@@ -23,7 +24,7 @@ const (
 // words say of so many turns what they hang on.
 var words = map[string]string{
 	network: "need a network", app: "need a running app", screen: "need a screen", elsewhere: "need files outside of the repository",
-	person: "need another person", nothing: "ask for nothing", asRead: "need what is not in the repository, as a model read them",
+	person: "need another person", changes: "are about changes that no commit has", nothing: "ask for nothing", asRead: "need what is not in the repository, as a model read them",
 }
 
 // maxRequest is how many bytes of a person's own words are searched for what they hang on:
@@ -37,6 +38,7 @@ var cues = []struct {
 	cue *lazyregexp.Regexp
 }{
 	{nothing, lazyregexp.New(`(?i)^\s*(?:(?:perfect|great|thank you|thanks|nice|awesome|cool|excellent|wonderful|wow|well done|good job|very much|so much|a lot)[\s.,!]*)+$`)},
+	{changes, lazyregexp.New(`(?i)^(?:/(?:[\w:]+-)*commit\b|(?:ok(?:ay)?|yes|yeah|great|good|now|please|and|then|let's|lets|can you|could you|[\s,.!])*(?:commit|amend|stash)(?:$|[\s,.;!]+(?:(?:this|it|that|these|them|all|everything|what|and|then|now|please|the (?:changes|fix(?:es)?|rest))\b|$)))`)},
 	{screen, lazyregexp.New(`(?i)\bscreen ?shots?\b|\.(?:png|jpe?g|gif|webp|mov|mp4)\b|\b(?:in|on) (?:the|my) (?:browser|screen)\b`)},
 	{network, lazyregexp.New(`(?i)(?:^|[.,;:!?] |\b(?:and|then|now|please|let's|just|also|commit) )push(?:$|[.,;!?]| (?:it|this|that|them|now|and|to|please|all|again|changes|if|up|the (?:branch|changes|commits?|fix(?:es)?))\b)`)},
 	{network, lazyregexp.New(`(?i)\b(?:create|open|make|draft|submit|update|link|file|send) (?:an?|the|this|our|it as an?)?\s*(?:new |draft )*(?:pr|pull request|mr|merge request|(?:\w+ )?(?:issue|ticket)s?)\b`)},

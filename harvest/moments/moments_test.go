@@ -261,7 +261,13 @@ func TestChoose(t *testing.T) {
 // Cues are for what people ask, not for what they paste or mention.
 func TestHangs(t *testing.T) {
 	for prompt, want := range map[string]string{
-		"commit and push please":                   network,
+		"commit and push please":                   changes,
+		"okay, commit this batch as is":            changes,
+		"commit":                                   changes,
+		"/quick-commit":                            changes,
+		"let's amend that":                         changes,
+		"add a commit hook":                        "",
+		"show the commit in the list":              "",
 		"push it":                                  network,
 		"create a draft PR":                        network,
 		"address the PR comments":                  network,
@@ -283,7 +289,7 @@ func TestHangs(t *testing.T) {
 		"add a pre-push hook":                      "",
 		"push the value onto the stack":            "",
 		"for #1, delete it":                        "",
-		"commit this":                              "",
+		"commit this":                              changes,
 		"fix the linear interpolation of the axis": "",
 		"what does the release workflow do?":       "",
 		"add a test for the parser in cmd/app":     "",
