@@ -16,7 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
-	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
@@ -125,7 +125,7 @@ func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	}
 	defer s.Close()
 	c := &sleep.Cycle{Parts: s.Parts(), Journal: sleep.Stored(db), Now: a.Now, Owner: host.Owner(), Dead: host.Gone, Lease: nightLease, Demo: a.isDemo(),
-		Rollback: f.rollback, RunID: func() string { return campaign.NewID(a.Now()) },
+		Rollback: f.rollback, RunID: func() string { return record.NewID(a.Now()) },
 		OnResume: func(n *sleep.Night) { a.Say("continues night %s (%s)", n.ID, status.BoundsOf(n)) },
 		OnStep: func(_ *sleep.Night, k *sleep.Step) {
 			if k.Stage == sleep.Begun && k.Attempts <= 1 { // how it ends is the result

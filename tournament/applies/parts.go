@@ -7,11 +7,45 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/subject"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 var _ gate.Reader = (*Reader)(nil)
+
+// To returns the reader of a trial of the subject with this key: nil if the trial is about all
+// requests, as that of a skill is.
+func To(key string, model eval.Model, memory harvest.Memory, red redact.Redactor) gate.Reader {
+	if subject.Parse(key).Kind != subject.File {
+		return nil
+	}
+	return &Reader{Model: model, Memory: memory, Redactor: red, Files: Recorded()}
+}
+
+// CallTokens is what a call is expected to take: a dozen requests of 500 tokens with their
+// names of files, and the instructions.
+const CallTokens = 8000
+
+// Calls is how many calls it takes to decide so many requests in a trial of the subject with
+// this key, if none is decided yet.
+func Calls(key string, requests int) int64 {
+	if subject.Parse(key).Kind != subject.File {
+		return 0
+	}
+	return int64((requests + batch - 1) / batch)
+}
+
+// Rule is the rule of a trial of the subject with this key.
+func Rule(key string, rule pareto.Config) pareto.Config {
+	if subject.Parse(key).Kind != subject.File {
+		return rule
+	}
+	return rule.WithRest()
+}
 
 // Read implements gate.Reader: a request is one to which a change applies if any changed line
 // applies to it.

@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/evaltest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -256,16 +257,17 @@ func TestInOrderOfArrival(t *testing.T) {
 func TestShortened(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		long := strings.Repeat(rapid.StringN(1, 5, 20).Draw(t, "text"), 5000)
-		files := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,9}(/[a-z]{1,9}){0,4}`), 0, 300).Draw(t, "files")
+		files := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,9}(/[a-z]{1,9}){0,4}`), 0, 100).Draw(t, "files")
 		var requests []Request
-		for i := range batch {
+		const few = 2
+		for i := range few {
 			requests = append(requests, Request{ID: fmt.Sprint(i), Text: long, Files: files, Before: []eval.Message{{Role: "user", Text: long}, {Role: "assistant", Text: long}}})
 		}
 		m := &model{reply: deciding("")}
 		if _, _, err := (&Reader{Model: m}).Decide(t.Context(), []Line{{Was: long, Is: long}}, requests); err != nil {
 			t.Fatal(err)
 		}
-		runes := batch*(maxRequest+2*maxBefore+maxNames*60) + 2*maxLine + 4000
+		runes := few*(maxRequest+2*maxBefore+maxNames*60) + 2*maxLine + 4000
 		if n := len([]rune(m.seen[0].User)); n > 12*runes { // JSON writes up to 12 characters for one
 			t.Fatalf("%d characters", n)
 		}
@@ -283,6 +285,22 @@ func TestPartsOfUses(t *testing.T) {
 	want := []record.Part{record.Applies, record.Rest, record.Applies, record.Unread, record.Unread}
 	if err != nil || !reflect.DeepEqual(parts.Uses, want) || parts.Left != 0 || len(parts.Cases) != 2 {
 		t.Errorf("%+v, %v", parts, err)
+	}
+}
+
+// TestSkillsHaveOnePart: a trial of a skill is about all requests, and asks no reader.
+func TestSkillsHaveOnePart(t *testing.T) {
+	rule := pareto.DefaultConfig().Within(0.01)
+	for key, file := range map[string]bool{"dataviz": false, "plugin:dataviz": false, "hook:guard": false, "file:/src/shop:AGENTS.md": true, "file:~:.claude/CLAUDE.md": true} {
+		if got := To(key, &model{}, nil, nil) != nil; got != file {
+			t.Errorf("%s has a reader: %v", key, got)
+		}
+		if got := Rule(key, rule); got.Rest != (pareto.Limit{}) != file || file && got.Rest.Alpha != rule.ToleranceAlpha || !file && got != rule {
+			t.Errorf("%s: %+v", key, got)
+		}
+		if got := Calls(key, 13); got != map[bool]int64{true: 2}[file] {
+			t.Errorf("%s: %d calls", key, got)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (c *Campaign) chooseID(ctx context.Context) (string, error) {
 		return c.options.Run, nil
 	}
 	if c.options.DryRun || !c.mines() {
-		return NewID(c.runner.Now()), nil
+		return record.NewID(c.runner.Now()), nil
 	}
 	id, err := c.db.BegunRun(ctx, c.Config.Skill)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *Campaign) chooseID(ctx context.Context) (string, error) {
 			return id, nil
 		}
 	}
-	id = NewID(c.runner.Now())
+	id = record.NewID(c.runner.Now())
 	return id, c.db.BeginRun(ctx, c.Config.Skill, id)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/gate"
+	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -178,7 +179,7 @@ func (c *Comparison) Measure(ctx context.Context) error {
 		}
 	}
 	now := c.runner.Now
-	began, id := now(), "compare-"+NewID(now())
+	began, id := now(), "compare-"+record.NewID(now())
 	budget := c.options.Budget
 	if budget == nil {
 		budget = c.config.Budget(now)

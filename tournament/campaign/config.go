@@ -1,8 +1,6 @@
 package campaign
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
@@ -164,24 +163,5 @@ func (c *Config) gate() pareto.Config {
 	if c.Level > 0 {
 		rule = rule.Within(c.Level)
 	}
-	return c.Steps.Bound(rule)
-}
-
-// idStamp is the layout of the time that a run's id begins with.
-const idStamp = "20060102-150405"
-
-// NewID names a run by its start: sorting by name sorts by time.
-func NewID(now time.Time) string {
-	var b [3]byte
-	rand.Read(b[:])
-	return now.UTC().Format(idStamp) + "-" + hex.EncodeToString(b[:])
-}
-
-// BeganAt is the time in a run's id; false for an id that has none.
-func BeganAt(id string) (time.Time, bool) {
-	if len(id) < len(idStamp) {
-		return time.Time{}, false
-	}
-	at, err := time.Parse(idStamp, id[:len(idStamp)])
-	return at, err == nil
+	return c.Steps.Bound(applies.Rule(c.Skill, rule))
 }

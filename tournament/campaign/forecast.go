@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/judge"
@@ -231,9 +232,10 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 		searched = float64(fc.Search) / float64(fc.Search+fc.Gate)
 	}
 	mutator := float64(fc.Search) * mutatorShare
-	fc.Calls = int64(rollouts + asked + mutator)
+	reads := applies.Calls(f.Skill, fc.Test)
+	fc.Calls = int64(rollouts+asked+mutator) + reads
 	perRollout := f.answering(string(live.Doc.Body()), tools) + prompt/n
-	fc.Tokens = int64(rollouts*float64(perRollout) + asked*tokensJudge + mutator*tokensMutator)
+	fc.Tokens = int64(rollouts*float64(perRollout)+asked*tokensJudge+mutator*tokensMutator) + reads*applies.CallTokens
 	fc.CostUSD = f.usd(float64(fc.Tokens), searched)
 	if past.Rollouts > 0 {
 		share := rollouts / float64(past.Rollouts)

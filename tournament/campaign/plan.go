@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/mutate/subject"
+	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/judge"
@@ -113,6 +114,8 @@ func (c *Campaign) build(ctx context.Context) error {
 	if err := c.onTrial(ctx, p.Uses); err != nil {
 		return err
 	}
+	p.Reader = applies.To(f.Skill, &eval.Metered{Model: c.back.Miner, By: eval.ByMiner, Budget: c.budget, Redactor: c.back.Redactor,
+		Recorder: c.journal(), Scope: c.run.ID, WallClock: f.WallClock}, c.db, c.back.Redactor)
 	if p.SearchAgent = c.back.Search; p.SearchAgent != nil {
 		p.SearchPrice, p.Failures = f.Price(f.SearchModel), record.FailuresOf(p.Uses)
 	}

@@ -43,12 +43,12 @@ func (r *Runner) proof(ctx context.Context, db *store.Store, f *Config, live *sk
 
 // StillTakes describes what the trial of a run that ends still takes, "" if it is not
 // promising.
-func (c *Campaign) StillTakes(ctx context.Context, d pareto.Decision) (string, error) {
+func (c *Campaign) StillTakes(ctx context.Context, d pareto.Decision, share *record.Share) (string, error) {
 	uses, err := expect.Uses(ctx, c.db, c.Config.Skill, c.cases)
 	if err != nil {
 		return "", err
 	}
-	p := expect.Proof{Pace: expect.PaceOf(uses, c.cases)}
+	p := expect.Proof{Pace: expect.PaceOf(uses, c.cases), Share: share}
 	if p.Have(d); p.More == nil {
 		return "", nil
 	}

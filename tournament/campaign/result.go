@@ -87,6 +87,10 @@ type Verdict struct {
 	Cases    int            `json:"cases"`
 	// Heard is what the verdict is about, nil if that is not known.
 	Heard *record.Heard `json:"heard,omitempty"`
+	// Share is to how many requests the changed lines of a file of instructions apply, and
+	// Rest what is known of the others.
+	Share *record.Share        `json:"share,omitempty"`
+	Rest  *pareto.RestEvidence `json:"rest,omitempty"`
 	// Single: a promotion is proved as a single trial, and not among all trials of the skill.
 	Single bool `json:"single_trial,omitempty"`
 	// Takes describes what a promising trial still takes.
@@ -167,14 +171,14 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 	switch v := out.Verdict; {
 	case v != nil:
 		res.Verdict = &Verdict{Decision: v.Verdict, Reason: v.Reason, EValue: pareto.Finite(v.EValue), Alpha: v.Alpha, Wins: v.Wins, Losses: v.Losses,
-			Ties: v.Ties, Cases: v.Cases, Heard: v.Heard, Single: v.Single, Model: v.Model, SearchModel: v.SearchModel}
+			Ties: v.Ties, Cases: v.Cases, Heard: v.Heard, Share: v.Share, Rest: v.Rest, Single: v.Single, Model: v.Model, SearchModel: v.SearchModel}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), nil, j.Reviews(), j.String()}
 			if l := j.Sensitivity(); l > 0 {
 				res.Verdict.Judge.Sensitivity = &l
 			}
 		}
-		if res.Verdict.Takes, err = c.StillTakes(ctx, v.Decision); err != nil {
+		if res.Verdict.Takes, err = c.StillTakes(ctx, v.Decision, v.Share); err != nil {
 			return nil, err
 		}
 		res.Warnings = append(res.Warnings, v.Warnings...)

@@ -63,11 +63,15 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := res.Verdict
-	if v.Takes, err = c.StillTakes(ctx, d); err != nil {
+	share, err := waits.Trial.Share()
+	if err != nil {
 		return nil, err
 	}
-	v.Decision, v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases = d.Verdict, pareto.Finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases
+	v := res.Verdict
+	if v.Takes, err = c.StillTakes(ctx, d, share); err != nil {
+		return nil, err
+	}
+	v.Decision, v.EValue, v.Alpha, v.Wins, v.Losses, v.Ties, v.Cases, v.Share, v.Rest = d.Verdict, pareto.Finite(d.EValue), d.Alpha, d.Wins, d.Losses, d.Ties, d.Cases, share, d.Rest
 	with := waits.Trial.With
 	doc, err := skill.Parse(with.Text, live.Options())
 	if err != nil {

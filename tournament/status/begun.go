@@ -5,7 +5,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -43,7 +42,7 @@ func (rd *Reader) begun(ctx context.Context, name string, last *record.Run) (*Un
 	}
 	u := &Unfinished{Run: id, Status: string(status), Resume: "evolve --skill " + name}
 	u.Text = string(status)
-	if at, ok := campaign.BeganAt(id); ok {
+	if at, ok := record.BeganAt(id); ok {
 		if at = at.Add(used); locked.After(at) { // continued later, by the process that was killed
 			at = locked
 		}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Owner names this process, as the owner of a lease. The host tells apart processes of one number
@@ -22,7 +22,7 @@ func Owner() string {
 	if err != nil {
 		host = "?"
 	}
-	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), campaign.NewID(time.Now()))
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), record.NewID(time.Now()))
 }
 
 // Gone reports whether another owner's process has certainly ended.
