@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -145,6 +146,9 @@ func printResult(a *global, r *runResult) error {
 	}
 	if s := r.Shorter; s != nil {
 		fmt.Fprintf(&b, "  shorter      without %s it was no worse on validation: `evolve --skill %s --evolve shorten` tries that\n", plain.Counted(s.Lines, "line"), r.Skill)
+	}
+	if s := r.Idle.Text(); s != "" {
+		fmt.Fprintf(&b, "  idle         %s; `%s` tries to do without\n", s, applies.Shorten(r.Skill))
 	}
 	if r.Search != nil && r.Search.Quarantined > 0 {
 		fmt.Fprintf(&b, "  quarantine   %s asked for more than the skill may do: `evolve status` shows the commands\n", plain.Counted(r.Search.Quarantined, "candidate"))

@@ -30,13 +30,13 @@ func To(key string, model eval.Model, memory harvest.Memory, red redact.Redactor
 // names of files, and the instructions.
 const CallTokens = 8000
 
-// Calls is how many calls it takes to decide so many requests in a trial of the subject with
-// this key, if none is decided yet.
+// Calls is how many calls a run of the subject with this key makes at most, of texts of up to a
+// hundred lines: to decide so many requests for its trial, and for FindIdle.
 func Calls(key string, requests int) int64 {
 	if subject.Parse(key).Kind != subject.File {
 		return 0
 	}
-	return int64((requests + batch - 1) / batch)
+	return int64((requests+batch-1)/batch + mostIdle/batch)
 }
 
 // Rule is the rule of a trial of the subject with this key.

@@ -298,7 +298,7 @@ func TestSkillsHaveOnePart(t *testing.T) {
 		if got := Rule(key, rule); got.Rest != (pareto.Limit{}) != file || file && got.Rest.Alpha != rule.ToleranceAlpha || !file && got != rule {
 			t.Errorf("%s: %+v", key, got)
 		}
-		if got := Calls(key, 13); got != map[bool]int64{true: 2}[file] {
+		if got := Calls(key, 13); got != map[bool]int64{true: 12}[file] {
 			t.Errorf("%s: %d calls", key, got)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/search"
@@ -44,6 +45,7 @@ type Result struct {
 	Kernel   Kernel        `json:"kernel"`
 	Search   *search.Stats `json:"search,omitempty"`
 	Stop     string        `json:"stop,omitempty"`
+	Idle     *applies.Idle `json:"idle,omitempty"` // lines of a file of instructions that applied to nothing
 	Warnings []string      `json:"warnings"`
 
 	// Outcome is the result of the search and the gate; nil for a run that
@@ -167,6 +169,9 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 		if !res.Kernel.Unchanged {
 			return nil, &search.KernelError{Candidate: challenger.Hash()}
 		}
+	}
+	if res.Idle, err = applies.FindIdle(ctx, c.plan.Reader, inc.Doc, c.cases); err != nil {
+		return nil, err
 	}
 	switch v := out.Verdict; {
 	case v != nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/proposed"
 	"github.com/skill-evolve/evolve/store/trying"
+	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -40,6 +41,9 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 		return s, nil
 	}
 	if s.Live, err = rd.liveNow(ctx, live); err != nil {
+		return nil, err
+	}
+	if s.Idle, err = applies.KnownIdle(ctx, rd.Store, live.Doc); err != nil {
 		return nil, err
 	}
 	if at, ok, err := rd.Store.KernelConfirmed(ctx, e.Name, s.Kernel.SHA); err != nil {

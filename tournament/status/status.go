@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/search"
@@ -76,8 +77,11 @@ type Skill struct {
 	// Compared has the live version's results on another model than it was
 	// proved on.
 	Compared []sleep.Compared `json:"compared,omitempty"`
-	Waits    []Wait           `json:"waits"` // for its owner, the most urgent first
-	Next     string           `json:"next"`  // what to do, in words
+	// Idle are the lines of a file of instructions that applied to no request, as far as a run
+	// has read that.
+	Idle  *applies.Idle `json:"idle,omitempty"`
+	Waits []Wait        `json:"waits"` // for its owner, the most urgent first
+	Next  string        `json:"next"`  // what to do, in words
 
 	ran time.Time // when its newest run began
 }

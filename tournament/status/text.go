@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/applies"
 )
 
 // Terminals with fewer columns get a skill in several lines instead of a
@@ -171,6 +172,9 @@ func (s *Skill) arrows(b *strings.Builder, w int) {
 	}
 	for _, k := range waits {
 		b.WriteString(typed("  → ", k.Command, k.Text, w))
+	}
+	if idle := s.Idle.Text(); idle != "" {
+		b.WriteString(typed("  ", applies.Shorten(s.Skill), idle, w))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -116,5 +117,17 @@ func TestStatusNamesWhatIsPromising(t *testing.T) {
 	}
 	if got, want := n.Sentence(), "One challenger is promising, and its trial goes on; one trial goes on."; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestIdleLinesAreShown with the command that tries to do without them.
+func TestIdleLinesAreShown(t *testing.T) {
+	s := newSkillStatus("file:/src/shop:AGENTS.md")
+	s.Idle = &applies.Idle{Requests: 120, Lines: 24, None: []string{"Never use Fortran.", "Use tabs."}}
+	var b strings.Builder
+	s.arrows(&b, 200)
+	want := "  `evolve --file /src/shop/AGENTS.md --evolve shorten`: 2 of 24 lines applied to none of your last 120 requests: “Never use Fortran.”, “Use tabs.”\n"
+	if b.String() != want {
+		t.Errorf("%q", b.String())
 	}
 }
