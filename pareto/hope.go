@@ -74,7 +74,7 @@ func (t *Trial) expected(o Objective) float64 {
 
 // hopeless reports whether no measured objective has a chance left to win.
 func (t *Trial) hopeless() bool {
-	if t.evidence[Quality].n < hopeAfter {
+	if n := t.evidence[Quality].n; n < hopeAfter || t.cfg.Removes && n < RestLeast {
 		return false
 	}
 	for o := range Objective(objectives) {

@@ -186,6 +186,13 @@ func (r *RestEvidence) Words() string {
 	return s + ")"
 }
 
+// Unmissed reports whether a challenger that only lacks something made no difference that was
+// seen in RestLeast pairs or more: not that there is none, which the interval says.
+func (t *Trial) Unmissed() bool {
+	q := t.estimate(Quality, len(t.pairs))
+	return t.cfg.Removes && t.verdict != Promote && q.N >= RestLeast && q.Low <= 0 && q.High >= 0
+}
+
 // OverAll is the change of quality over all requests of which a share is of the kind that the
 // trial is about: the two means, by their shares. nil if either is unknown.
 func (d *Decision) OverAll(share float64) *float64 {

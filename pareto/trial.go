@@ -40,6 +40,9 @@ type Config struct {
 	// quality is not lower by its Tolerance, at level Alpha. The zero value: the trial is about
 	// all requests, and there is no rest.
 	Rest Limit `json:"rest,omitzero"`
+	// Removes: the challenger only lacks something. It needs no gain, so it is dropped only
+	// after as many pairs as say something of what its absence does.
+	Removes bool `json:"removes,omitempty"`
 	// Without are the objectives that do not count. The levels of the others are what they
 	// are with all: so a trial may be judged under others at any time, see Under.
 	Without Set `json:"without,omitzero"`

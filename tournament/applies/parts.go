@@ -63,8 +63,10 @@ func (r *Reader) Read(ctx context.Context, incumbent, challenger eval.Variant, c
 	for i := range turns {
 		turns[i].ID = fmt.Sprint("turn ", i)
 	}
-	got, _, spent := r.Decide(ctx, Changed(incumbent.Doc, challenger.Doc), slices.Concat(requests, turns))
-	parts := &record.Parts{Cases: map[string]record.Part{}, Uses: make([]record.Part, len(uses))}
+	lines := Changed(incumbent.Doc, challenger.Doc)
+	got, _, spent := r.Decide(ctx, lines, slices.Concat(requests, turns))
+	parts := &record.Parts{Cases: map[string]record.Part{}, Uses: make([]record.Part, len(uses)),
+		Removes: len(lines) > 0 && !slices.ContainsFunc(lines, func(l Line) bool { return l.Is != "" })}
 	part := func(id string) record.Part {
 		switch applies, ok := got[id]; {
 		case !ok:

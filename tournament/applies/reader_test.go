@@ -315,3 +315,19 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestRemovalsAreTold: a change that only lacks lines, and is about the requests to which
+// these applied.
+func TestRemovalsAreTold(t *testing.T) {
+	both := "- Be kind.\n- Use log scales for latencies.\n"
+	for body, want := range map[string]bool{"- Be kind.\n": true, "- Be kind.\n- Use tabs in Makefiles.\n": false, both: false} {
+		m := &model{reply: deciding("chart", 1)}
+		parts, err := (&Reader{Model: m}).Read(t.Context(), variant(t, both), variant(t, body), []eval.Case{caseOf(1, "a chart"), caseOf(2, "a table")}, nil)
+		if err != nil || parts.Removes != want {
+			t.Errorf("%q: %+v, %v", body, parts, err)
+		}
+		if body == both && (len(m.seen) > 0 || parts.Cases["c1"] != record.Rest) {
+			t.Errorf("of no change: %+v in %d calls", parts, len(m.seen))
+		}
+	}
+}

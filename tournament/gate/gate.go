@@ -289,7 +289,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		g.reportJudge(v, judged, len(test), len(st.Waiting))
 	}
 	g.reportLeftOut(st, v)
-	g.reportShare(st, v)
+	g.reportShare(st, v, of)
 	if st.left.Cases > 0 {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%s left out: no case could be made of the last %s uses, and the others do not stand for all", plain.Counted(st.left.Cases, "held-out case"), st.left.Beside))
 	}

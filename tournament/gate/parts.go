@@ -43,7 +43,7 @@ func (g *Gate) divide(ctx context.Context, st *state, v *Verdict, incumbent, cha
 	v.Share = st.Share(st.uses, parts.Left)
 	st.WithoutRest(v.Share)
 	if rule := st.Trial.Config(); st.Trial.Cases() == 0 {
-		rule.Failures = record.FailuresOf(st.about())
+		rule.Failures, rule.Removes = record.FailuresOf(st.about()), parts.Removes
 		st.Trial = st.Trial.Under(rule)
 	}
 	v.Decision = st.Trial.Decide()
@@ -93,11 +93,14 @@ func (g *Gate) waitsForRest(st *state) string {
 }
 
 // reportShare adds to the verdict to how many requests the change applies.
-func (g *Gate) reportShare(st *state, v *Verdict) {
+func (g *Gate) reportShare(st *state, v *Verdict, of record.Change) {
 	if v.Share == nil {
 		return
 	}
 	v.Reason = v.Share.String() + ": " + v.Reason
+	if st.Trial.Unmissed() {
+		v.Reason += fmt.Sprintf("; without the removed lines no difference was seen: `evolve promote %s@%.12s` takes them out at your word", g.Skill, of.Challenger)
+	}
 	if v.Verdict.IsOpen() && v.Share.Applies == 0 && v.Share.Rest > 0 && !v.BudgetStop {
 		v.Stop = v.Share.String() + ", so nothing was replayed"
 	}

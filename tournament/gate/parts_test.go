@@ -41,15 +41,17 @@ func applies(prompt string) bool { return strings.HasPrefix(prompt, "rule") }
 // A reader tells by the request.
 type reader struct {
 	says func(prompt string) record.Part
-	runs *atomic.Int64
-	t    *testing.T
+
+	removes bool
+	runs    *atomic.Int64
+	t       *testing.T
 }
 
 func (r reader) Read(_ context.Context, _, _ eval.Variant, cases []eval.Case, uses []record.Use) (*record.Parts, error) {
 	if r.runs != nil && r.runs.Load() > 0 {
 		r.t.Error("read after something was replayed")
 	}
-	p := &record.Parts{Cases: map[string]record.Part{}, Uses: make([]record.Part, len(uses))}
+	p := &record.Parts{Cases: map[string]record.Part{}, Uses: make([]record.Part, len(uses)), Removes: r.removes}
 	for _, c := range cases {
 		part := record.Rest
 		if applies(c.Prompt) {
@@ -162,6 +164,29 @@ func TestRuleThatAppliesToNothing(t *testing.T) {
 	}
 	if runs.Load() > 0 || v.Stop != "the changed rules apply to none of your last 29 requests, so nothing was replayed" {
 		t.Errorf("%d replays, %q", runs.Load(), v.Stop)
+	}
+}
+
+// TestRemovedLinesThatNothingMisses are offered: they made no difference where they applied.
+func TestRemovedLinesThatNothingMisses(t *testing.T) {
+	cases, uses := turns(120, 4)
+	for _, removes := range []bool{true, false} {
+		v, err := ruleGate(&recordtest.Memory{}, ruled{}, "r1", uses, reader{removes: removes}).Try(t.Context(), variant(t, "bad"), variant(t, "another bad"), cases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		offered := strings.Contains(v.Reason, "without the removed lines no difference was seen: `evolve promote s@")
+		if offered != removes || v.Verdict == pareto.Promote || removes && v.Cases < pareto.RestLeast || !removes && v.Cases >= pareto.RestLeast {
+			t.Errorf("removes %v: %s after %d: %s", removes, v.Verdict, v.Cases, v.Reason)
+		}
+	}
+	// A line that is missed is not offered.
+	v, err := ruleGate(&recordtest.Memory{}, ruled{}, "r1", uses, reader{removes: true}).Try(t.Context(), variant(t, "good"), variant(t, "bad"), cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Verdict != pareto.Reject || strings.Contains(v.Reason, "promote") {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }
 

@@ -28,6 +28,8 @@ type Parts struct {
 	Cases map[string]Part
 	Uses  []Part
 	Left  int
+	// Removes: the change only removes lines.
+	Removes bool
 }
 
 // Divide keeps the parts of cases. One that is decided stays as it is for the whole trial,
