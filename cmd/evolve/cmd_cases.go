@@ -30,7 +30,7 @@ come from your sessions (evolve harvest) or from a file (evolve cases import).
 Both directions use the same JSON Lines, one case a line.`,
 	}
 	parent(c, newCasesListCommand(a), newCasesShowCommand(a), newCasesImportCommand(a), newCasesExportCommand(a),
-		newCasesEditCommand(a), newCasesDropCommand(a), newCasesGenerateCommand(a))
+		newCasesEditCommand(a), newCasesDropCommand(a), newCasesGenerateCommand(a), newCasesDrawCommand(a))
 	return c
 }
 

@@ -91,6 +91,21 @@ func (g *Ingester) Draw(ctx context.Context, name string) (*moments.Draw, error)
 	return draws.Of(ctx, g.Store, name)
 }
 
+// Afford sets the share of a file's moments that the next harvest draws.
+func (g *Ingester) Afford(ctx context.Context, name string, share float64) (*moments.Draw, error) {
+	d, err := g.Draw(ctx, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case d == nil:
+		return nil, &problem.Error{Kind: problem.NotFound, Err: fmt.Errorf("no requests of %s were drawn yet", plain.Line(subject.Parse(name).Text())), Hint: "`evolve harvest` draws those of the files that it knows"}
+	}
+	if err := d.Afford(share); err != nil {
+		return nil, &problem.Error{Kind: problem.Input, Err: err}
+	}
+	return d, draws.Keep(ctx, g.Store, d)
+}
+
 // mineFiles makes cases, without a model, of every file whose moments were drawn, or only of
 // one, if only is not "".
 func (g *Ingester) mineFiles(ctx context.Context, only string, headless bool, onTrial func(context.Context, *skill.Live) (bool, error)) (out []SkillCases, err error) {

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"time"
 )
@@ -66,6 +67,17 @@ func (p *Population) share() float64 {
 	}
 	n *= float64(quarter) / float64(min(max(newest.Sub(oldest), leastSpan), quarter))
 	return min(MaxShare, math.Ceil(1000*aQuarter/n)/1000)
+}
+
+// Afford sets the share of turns that are drawn. A greater one draws further turns, also of
+// earlier ones, without regard to what followed them; what a smaller one does not draw and is a
+// case already stays one.
+func (d *Draw) Afford(share float64) error {
+	if !(share > 0 && share <= MaxShare) {
+		return fmt.Errorf("share %s: a coin draws more than 0 %% and at most %s, because the sessions that are left teach", percent(share), percent(MaxShare))
+	}
+	d.Share = share
+	return nil
 }
 
 // HeldOut reports whether turns of a session may be held out.

@@ -42,9 +42,8 @@ func (t Turn) time() time.Time {
 
 // A Population has the turns of people in which a file was loaded, the oldest session first.
 type Population struct {
-	Turns []Turn
-	// Sessions have them; Elsewhere are those of people in which the file was not loaded.
-	Sessions, Elsewhere int
+	Turns    []Turn
+	Sessions int // that have them
 }
 
 // Of is the population of a file. project maps a folder to its repository, so that the
@@ -54,13 +53,20 @@ type Population struct {
 func Of(sessions []*harvest.Session, file subject.Ref, loads Loads, project func(folder string) string) *Population {
 	p := &Population{}
 	known := map[[2]string]string{} // turn → family
+	loaded := map[[2]string]bool{}  // by agent and folder: loads may look at files
 	for _, s := range harvest.Distinct(sessions) {
 		if s.Subagent != "" || s.Headless || harvest.OwnReplay(s) {
 			continue
 		}
 		folder, ok := within(s, file, project)
-		if !ok || !loads(s.Agent, "", file, folder) {
-			p.Elsewhere++
+		if !ok {
+			continue
+		}
+		at := [2]string{s.Agent, folder}
+		if _, asked := loaded[at]; !asked {
+			loaded[at] = loads(s.Agent, "", file, folder)
+		}
+		if !loaded[at] {
 			continue
 		}
 		p.Sessions++

@@ -16,8 +16,8 @@ func (d *Draw) Text() string {
 	if c == nil {
 		return ""
 	}
-	text := fmt.Sprintf("loaded in %s of %s; a coin draws %s: %d, of which %d are cases (%d corrected, %d accepted, %d silent)\n",
-		plain.Counted(c.Turns, "request"), plain.Counted(c.Sessions, "session"), percent(d.Share), c.Drawn, c.Cases(), c.Corrected, c.Accepted, c.Silent)
+	text := fmt.Sprintf("loaded in %s of %s; a coin draws %s: %d drawn, %d cases (%d corrected, %d accepted, %d silent)\n",
+		plain.Counted(c.Turns, "request"), plain.Counted(c.Sessions, "session"), d.Percent(), c.Drawn, c.Cases(), c.Corrected, c.Accepted, c.Silent)
 	not := []string{}
 	for _, why := range slices.SortedFunc(maps.Keys(c.Hanging), func(a, b string) int { return cmp.Or(c.Hanging[b]-c.Hanging[a], cmp.Compare(a, b)) }) {
 		not = append(not, fmt.Sprintf("%d %s", c.Hanging[why], words[why]))
@@ -26,12 +26,15 @@ func (d *Draw) Text() string {
 		not = append(not, fmt.Sprintf("%d wait for a model to read what was said to them (`evolve corrections --read`)", c.Unread))
 	}
 	if len(not) > 0 {
-		text += "of the others that were drawn " + strings.Join(not, ", ") + "\n"
+		text += "of the other drawn ones " + strings.Join(not, ", ") + "\n"
 	}
 	if c.Taught > 0 {
 		text += fmt.Sprintf("%s of other sessions, which is never held out, teaches the search\n", plain.Counted(c.Taught, "correction"))
 	}
 	return text
 }
+
+// Percent is d.Share for people.
+func (d *Draw) Percent() string { return percent(d.Share) }
 
 func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
