@@ -24,7 +24,8 @@ func IsFile(typed string) bool {
 
 // Key is the key of a file of standing instructions by its path, or by its key. A file in an
 // agent's folder is named below the person's home, wherever the agent's variable puts that
-// folder; any other below its repository, else below the folder that it is in.
+// folder; any other below its repository, else below the folder that it is in. In a
+// further working tree it is the main one's file, if that has one.
 func (l *Layout) Key(typed string) (string, error) {
 	if subject.Parse(typed).Kind == subject.File {
 		return typed, nil
@@ -61,20 +62,53 @@ func (l *Layout) Key(typed string) (string, error) {
 	if root == realPath(home) {
 		root = "~"
 	}
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			root = dir
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
+	if top := Repository(filepath.Dir(path)); top != "" {
+		root = top
 	}
 	below, _ := under(path, root)
+	if main := MainTree(root); main != root {
+		if _, err := os.Stat(filepath.Join(main, filepath.FromSlash(below))); err == nil {
+			root = main
+		}
+	}
 	if root == "~" {
 		below = filepath.Base(path)
 	}
 	return subject.OfFile(root, below).Key(), nil
+}
+
+// Repository is the top folder of the working tree of git that dir is in, "" for none.
+func Repository(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// maxGitFile bounds the file that a further working tree has in the place of .git, in bytes.
+const maxGitFile = 8 << 10
+
+// MainTree is the top folder of the main working tree of the repository that has a further
+// one at top; top itself if it is none.
+func MainTree(top string) string {
+	text, err := bounded.ReadFile(filepath.Join(top, ".git"), maxGitFile)
+	if err != nil {
+		return top // a folder, as a main one has
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(top, dir)
+	}
+	common, kind := filepath.Dir(filepath.Dir(dir)), filepath.Base(filepath.Dir(dir))
+	if !ok || kind != "worktrees" || filepath.Base(common) != ".git" {
+		return top // a submodule, or of a bare repository
+	}
+	return filepath.Dir(common)
 }
 
 // under is path below dir, slash-separated; false if it is not below it.

@@ -24,9 +24,18 @@ func TestKeyOfAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for name, text := range map[string]string{"further/.git": "gitdir: " + src + "/shop/.git/worktrees/further\n", "shop/AGENTS.md": "a",
+		"module/.git": "gitdir: ../shop/.git/modules/module\n"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(src, name)), 0o700), os.WriteFile(filepath.Join(src, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	l := &skill.Layout{Getenv: func(string) string { return "" }, ClaudeHome: filepath.Join(home, "conf")}
 	for typed, want := range map[string]string{
 		filepath.Join(src, "shop", "docs", "AGENTS.md"): "file:" + src + "/shop:docs/AGENTS.md",
+		filepath.Join(src, "further", "AGENTS.md"):      "file:" + src + "/shop:AGENTS.md",
+		filepath.Join(src, "further", "own.md"):         "file:" + src + "/further:own.md",
+		filepath.Join(src, "module", "AGENTS.md"):       "file:" + src + "/module:AGENTS.md",
 		filepath.Join(src, "loose", "CLAUDE.md"):        "file:" + src + "/loose:CLAUDE.md",
 		filepath.Join(home, "conf", "CLAUDE.md"):        "file:~:.claude/CLAUDE.md", // wherever the folder is
 		"~/.claude/CLAUDE.md":                           "file:~:.claude/CLAUDE.md",

@@ -20,13 +20,13 @@ func TestCheck(t *testing.T) {
 		{"~/.claude/CLAUDE.md", "codex", "codex does not load ~/.claude/CLAUDE.md: claude-code does"},
 		{"~/.codex/AGENTS.md", "claude-code", "claude-code does not load ~/.codex/AGENTS.md: codex does"},
 		{"AGENTS.md", "codex", ""},
-		{"AGENTS.md", "claude-code", "claude-code does not load AGENTS.md: codex, pi, copilot-cli and cursor do"},
+		{"AGENTS.md", "claude-code", "claude-code does not load repo/AGENTS.md: codex, pi, copilot-cli and cursor do"},
 		{"sub/deep/AGENTS.md", "codex", ""},
 		{".claude/rules/a.md", "claude-code", ""},
 		{"docs/imported.md", "claude-code", ""},
 		{"docs/imported.md", "pi", "pi does not load"},
-		{"docs/rules.md", "", "no agent is known to load docs/rules.md"},
-		{"docs/rules.md", "simulated", "no agent is known to load docs/rules.md"},
+		{"docs/rules.md", "", "no agent is known to load repo/docs/rules.md"},
+		{"docs/rules.md", "simulated", "no agent is known to load repo/docs/rules.md"},
 		{"AGENTS.md", "", ""},
 	} {
 		key, err := layout.Key(on.path(c.name))
@@ -40,6 +40,10 @@ func TestCheck(t *testing.T) {
 	}
 	if err := l.Check("dataviz", "codex"); err != nil {
 		t.Errorf("a skill: %v", err)
+	}
+	write(t, on.path("../further/.git"), "gitdir: "+on.repo+"/.git/worktrees/further\n")
+	if !l.Loads("codex", "", subject.OfFile(on.repo, "AGENTS.md"), on.path("../further")) {
+		t.Error("a session in a further working tree does not load the repository's file")
 	}
 	if l.Loads("codex", "", subject.OfFile(on.repo, "AGENTS.md"), on.home) {
 		t.Error("a session elsewhere loads a repository's file")

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
@@ -109,8 +110,18 @@ func Agents() (names []string) {
 }
 
 // A Loader tells which files of instructions agents load, by the table and the files that
-// are there now.
-type Loader struct{ Layout *skill.Layout }
+// are there when it is first asked about one. It is safe for concurrent use.
+type Loader struct {
+	Layout *skill.Layout
+
+	mu    sync.Mutex
+	known map[question]When
+}
+
+type question struct {
+	agent, folder string
+	file          subject.Ref
+}
 
 // Loads reports whether sessions of an agent in a folder load a file: at once, or once they
 // work on what it is about. Versions that the table does not know are taken to be as the
@@ -121,6 +132,21 @@ func (l *Loader) Loads(agent, version string, file subject.Ref, folder string) b
 
 // When is when sessions of an agent in a folder load a file.
 func (l *Loader) When(agent, _ string, file subject.Ref, folder string) When {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := question{agent, folder, file}
+	when, ok := l.known[q]
+	if !ok {
+		when = l.when(agent, file, folder)
+		if l.known == nil {
+			l.known = map[question]When{}
+		}
+		l.known[q] = when
+	}
+	return when
+}
+
+func (l *Loader) when(agent string, file subject.Ref, folder string) When {
 	path, err := l.Layout.FilePath(file.Key())
 	if err != nil {
 		return Never
@@ -178,11 +204,9 @@ func (l *Loader) session(agent, folder string) *session {
 		folder = real
 	}
 	s := &session{l, agent, folder, folder}
-	for dir := range parents(folder) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			s.root = dir
-			break
-		}
+	if root := skill.Repository(folder); root != "" {
+		s.root = skill.MainTree(root) // its files are named by the main working tree
+		s.folder = filepath.Join(s.root, strings.TrimPrefix(folder, root))
 	}
 	return s
 }
