@@ -33,15 +33,16 @@ words that taught it, and then the steps.`,
 
 // showResult is what `evolve show --json` prints: schema 1.
 type showResult struct {
-	Schema   int    `json:"schema"`
-	Skill    string `json:"skill"`
-	SHA      string `json:"sha256"`
-	Version  *int   `json:"version"` // nil if it was never installed
-	Operator string `json:"operator,omitempty"`
-	Run      string `json:"run,omitempty"`
-	Kernel   string `json:"kernel_sha256"`
-	Tokens   int    `json:"tokens"` // of the body, estimated
-	Text     string `json:"text"`
+	Schema   int         `json:"schema"`
+	Skill    string      `json:"skill"`
+	Subject  subject.Ref `json:"subject"`
+	SHA      string      `json:"sha256"`
+	Version  *int        `json:"version"` // nil if it was never installed
+	Operator string      `json:"operator,omitempty"`
+	Run      string      `json:"run,omitempty"`
+	Kernel   string      `json:"kernel_sha256"`
+	Tokens   int         `json:"tokens"` // of the body, estimated
+	Text     string      `json:"text"`
 	// State is "live", "installed" (a version that was replaced), the
 	// standing of a candidate ("quarantined", "approved", "rejected",
 	// "proven", "undecided", "lost"), or its result in the search ("pooled",
@@ -90,7 +91,7 @@ func runShow(ctx context.Context, a *global, arg string, why bool) error {
 		_, err := fmt.Fprint(a.Stdout, text)
 		return err
 	}
-	r := showResult{Schema: 1, Skill: name, SHA: t.SHA(), Kernel: t.Doc.KernelHash(), Tokens: t.Doc.Tokens(), Text: string(t.Doc.Render()),
+	r := showResult{Schema: 1, Skill: name, Subject: subject.Parse(name), SHA: t.SHA(), Kernel: t.Doc.KernelHash(), Tokens: t.Doc.Tokens(), Text: string(t.Doc.Render()),
 		State: state, Reason: reason}
 	pin, err := s.Store.Pinned(ctx, name)
 	if err != nil {

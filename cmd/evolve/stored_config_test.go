@@ -55,6 +55,19 @@ func TestStoredConfigs(t *testing.T) {
 	}
 }
 
+// TestStoredConfigSchema1: the configurations of runs from before there were other subjects
+// than skills are read.
+func TestStoredConfigSchema1(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "config", "run-schema1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c campaign.Config
+	if err := json.Unmarshal(text, &c); err != nil || c.Schema != 1 || c.Skill == "" || c.Mined.Rollouts == 0 {
+		t.Errorf("read as schema %d of %q (%v)", c.Schema, c.Skill, err)
+	}
+}
+
 // fill gives every exported field a value of its own.
 func fill(v reflect.Value, n *int) {
 	*n++

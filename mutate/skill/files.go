@@ -17,9 +17,10 @@ import (
 // scopeFile is the scope of a file of standing instructions.
 const scopeFile = "file"
 
-// IsFile reports whether a subject, as somebody typed it, is a file and no skill's name.
+// IsFile reports whether a subject, as somebody typed it, is a file of standing instructions
+// and no skill.
 func IsFile(typed string) bool {
-	return IsFolder(typed) || strings.HasSuffix(typed, ".md") || subject.Parse(typed).Kind == subject.File
+	return strings.HasSuffix(typed, ".md") && filepath.Base(typed) != FileName || subject.Parse(typed).Kind == subject.File
 }
 
 // Key is the key of a file of standing instructions by its path, or by its key. A file in an

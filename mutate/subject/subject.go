@@ -2,7 +2,10 @@
 // a hook.
 package subject
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // A Kind is a kind of subject.
 type Kind string
@@ -39,6 +42,19 @@ func (r Ref) Key() string {
 		return r.ID
 	}
 	return string(r.Kind) + ":" + r.ID
+}
+
+// MarshalText is r as "skill:NAME", "file:ROOT:PATH" or "hook:NAME", for programs.
+func (r Ref) MarshalText() ([]byte, error) { return []byte(string(r.Kind) + ":" + r.ID), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (r *Ref) UnmarshalText(text []byte) error {
+	kind, id, ok := strings.Cut(string(text), ":")
+	if !ok {
+		return errors.New("a subject without a kind")
+	}
+	*r = Ref{Kind(kind), id}
+	return nil
 }
 
 // OfFile is the file at path, slash-separated, below root: a repository, or "~" for the

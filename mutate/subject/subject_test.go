@@ -29,6 +29,19 @@ func TestKey(t *testing.T) {
 	}
 }
 
+func TestText(t *testing.T) {
+	for _, r := range []subject.Ref{{Kind: subject.Skill, ID: "plugin:x"}, subject.OfFile("~", "a.md"), {Kind: subject.Hook, ID: "guard"}} {
+		text, err := r.MarshalText()
+		var again subject.Ref
+		if err != nil || again.UnmarshalText(text) != nil || again != r {
+			t.Errorf("%+v is %s, read %+v (%v)", r, text, again, err)
+		}
+	}
+	if new(subject.Ref).UnmarshalText([]byte("dataviz")) == nil {
+		t.Error("a text without a kind was read")
+	}
+}
+
 // Whatever the repository's folder is called, a file is found again by its key.
 func TestPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

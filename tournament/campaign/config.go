@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/search"
@@ -21,10 +22,12 @@ import (
 // makes the same decisions.
 type Config struct {
 	Schema int    `json:"schema"`
-	Skill  string `json:"skill"`
-	Evolve string `json:"evolve,omitempty"` // skill.Harness, skill.Description or skill.Shorten
-	Typed  string `json:"typed,omitempty"`  // the flags as they were typed, for a run that waits for answers
-	Seed   int64  `json:"seed"`
+	Skill  string `json:"skill"` // the key of Subject
+	// Subject is since schema 2.
+	Subject subject.Ref `json:"subject,omitzero"`
+	Evolve  string      `json:"evolve,omitempty"` // skill.Harness, skill.Description or skill.Shorten
+	Typed   string      `json:"typed,omitempty"`  // the flags as they were typed, for a run that waits for answers
+	Seed    int64       `json:"seed"`
 	agent.Spec
 	MaxRollouts int64         `json:"max_rollouts"`
 	MaxCostUSD  float64       `json:"max_cost_usd,omitempty"`

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/expect"
@@ -25,16 +26,17 @@ import (
 // A Forecast is what a run may take at most, estimated before anything is
 // spent.
 type Forecast struct {
-	Schema   int    `json:"schema"`
-	Skill    string `json:"skill"`
-	Backends string `json:"backends"`
-	Train    int    `json:"train"`
-	Val      int    `json:"val"`
-	Test     int    `json:"test"`
-	Rollouts int64  `json:"rollouts"` // at most; 0: no cap
-	Search   int64  `json:"search_rollouts"`
-	Gate     int64  `json:"gate_rollouts"`
-	Calls    int64  `json:"calls"` // with mutator and judge, estimated
+	Schema   int         `json:"schema"`
+	Skill    string      `json:"skill"`
+	Subject  subject.Ref `json:"subject"`
+	Backends string      `json:"backends"`
+	Train    int         `json:"train"`
+	Val      int         `json:"val"`
+	Test     int         `json:"test"`
+	Rollouts int64       `json:"rollouts"` // at most; 0: no cap
+	Search   int64       `json:"search_rollouts"`
+	Gate     int64       `json:"gate_rollouts"`
+	Calls    int64       `json:"calls"` // with mutator and judge, estimated
 	Takes
 	Minutes float64 `json:"minutes"`
 	// Cap is the cap on dollars or tokens that the owner has not chosen, or none, in words.
@@ -195,7 +197,7 @@ func (r *Runner) NewForecast(ctx context.Context, db *store.Store, f *Config, li
 }
 
 func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate, turns *Recorded, calibration int, proof *expect.Proof) *Forecast {
-	fc := &Forecast{Schema: 1, Proof: proof, Skill: f.Skill, Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
+	fc := &Forecast{Schema: 1, Proof: proof, Skill: f.Skill, Subject: subject.Parse(f.Skill), Backends: f.Describe(), Rollouts: f.MaxRollouts, free: f.Simulated(), noGate: f.NoGate}
 	prompt, judged := sizes(cases)
 	var test []eval.Case
 	for _, c := range cases {

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/standing"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -22,6 +23,7 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if err != nil {
 		return nil, err
 	}
+	f.Schema, f.Subject = 2, subject.Parse(f.Skill)
 	if err := r.refusePinned(ctx, f.Skill); err != nil {
 		return nil, err
 	}

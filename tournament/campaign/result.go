@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/applies"
@@ -25,6 +26,7 @@ type Result struct {
 	Schema     int         `json:"schema"`
 	Run        string      `json:"run"`
 	Skill      string      `json:"skill"`
+	Subject    subject.Ref `json:"subject"`
 	Simulated  bool        `json:"simulated"`
 	Status     string      `json:"status"`
 	Incumbent  Incumbent   `json:"incumbent"`
@@ -200,7 +202,7 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 
 // emptyResult returns a result with the incumbent alone.
 func (c *Campaign) emptyResult(ctx context.Context, incumbent *skill.Document) *Result {
-	res := &Result{Schema: 1, Skill: c.Config.Skill, Incumbent: Incumbent{SHA: incumbent.Hash()},
+	res := &Result{Schema: 1, Skill: c.Config.Skill, Subject: subject.Parse(c.Config.Skill), Incumbent: Incumbent{SHA: incumbent.Hash()},
 		Kernel: Kernel{incumbent.KernelHash(), true}, Front: []Point{}, Warnings: []string{}}
 	if v, err := c.db.VersionBySHA(ctx, res.Skill, incumbent.Hash()); err == nil {
 		res.Incumbent.Version = v.N

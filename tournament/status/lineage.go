@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -19,8 +20,9 @@ import (
 
 // Log is what `evolve log SKILL --json` prints: schema 1.
 type Log struct {
-	Schema int    `json:"schema"`
-	Skill  string `json:"skill"`
+	Schema  int         `json:"schema"`
+	Skill   string      `json:"skill"`
+	Subject subject.Ref `json:"subject"`
 	// Live is the SHA-256 of the file that agents load, "" if it is gone;
 	// Recorded is false if it is no version, because it was edited since.
 	Live       string    `json:"live"`
@@ -140,7 +142,7 @@ func (rd *Reader) Offer(ctx context.Context, s *candidate.Texts, t *Trial) error
 // LogOf gathers a skill's versions and trials. where names the target of a
 // SKILL.md's path.
 func LogOf(ctx context.Context, s *candidate.Texts, now time.Time, where func(path string) string) (*Log, error) {
-	l := &Log{Schema: 1, Skill: s.Skill, Versions: []Version{}, Candidates: []Trial{}}
+	l := &Log{Schema: 1, Skill: s.Skill, Subject: subject.Parse(s.Skill), Versions: []Version{}, Candidates: []Trial{}}
 	if s.Live != nil {
 		l.Live = s.Live.Doc.Hash()
 		l.Recorded = s.VersionOf(l.Live) != nil

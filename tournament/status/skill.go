@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/proposed"
@@ -24,7 +25,7 @@ import (
 )
 
 func newSkillStatus(name string) *Skill {
-	return &Skill{Skill: name, Cases: map[eval.Split]int{}, Aliases: []string{}, Targets: []string{}, Others: []string{}, Quarantine: []Held{}, Approved: []string{}, Waits: []Wait{}}
+	return &Skill{Skill: name, Subject: subject.Parse(name), Cases: map[eval.Split]int{}, Aliases: []string{}, Targets: []string{}, Others: []string{}, Quarantine: []Held{}, Approved: []string{}, Waits: []Wait{}}
 }
 
 // skillStatus is the state of one skill on disk, without its uses.

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
@@ -45,8 +46,9 @@ type Report struct {
 
 // A Skill is the state of one skill.
 type Skill struct {
-	Skill string `json:"skill"`
-	Path  string `json:"path"` // "" for a skill that only sessions know
+	Skill   string      `json:"skill"`
+	Subject subject.Ref `json:"subject"`
+	Path    string      `json:"path"` // "" for a skill that only sessions know
 	// Aliases are other names of the same file; their uses are counted too.
 	Aliases []string `json:"aliases"`
 	Managed bool     `json:"managed"`
