@@ -45,8 +45,8 @@ type Program struct {
 	// content. They are recorded, and written before the player ends.
 	Keeps []string
 	// Loads are those of ownTexts that the program loads of its owner by itself, all else it
-	// does not.
-	Loads []string
+	// does not. OnRead are those that it loads once it has read sub/query.sql.
+	Loads, OnRead []string
 	// RPC: the program is called by messages on stdin and stdout; the player answers
 	// the recorded ones.
 	RPC bool

@@ -36,6 +36,10 @@ var ownTexts = map[string]string{
 	"~/.copilot/instructions/own.instructions.md":        "",
 	"~/.copilot/instructions/deep/below.instructions.md": "",
 	"~/.copilot/AGENTS.md":                               "",
+	"sub/CLAUDE.md":                                      "",
+	"sub/AGENTS.md":                                      "",
+	".claude/rules/paths.md":                             "---\npaths: [\"**/*.sql\"]\n---\n",
+	".github/instructions/sql.instructions.md":           "---\napplyTo: \"**/*.sql\"\n---\n",
 	"CLAUDE.md":                                          "@docs/imported.md\n",
 	"docs/imported.md":                                   "",
 	"CLAUDE.local.md":                                    "",
@@ -84,9 +88,9 @@ func ownSet(st *stage, home string) *setup.Set {
 // programOwner: what loads at the owner's loads in both arms, and nowhere else. A hook of the
 // project does not run.
 func programOwner(st *stage) {
-	for place := range ownTexts {
-		if n := len(slices.DeleteFunc(slices.Clone(st.p.Loads), func(p string) bool { return p != place })); n > 1 {
-			st.Fatalf("%s is named %d times", place, n)
+	for _, place := range slices.Concat(st.p.Loads, st.p.OnRead) {
+		if _, known := ownTexts[place]; !known {
+			st.Fatalf("%s is no place", place)
 		}
 	}
 	ran := filepath.Join(st.dir, "hook-ran")
@@ -101,6 +105,7 @@ func programOwner(st *stage) {
 		}
 		writeFile(st.T, filepath.Join(dir, ".claude", "settings.json"),
 			fmt.Sprintf(`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch %s"}]}]},"permissions":{"deny":["Bash"]}}`, ran))
+		writeFile(st.T, filepath.Join(dir, "sub", "query.sql"), "select 1;\n")
 		before := len(st.server.Counted())
 		c := plainCase()
 		c.Workspace = &eval.Workspace{Repo: project, Commit: strings.Repeat("0", 40)}
@@ -131,15 +136,20 @@ func programOwner(st *stage) {
 	}
 }
 
-// loaded fails unless the texts of p.Loads reached the model, and no other of ownTexts.
+// loaded fails unless the texts of p.Loads reached the model at once, those of p.OnRead in the
+// end, and no other of ownTexts.
 func (st *stage) loaded(asked []Request) {
 	st.Helper()
 	if !among(asked, "Names gems that are cut.") {
 		st.Error("the neighbour was not offered")
 	}
 	for place := range ownTexts {
-		if got, want := among(asked, sentinelOf(place)), slices.Contains(st.p.Loads, place); got != want {
-			st.Errorf("%s reached the model: %v, want %v", place, got, want)
+		now, later := slices.Contains(st.p.Loads, place), slices.Contains(st.p.OnRead, place)
+		if got := among(asked[:1], sentinelOf(place)); got != now {
+			st.Errorf("%s reached the model at once: %v, want %v", place, got, now)
+		}
+		if got := among(asked, sentinelOf(place)); got != (now || later) {
+			st.Errorf("%s reached the model: %v, want %v", place, got, now || later)
 		}
 	}
 }

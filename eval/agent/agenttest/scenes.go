@@ -139,7 +139,7 @@ func init() { // in a declaration it would refer to itself through the functions
 		ToolCut: {config: turns(use("", Bash(stays))), player: acting{Run: stays, Hang: true}, run: programToolCut},
 
 		Trigger: {config: turns(use("", Skill("gems")), Reply{Text: good.Text}), run: programTrigger},
-		Owner:   {config: always(good), run: programOwner},
+		Owner:   {config: turns(use("", Read("{workspace}/sub/query.sql")), Reply{Text: good.Text}), run: programOwner},
 		Leak: {config: turns(use("", Bash("cat {person}/.claude/skills/stones/SKILL.md")), Reply{Text: good.Text}),
 			run: programLeak},
 		Sandboxed: {live: true, sandbox: true, stage: placeCanaries, run: programSandboxed},
