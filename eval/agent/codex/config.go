@@ -58,10 +58,6 @@ func (a *Agent) replayArgs(s *replay.Stage) []string {
 		// TMPDIR stays writable and is the stage's own; /tmp is shared.
 		args = append(args, "-s", "workspace-write", "-c", "sandbox_workspace_write.exclude_slash_tmp=true")
 	}
-	if s.Notes != "" {
-		// It reads them, and makes none: that would ask the model.
-		args = append(args, "-c", "features.memories=true", "-c", "memories.generate_memories=false")
-	}
 	return append(a.configure(args, quiet), "-")
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// notesIndex is an agent's list of its notes. Claude Code loads it with every session, up
-	// to notesLoaded bytes (25 KB, as its documentation has it).
+	// notesIndex is the one of Claude Code's notes that loads with every session, up to
+	// notesLoaded bytes (25 KB, as its documentation has it).
 	notesIndex  = "MEMORY.md"
 	notesLoaded = 25_000
 )
@@ -83,8 +83,9 @@ func flat(project string) string {
 	}, project)
 }
 
-// codex collects what Codex wrote down of earlier sessions, if its owner has switched that
-// on.
+// codex names what it wrote down of earlier sessions, if its owner has switched that on, and
+// takes none of it: where it loads, another model is asked to write it anew, at every start
+// and whatever the settings say (0.169.0).
 func codex(c *collector) {
 	text, err := bounded.ReadFile(filepath.Join(c.config, "config.toml"), maxBytes)
 	if err != nil {
@@ -92,9 +93,7 @@ func codex(c *collector) {
 	}
 	t := toml(string(text))
 	if t["features.memories"] == "true" && t["memories.use_memories"] != "false" {
-		c.set.Notes = map[string][]File{}
-		c.file("memories/memory_summary.md")
-		c.file("memories/" + notesIndex)
+		c.lack("memory", []string{"memories/memory_summary.md"})
 	}
 	servers, told := map[string]bool{}, []string(nil)
 	for key := range t {

@@ -158,9 +158,7 @@ func (s *Set) Tokens() int {
 	}
 	n, notes := 0, 0
 	for _, f := range s.Files {
-		if path.Base(f.Path) != notesIndex { // Codex looks into it only if it wants to
-			n += skill.Tokens(string(f.Text))
-		}
+		n += skill.Tokens(string(f.Text))
 	}
 	for _, files := range s.Notes {
 		for _, f := range files {

@@ -83,7 +83,7 @@ func TestCollect(t *testing.T) {
 		{"memories that are off", "codex", map[string]string{".codex/memories/memory_summary.md": "a",
 			".codex/config.toml": "[mcp_servers.github]\ncommand = \"x\"\n[mcp_servers.github.env]\nKEY = \"secret\"\n"}, nil, "1 MCP server (github)"},
 		{"memories that are on", "codex", map[string]string{".codex/memories/memory_summary.md": "a", ".codex/config.toml": "[features]\nmemories = true # yes\n"},
-			[]string{".codex/memories/memory_summary.md"}, ""},
+			nil, "1 memory (memories/memory_summary.md)"},
 		{"settings of instructions", "codex", map[string]string{".codex/config.toml": "developer_instructions = \"x\"\n# personality = \"x\"\n"},
 			nil, "1 setting (developer_instructions)"},
 		{"the first of pi's", "pi", map[string]string{".pi/agent/CLAUDE.md": "a", ".pi/agent/AGENTS.md": "b", ".pi/agent/APPEND_SYSTEM.md": "c",
@@ -258,7 +258,7 @@ func FuzzImports(f *testing.F) {
 }
 
 func TestTokens(t *testing.T) {
-	s := &Set{Files: []File{{".claude/CLAUDE.md", make([]byte, 400)}, {".codex/memories/MEMORY.md", make([]byte, 4000)}},
+	s := &Set{Files: []File{{".claude/CLAUDE.md", make([]byte, 400)}},
 		Notes: map[string][]File{"a": {{"MEMORY.md", make([]byte, 80)}, {"topic.md", make([]byte, 4000)}}, "b": {{"MEMORY.md", make([]byte, 40)}}}}
 	if n := s.Tokens(); n != 100+20 {
 		t.Errorf("%d tokens", n)
