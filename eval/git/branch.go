@@ -65,7 +65,7 @@ func (s *State) Patch(ctx context.Context, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Output(ctx, "diff-tree", "-p", "--full-index", "--no-ext-diff", "--no-textconv", "--no-renames",
+	return r.Output(ctx, "diff-tree", "-p", "--full-index", "--text", "--no-ext-diff", "--no-textconv", "--no-renames",
 		"--src-prefix=a/", "--dst-prefix=b/", s.Commit, tree)
 }
 

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // fed is given with input.
@@ -160,6 +162,62 @@ func TestPatch(t *testing.T) {
 		if s.Mode != mode || strings.Contains(string(patch), "old mode") {
 			t.Errorf("%s: mode %s\n%s", name, s.Mode, patch)
 		}
+	}
+}
+
+// Any text that takes the place of any other is a patch that git applies.
+func TestPatchOfAnyText(t *testing.T) {
+	dir, _ := repository(t)
+	texts := rapid.StringOf(rapid.SampledFrom([]rune("ab \t\r\n\\+-@é\x00")))
+	for seed := range 20 {
+		old, now := texts.Example(seed), texts.Example(seed+1000)
+		write(t, filepath.Join(dir, "a"), old)
+		given(t, dir, "commit", "-q", "--allow-empty", "-am", "x")
+		patch, err := stateOf(t, filepath.Join(dir, "a")).Patch(t.Context(), []byte(now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(patch) == 0) != (old == now) {
+			t.Fatalf("a patch of %d bytes from %q to %q", len(patch), old, now)
+		}
+		if old == now {
+			continue
+		}
+		fed(t, dir, bytes.NewReader(patch), "apply", "-")
+		if text, err := os.ReadFile(filepath.Join(dir, "a")); err != nil || string(text) != now {
+			t.Fatalf("%q became %q, want %q (%v)\n%s", old, text, now, err, patch)
+		}
+	}
+}
+
+// A repository of SHA-256, and a working tree with other line ends than the branch.
+func TestOtherRepositories(t *testing.T) {
+	dir, base := repository(t, "--object-format=sha256")
+	s := stateOf(t, filepath.Join(dir, "a"))
+	commit, err := s.Branch(t.Context(), "x", []byte("three"), "x", me, when)
+	if err != nil || given(t, dir, "rev-parse", "x^") != base || given(t, dir, "cat-file", "blob", commit+":a") != "three" {
+		t.Error(commit, err)
+	}
+	if err := s.DeleteBranch(t.Context(), "x", commit); err != nil {
+		t.Error(err)
+	}
+
+	lines, _ := repository(t)
+	write(t, filepath.Join(lines, "a"), "one\ntwo\n")
+	given(t, lines, "commit", "-qam", "lines")
+	given(t, lines, "config", "core.autocrlf", "true")
+	if err := os.Remove(filepath.Join(lines, "a")); err != nil {
+		t.Fatal(err)
+	}
+	given(t, lines, "checkout", "-q", "a")
+	s = stateOf(t, filepath.Join(lines, "a"))
+	patch, err := s.Patch(t.Context(), []byte("one\n2\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fed(t, lines, bytes.NewReader(patch), "apply", "-")
+	if text, err := os.ReadFile(filepath.Join(lines, "a")); err != nil || string(text) != "one\r\n2\r\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }
 

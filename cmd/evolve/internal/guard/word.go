@@ -28,6 +28,8 @@ var Flags = []struct{ Name, value, what string }{
 	{"trust-checks", "true", "trusting checks that run programs"},
 	{"sandbox", "none", "running agents without a sandbox"},
 	{"force", "true", "--force"},
+	{"for-everyone", "true", "giving others a text that one person's sessions speak for"},
+	{"with-quotes", "true", "quoting sessions to others"},
 	{"try", "true", "putting texts in place that are not proved"},
 	{"off", "true", "taking a pin away"},
 	{"moments", "", "what is kept of agents' work"},
