@@ -38,6 +38,7 @@ type shop struct {
 	t         *testing.T
 	home, dir string
 	in        *release.Installer
+	name      string // of the skill, or the key of a file
 	said      []string
 }
 
@@ -54,7 +55,7 @@ func newShop(t *testing.T) *shop {
 		"EMAIL": "", "GIT_COMMITTER_EMAIL": ""} {
 		t.Setenv(name, value)
 	}
-	s := &shop{t: t, home: home, dir: filepath.Join(home, "shop")}
+	s := &shop{t: t, home: home, dir: filepath.Join(home, "shop"), name: "tagger"}
 	s.write(filepath.Join(home, ".gitconfig"), "[user]\n\tname = Mia\n\temail = mia@example.org\n[init]\n\tdefaultBranch = main\n")
 	data := datadir.Dir(filepath.Join(home, "data"))
 	if err := os.MkdirAll(string(data), 0o700); err != nil {
@@ -110,7 +111,7 @@ func (s *shop) git(args ...string) string {
 
 func (s *shop) live() *skill.Live {
 	s.t.Helper()
-	live, err := s.in.Layout.Live("tagger")
+	live, err := s.in.Layout.Live(s.name)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -136,16 +137,16 @@ func (s *shop) proved(text string, cases ...eval.Case) {
 	sha, base := skill.HashText([]byte(text)), live.Doc.Hash()
 	var taught []string
 	for i := range cases {
-		cases[i].Skill, cases[i].Split = "tagger", eval.Train
+		cases[i].Skill, cases[i].Split = s.name, eval.Train
 		taught = append(taught, cases[i].ID)
 	}
 	_, _, err := s.in.Store.SaveCases(s.t.Context(), cases)
 	j := s.in.Store.Journal("run-" + sha[:6])
 	for _, err := range []error{err,
-		j.SaveRun(s.t.Context(), &record.Run{ID: "run-" + sha[:6], Skill: "tagger", Status: record.Finished, Incumbent: base, Challenger: sha}),
+		j.SaveRun(s.t.Context(), &record.Run{ID: "run-" + sha[:6], Skill: s.name, Status: record.Finished, Incumbent: base, Challenger: sha}),
 		j.SaveCandidate(s.t.Context(), &record.Candidate{SHA: sha, Run: "run-" + sha[:6], Seq: 1, Parents: []string{base}, Operator: "reflect",
 			State: record.Pooled, Text: []byte(text), Taught: taught, Shown: taught}),
-		j.SaveTrial(s.t.Context(), &record.TrialRecord{Skill: "tagger", Incumbent: base, Challenger: sha, Run: "run-" + sha[:6], Decision: pareto.Promote,
+		j.SaveTrial(s.t.Context(), &record.TrialRecord{Skill: s.name, Incumbent: base, Challenger: sha, Run: "run-" + sha[:6], Decision: pareto.Promote,
 			State: []byte(`{"version":1}`), Updated: time.Now()})} {
 		if err != nil {
 			s.t.Fatal(err)
@@ -644,4 +645,51 @@ func TestLeaks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file of standing instructions goes the same ways.
+func TestFile(t *testing.T) {
+	s := newShop(t)
+	const was, now = "# Shop\n\nRun the tests.\n\n## Style\n\n- Short names.\n", "# Shop\n\nRun the tests before you commit.\n\n## Style\n\n- Short names.\n"
+	path := filepath.Join(s.dir, "CLAUDE.md")
+	s.write(path, was)
+	s.git("add", "-A")
+	s.git("commit", "-q", "-m", "instructions")
+	key, err := s.in.Layout.Key(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.name = key
+	s.proved(now)
+	s.write(path, strings.Replace(was, "Short", "Long", 1))
+	if _, err := s.promote(Options{ForEveryone: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != strings.Replace(now, "Short", "Long", 1) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := Rollback(t.Context(), s.in, s.live(), false); err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.promote(Options{Kind: proposed.Branch, Branch: "x", ForEveryone: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.git("show", "x:CLAUDE.md"); got != strings.TrimSpace(now) {
+		t.Errorf("%q", got)
+	}
+	if subject := s.git("log", "-1", "--format=%s", d.Commit); subject != "CLAUDE.md: reword “Run the tests before you commit.”" {
+		t.Error(subject)
+	}
+
+	offer := record.Version{Skill: key, SHA: d.Version.SHA, Parent: s.live().Doc.Hash(), Author: "evolve", Operator: "reflect", Proven: true, Text: []byte(now)}
+	plan, err := s.in.PlanProved(t.Context(), s.live(), &offer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := s.in.Apply(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.refused(done.HomeRefusal(), "so others get it: it is changed at your word alone")
 }
