@@ -52,7 +52,7 @@ func (g *Ingester) grade(ctx context.Context, name string, sessions []*harvest.S
 			if turn, corrections, accepted, ok := harvest.TurnsOf(s, &c); ok {
 				command := suite.Command(s, turn, corrections, accepted, confirmed)
 				switch k, err := suite.Check(command); {
-				case command == "" || err != nil:
+				case command == "" || err != nil || owner.Project(c.Workspace.Repo) == "":
 				case slices.Contains(confirmed, command):
 					c.Checks = append(c.Checks, k)
 				default:
