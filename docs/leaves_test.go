@@ -33,6 +33,7 @@ var leaves = map[string]string{
 	"eval/agent/process/sandbox_darwin.go": "the same, in sandbox-exec",
 	"eval/agent/process/inside_linux.go":   "within the sandbox: sockets for the hosts that the agent may ask",
 	"eval/agent/process/relay_linux.go":    "the other end of these sockets",
+	"eval/deps/deps.go":                    "the owner's own command, in a sandbox with a recorded tree and the hosts that the owner names, none by default",
 	"eval/git/repository.go":               "git, with no protocol allowed: it reaches no remote",
 	"cmd/evolve/cmd_cases_edit.go":         "the owner's editor gets the owner's case",
 	"cmd/evolve/cmd_serve.go":              "the owner's browser gets an address of loopback; listens there",

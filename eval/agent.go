@@ -59,9 +59,9 @@ type Task struct {
 	// The workspace is the same.
 	Prior     *Prior
 	Workspace string // folder with the case's files; "" if the agent needs none
-	// Before reads a file of Workspace as it was when the rollout began: see Folder. nil if
-	// there is no Workspace.
-	Before func(name string) ([]byte, error)
+	// Before and Prepared are those of Workspace's Folder; nil without one.
+	Before   func(name string) ([]byte, error)
+	Prepared *Prepared
 	// Others are skills that the agent gets beside Variant, as at its owner's: in a trigger
 	// case they compete for the call. They are installed unchanged.
 	Others []Offer

@@ -46,7 +46,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 			return &gaveUp{tries: 1, err: err}
 		}
 		defer folder.Close()
-		t.Workspace, t.Before = folder.Dir, folder.Before
+		t.Workspace, t.Before, t.Prepared = folder.Dir, folder.Before, folder.Prepared
 	}
 	seed := t.Seed
 	for n := 0; ; n++ {

@@ -66,9 +66,20 @@ type Folder struct {
 	Dir string
 	// Before reads a file as it was when the folder was opened; fs.ErrNotExist if there was
 	// none. name is slash-separated, below Dir.
-	Before func(name string) ([]byte, error)
-	Close  func() // removes the folder
+	Before   func(name string) ([]byte, error)
+	Close    func()    // removes the folder
+	Prepared *Prepared // what it needs besides itself; nil for nothing
 }
+
+// A Prepared is what was prepared for a folder outside of it: its dependencies.
+type Prepared struct {
+	Root string   // a folder that must be readable, and must not be written to
+	Env  []string // KEY=VALUE
+}
+
+// A Preparer is a Workspaces whose folders may have more than their case says. Prepared
+// identifies that; "" for nothing.
+type Preparer interface{ Prepared(c *Case) string }
 
 // An Evaluator turns jobs into graded rollouts. Set the fields before the first Run and
 // do not change them; Run may then be called concurrently. A Case must not change
@@ -165,7 +176,15 @@ func (e *Evaluator) setting() Setting {
 }
 
 // Key is the key that Run records j's rollout under.
-func (e *Evaluator) Key(j Job) string { return j.Key(e.setting()) }
+func (e *Evaluator) Key(j Job) string { return j.key(e.setting(), e.caseHash(j.Case)) }
+
+// caseHash is that of a case and of what its folder has besides.
+func (e *Evaluator) caseHash(c *Case) hash {
+	if p, ok := e.Workspaces.(Preparer); ok && p.Prepared(c) != "" {
+		return hashJSON("prepared/1", []string{fmt.Sprintf("%x", caseHash(c)), p.Prepared(c)})
+	}
+	return caseHash(c)
+}
 
 // entry returns the caseEntry of c; the first call validates c. Callers hold e.mu.
 func (e *Evaluator) entry(c *Case) (*caseEntry, error) {
@@ -183,7 +202,7 @@ func (e *Evaluator) entry(c *Case) (*caseEntry, error) {
 			return nil, fmt.Errorf("evaluate: case %q: %w", c.ID, err)
 		}
 	}
-	k := &caseEntry{hash: caseHash(c), prompt: c.tokens()}
+	k := &caseEntry{hash: e.caseHash(c), prompt: c.tokens()}
 	for i := range c.Checks {
 		asks := c.Checks[i].Asks()
 		if asks {

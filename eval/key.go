@@ -29,8 +29,10 @@ type Setting struct {
 // change an answer or its grade. That is the candidate, the rest of the skill's folder,
 // the case (without split, cluster and source, which no agent sees), agent, grader,
 // work retries, wall clock, trial and arm. The case must be valid.
-func (j Job) Key(s Setting) string {
-	k := jobKey(variantHash(s.hash(), j.Variant), caseHash(j.Case), j.Trial, j.Arm)
+func (j Job) Key(s Setting) string { return j.key(s, caseHash(j.Case)) }
+
+func (j Job) key(s Setting, c hash) string {
+	k := jobKey(variantHash(s.hash(), j.Variant), c, j.Trial, j.Arm)
 	return hex.EncodeToString(k[:])
 }
 
@@ -56,13 +58,11 @@ func caseHash(c *Case) hash {
 	seen := *c
 	seen.Split, seen.Cluster, seen.Source = "", "", nil
 	seen.Checks = c.checks()
-	if seen.Workspace != nil && seen.Workspace.Approximate { // how the commit was found changes no answer
-		seen.Workspace = &Workspace{Repo: seen.Workspace.Repo, Commit: seen.Workspace.Commit}
+	version := "case/1"
+	if w := seen.Workspace; w != nil { // a repository since version 2; how its commit was found changes no answer
+		seen.Workspace, version = &Workspace{Repo: w.Repo, Commit: w.Commit}, "case/2"
 	}
-	if seen.Workspace != nil {
-		return hashJSON("case/2", seen) // the folder is a repository since then
-	}
-	return hashJSON("case/1", seen)
+	return hashJSON(version, seen)
 }
 
 // jobKey adds case, trial and arm to a variant.

@@ -74,3 +74,23 @@ func TestKeyHoldsAllThatCanChangeAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+// preparing is a Workspaces that prepares cases.
+type preparing struct {
+	Workspaces
+	as string
+}
+
+func (p preparing) Prepared(*Case) string { return p.as }
+
+// What was prepared for a case is part of its rollouts' keys, and nothing is as before.
+func TestKeyHoldsWhatWasPrepared(t *testing.T) {
+	j := Job{Variant: Variant{Name: "s"}, Case: &Case{ID: "1", Skill: "s", Prompt: "p", Checks: []Check{{Type: Contains, Value: "x"}}}}
+	key := func(w Workspaces) string {
+		return (&Evaluator{Agent: agentFunc(nil), Workspaces: w}).Key(j)
+	}
+	plain := key(nil)
+	if key(preparing{}) != plain || key(preparing{as: "npm ci"}) == plain || key(preparing{as: "npm ci"}) == key(preparing{as: "npm install"}) {
+		t.Error("what was prepared does not decide the key")
+	}
+}

@@ -80,7 +80,16 @@ func (b *Backends) Grader(s *Spec, cases []eval.Case) *eval.Checks {
 	g := &eval.Checks{Judge: b.Judge, Redactor: b.Redactor, ShowWork: KindOf(s.Agent).Records}
 	if slices.ContainsFunc(cases, func(c eval.Case) bool { return runsPrograms(&c) }) {
 		// Without them, how programs are run is not part of the grader's identity.
-		g.TrustExec, g.Programs = true, s.programs(cases)
+		programs := s.programs(cases)
+		if b.Spaces != nil {
+			programs.Prepared = func(dir string) (string, []string) {
+				if p := b.Spaces.PreparedIn(dir); p != nil {
+					return p.Root, p.Env
+				}
+				return "", nil
+			}
+		}
+		g.TrustExec, g.Programs = true, programs
 	}
 	return g
 }

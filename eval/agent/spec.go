@@ -37,6 +37,11 @@ type Spec struct {
 	PassEnv    []string `json:"pass_env,omitempty"`
 	AllowHosts []string `json:"allow_hosts,omitempty"`
 	HandoffDir string   `json:"handoff_dir,omitempty"`
+	// Setup is the command that prepares the dependencies of recorded trees, Setups that of
+	// repositories in these folders, and SetupHosts what they reach: see deps.Repositories.
+	Setup      string            `json:"setup,omitempty"`
+	Setups     map[string]string `json:"setups,omitempty"`
+	SetupHosts []string          `json:"setup_hosts,omitempty"`
 	// Servers are the base URLs of the backends, by their names.
 	Servers map[string]string `json:"servers,omitempty"`
 	// Prices are those of the models in use, and PricesOf their date.

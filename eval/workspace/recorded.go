@@ -38,9 +38,13 @@ type Recorded struct {
 	// Base is the folder of a relative Workspace.Repo; "" is the current folder.
 	Base     string
 	MaxBytes int64 // of one tree, unpacked; 0 is 512 MiB
+	// Setup prepares the dependencies of trees; nil: they have none. What cannot be
+	// prepared cannot be restored.
+	Setup Preparer
 
 	mu    sync.Mutex
 	packs map[key]*pack
+	laid  map[string]*eval.Prepared // by open folder
 }
 
 // A key is what a pack depends on.
@@ -70,9 +74,10 @@ func (e *UnreplayableError) Unwrap() error { return e.Err }
 
 // A pack is one commit's tree as a tar file, and the repository that it becomes.
 type pack struct {
-	mu   sync.Mutex
-	file string // "" until it is made
-	err  error  // why it cannot be
+	mu       sync.Mutex
+	file     string // "" until it is made
+	prepared *Prepared
+	err      error // why it cannot be
 }
 
 // Check tests whether the case's tree can be restored, before anything is spent: the
@@ -82,7 +87,7 @@ func (w *Recorded) Check(ctx context.Context, c *eval.Case) error {
 	if c.Workspace == nil {
 		return nil
 	}
-	_, err := w.pack(ctx, c)
+	_, _, err := w.pack(ctx, c)
 	return err
 }
 
@@ -90,8 +95,9 @@ func (w *Recorded) Check(ctx context.Context, c *eval.Case) error {
 // is an *UnreplayableError, ctx's, or one of this machine's file system.
 func (w *Recorded) Open(ctx context.Context, c *eval.Case) (f eval.Folder, err error) {
 	file := ""
+	var prepared *Prepared
 	if c.Workspace != nil {
-		if file, err = w.pack(ctx, c); err != nil {
+		if file, prepared, err = w.pack(ctx, c); err != nil {
 			return f, err
 		}
 	}
@@ -99,8 +105,16 @@ func (w *Recorded) Open(ctx context.Context, c *eval.Case) (f eval.Folder, err e
 		if file == "" {
 			return Write(dir, c.Files)
 		}
-		return fill(ctx, dir, file, c.Files)
+		err := fill(ctx, dir, file, c.Files)
+		if err == nil && prepared != nil {
+			err = prepared.lay(dir)
+		}
+		return err
 	})
+	if prepared != nil && err == nil {
+		f.Prepared = &eval.Prepared{Root: prepared.Root, Env: prepared.Env}
+		w.lend(&f)
+	}
 	f.Before = func(name string) ([]byte, error) {
 		if text, ok := c.Files[name]; ok {
 			return []byte(text), nil
@@ -113,11 +127,31 @@ func (w *Recorded) Open(ctx context.Context, c *eval.Case) (f eval.Folder, err e
 	return f, err
 }
 
+// lend notes that a prepared folder is open.
+func (w *Recorded) lend(f *eval.Folder) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.laid == nil {
+		w.laid = map[string]*eval.Prepared{}
+	}
+	dir, done := f.Dir, f.Close
+	w.laid[dir] = f.Prepared
+	f.Close = func() {
+		w.mu.Lock()
+		delete(w.laid, dir)
+		w.mu.Unlock()
+		done()
+	}
+}
+
 // Close removes what was packed.
 func (w *Recorded) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var errs []error
+	if w.Setup != nil {
+		errs = append(errs, w.Setup.Close())
+	}
 	for _, p := range w.packs {
 		p.mu.Lock()
 		if p.file != "" {
@@ -129,12 +163,12 @@ func (w *Recorded) Close() error {
 	return errors.Join(errs...)
 }
 
-// pack returns the tar file of the case's tree.
-func (w *Recorded) pack(ctx context.Context, c *eval.Case) (string, error) {
+// pack returns the tar file of the case's tree, and what was prepared for it.
+func (w *Recorded) pack(ctx context.Context, c *eval.Case) (string, *Prepared, error) {
 	at := c.Workspace
 	files, err := json.Marshal(c.Files)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	k := key{at.Repo, at.Commit, string(files)}
 	w.mu.Lock()
@@ -151,37 +185,37 @@ func (w *Recorded) pack(ctx context.Context, c *eval.Case) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.file == "" && p.err == nil {
-		file, err := w.archive(ctx, at, c.Files)
+		file, prepared, err := w.archive(ctx, at, c.Files)
 		if ctx.Err() != nil {
-			return "", ctx.Err() // not a fault of the tree
+			return "", nil, ctx.Err() // not a fault of the tree
 		}
-		p.file, p.err = file, err
+		p.file, p.prepared, p.err = file, prepared, err
 	}
 	if p.err != nil {
-		return "", &UnreplayableError{Case: c.ID, Repo: at.Repo, Commit: at.Commit, Err: p.err}
+		return "", nil, &UnreplayableError{Case: c.ID, Repo: at.Repo, Commit: at.Commit, Err: p.err}
 	}
-	return p.file, nil
+	return p.file, p.prepared, nil
 }
 
 // archive packs one tree. If Repo is a folder within a repository, it packs that
 // folder's part of the tree, as the session saw it.
-func (w *Recorded) archive(ctx context.Context, at *eval.Workspace, files map[string]string) (file string, err error) {
+func (w *Recorded) archive(ctx context.Context, at *eval.Workspace, files map[string]string) (file string, prepared *Prepared, err error) {
 	commit := strings.ToLower(at.Commit)
 	if len(commit) < 7 || strings.Trim(commit, "0123456789abcdef") != "" {
-		return "", fmt.Errorf("%q is no commit: what a branch names changes", at.Commit)
+		return "", nil, fmt.Errorf("%q is no commit: what a branch names changes", at.Commit)
 	}
 	dir := at.Repo
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(w.Base, dir)
 	}
 	if info, err := os.Stat(dir); err != nil {
-		return "", fmt.Errorf("find repository: %w", err)
+		return "", nil, fmt.Errorf("find repository: %w", err)
 	} else if !info.IsDir() {
-		return "", fmt.Errorf("find repository: %s is no folder", dir)
+		return "", nil, fmt.Errorf("find repository: %s is no folder", dir)
 	}
 	repo, err := git.Open(ctx, dir)
 	if err != nil {
-		return "", fmt.Errorf("the repository does not know the commit (%w)", err)
+		return "", nil, fmt.Errorf("the repository does not know the commit (%w)", err)
 	}
 	defer repo.Close() // what it leaves behind is in the scratch ledger
 	objects := repo.Objects(ctx)
@@ -191,11 +225,11 @@ func (w *Recorded) archive(ctx context.Context, at *eval.Workspace, files map[st
 		err = errors.New("a branch or a tag has that name")
 	}
 	if err != nil {
-		return "", fmt.Errorf("the repository does not know the commit (%w)", err)
+		return "", nil, fmt.Errorf("the repository does not know the commit (%w)", err)
 	}
 	out, err := scratch.File(w.Parent, "evolve-case-*.tar")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer func() {
 		err = errors.Join(err, out.Close())
@@ -210,26 +244,35 @@ func (w *Recorded) archive(ctx context.Context, at *eval.Workspace, files map[st
 	}
 	tree := tar.NewWriter(out)
 	if err := packTree(tree, objects, full+"^{tree}", repo.Prefix, limit); errors.Is(err, git.ErrMissing) {
-		return "", fmt.Errorf("the commit is not whole here, as in a partial clone: %w", err)
+		return "", nil, fmt.Errorf("the commit is not whole here, as in a partial clone: %w", err)
 	} else if err != nil {
-		return "", fmt.Errorf("pack tree: %w", err)
+		return "", nil, fmt.Errorf("pack tree: %w", err)
 	}
-	if err := w.plant(ctx, tree, out.Name(), files); err != nil {
-		return "", fmt.Errorf("make repository: %w", err)
+	if err := tree.Flush(); err != nil {
+		return "", nil, err
 	}
-	return out.Name(), tree.Close()
+	if w.Setup != nil {
+		prepared, err = w.Setup.Prepare(ctx, at.Repo, func(dir string) error { return fill(ctx, dir, out.Name(), nil) })
+		if err != nil {
+			return "", nil, err
+		}
+		if prepared != nil && prepared.taken(files) != "" {
+			return "", nil, fmt.Errorf("the case brings %s, where the preparation of its dependencies makes files", prepared.taken(files))
+		}
+	}
+	if err := w.plant(ctx, tree, out.Name(), files, prepared.exclude()); err != nil {
+		return "", nil, fmt.Errorf("make repository: %w", err)
+	}
+	return out.Name(), prepared, tree.Close()
 }
 
 // plant adds to a packed tree the repository that it becomes with the case's files.
-func (w *Recorded) plant(ctx context.Context, tree *tar.Writer, file string, files map[string]string) error {
-	if err := tree.Flush(); err != nil {
-		return err
-	}
+func (w *Recorded) plant(ctx context.Context, tree *tar.Writer, file string, files map[string]string, exclude []string) error {
 	dir, done, err := openFolder(w.Parent, func(dir string) error {
 		if err := fill(ctx, dir, file, files); err != nil {
 			return err
 		}
-		return git.Plant(ctx, dir)
+		return git.Plant(ctx, dir, exclude...)
 	})
 	if err != nil {
 		return err

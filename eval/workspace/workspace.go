@@ -10,9 +10,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
 // openFolder makes a folder for one attempt and fills it.
@@ -48,13 +50,20 @@ func Write(dir string, files map[string]string) error {
 }
 
 // Recommit makes the repository that dir is anew, with one commit of the files as they are
-// now. A folder that is no repository stays none.
+// now but for those that it excludes. A folder that git.Plant made no repository stays as it
+// is.
 func Recommit(dir string) error {
-	if _, err := os.Lstat(filepath.Join(dir, ".git")); errors.Is(err, fs.ErrNotExist) {
+	exclude, err := bounded.ReadFile(filepath.Join(dir, ".git", "info", "exclude"), maxExclude)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return git.Plant(context.Background(), dir) // which bounds its time itself
+	if err != nil {
+		return err
+	}
+	return git.Plant(context.Background(), dir, strings.FieldsFunc(string(exclude), func(r rune) bool { return r == '\n' })...) // which bounds its time itself
 }
+
+const maxExclude = 1 << 20 // bytes
 
 // Remove removes dir and everything below it, even if an agent has removed the right to
 // write. It follows no symlink. A dir that does not exist is no error.

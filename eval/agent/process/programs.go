@@ -27,6 +27,9 @@ type Programs struct {
 	// Bare runs them without a sandbox, with the rights of this process and with its
 	// HOME. Only the owner may choose that.
 	Bare bool
+	// Prepared is what was prepared for a folder: a further one that can be read there, ""
+	// for none, and variables. nil: nothing was.
+	Prepared func(dir string) (readable string, env []string)
 	// Content identifies the programs, if they can change: a hash. It is part of the
 	// identity.
 	Content string
@@ -76,11 +79,20 @@ func (p Programs) RunProgram(ctx context.Context, dir string, argv []string, std
 		}
 		c.Env = append(inherited("PATH", "LANG"), "HOME=/tmp", "TMPDIR=/tmp")
 	}
+	prepared := ""
+	if p.Prepared != nil {
+		var env []string
+		prepared, env = p.Prepared(dir)
+		c.Env = append(c.Env, env...)
+	}
 	if c.Path, err = programPath(argv[0], c.Dir); err != nil {
 		return nil, nil, 0, fmt.Errorf("run program: %w", err)
 	}
 	if c.Sandbox != nil {
 		c.Sandbox.Readable = append(slices.Clone(p.Readable), named(c.Path, c.Args, c.Dir)...)
+		if prepared != "" {
+			c.Sandbox.Readable = append(c.Sandbox.Readable, prepared)
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -89,6 +101,36 @@ func (p Programs) RunProgram(ctx context.Context, dir string, argv []string, std
 		return nil, nil, 0, err
 	}
 	return out.bytes(), []byte(r.Stderr), r.Exit, err
+}
+
+// Find returns why RunProgram cannot run a program in dir, nil if it can: it is not on PATH
+// or in dir, is no program, or is where the sandbox shows nothing. name is the first word of
+// a command line; one with slashes is a path.
+func (p Programs) Find(dir, name string) error {
+	at, err := programPath(name, dir)
+	if err != nil {
+		return fmt.Errorf("find program: %w", err)
+	}
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return fmt.Errorf("find program: %w", err)
+	}
+	if info, err := os.Stat(real); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return fmt.Errorf("find program: %s is no program", at)
+	}
+	shown := slices.Concat(systemDirs, p.Readable)
+	if own, err := filepath.EvalSymlinks(dir); err == nil {
+		shown = append(shown, own)
+	}
+	if p.Prepared != nil {
+		if root, _ := p.Prepared(dir); root != "" {
+			shown = append(shown, root)
+		}
+	}
+	if p.Bare || filepath.IsAbs(name) || slices.ContainsFunc(shown, func(dir string) bool { return within(dir, real) }) {
+		return nil // a file that is named by an absolute path is shown
+	}
+	return fmt.Errorf("find program: the sandbox does not show %s", at)
 }
 
 func programPath(name, dir string) (string, error) {

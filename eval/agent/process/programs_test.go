@@ -82,3 +82,33 @@ func TestProgramsOfTheirOwner(t *testing.T) {
 		}
 	})
 }
+
+func TestFind(t *testing.T) {
+	dir, elsewhere, prepared := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, name := range []string{filepath.Join(dir, "run.sh"), filepath.Join(elsewhere, "mine"), filepath.Join(prepared, "jest")} {
+		if err := os.WriteFile(name, []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, err := range []error{os.WriteFile(filepath.Join(dir, "text"), nil, 0o600), os.Symlink(prepared, filepath.Join(dir, "node_modules"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", elsewhere+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p := Programs{Prepared: func(string) (string, []string) { return prepared, nil }}
+	for name, want := range map[string]string{
+		"sh": "", "./run.sh": "", "node_modules/jest": "", filepath.Join(elsewhere, "mine"): "",
+		"mine": "the sandbox does not show", "no-such-program": "not found", "./none": "no such file", "./text": "is no program", "./.": "is no program",
+	} {
+		if err := p.Find(dir, name); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	if err := (Programs{Bare: true}).Find(dir, "mine"); err != nil {
+		t.Error(err)
+	}
+	if err := (Programs{}).Find(dir, "node_modules/jest"); err == nil {
+		t.Error("a link out of the workspace was followed")
+	}
+}

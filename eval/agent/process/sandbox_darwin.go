@@ -48,6 +48,9 @@ func (*box) close()                {}
 func (*box) terminate(group int)   { terminateGroup(group) }
 func (*box) failure(*Result) error { return nil }
 
+// systemDirs hold the programs that every child sees.
+var systemDirs = []string{"/usr", "/bin", "/sbin", "/System", "/Library/Apple", "/Library/Developer/CommandLineTools", "/opt/homebrew"}
+
 // profile is the sandbox in the profile language (SBPL): the last rule that fits
 // decides.
 func profile(s *Sandbox) (string, error) {

@@ -124,10 +124,13 @@ func identity() (uid, gid int) {
 	return uid, gid
 }
 
+// systemDirs hold the programs that every child sees.
+var systemDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"}
+
 // systemFolders are the parts of the file system that are the same for every
 // child.
 var systemFolders = sync.OnceValue(func() (args []string) {
-	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"} {
+	for _, dir := range systemDirs {
 		args = append(args, mirror(dir)...)
 	}
 	args = append(append(args, "--proc", "/proc"), hiddenKeys()...)

@@ -60,6 +60,9 @@ func (s *Stage) boundsOf(t eval.Task) bounds {
 	b.allowed = append(b.allowed, "/dev", "/proc", "/sys", "/opt", "/var/lib", "/var/cache")
 	b.allowed = append(b.allowed, s.layout.Program.Readable...)
 	b.allowed = append(b.allowed, s.Root, s.Workspace)
+	if t.Prepared != nil {
+		b.allowed = append(b.allowed, t.Prepared.Root)
+	}
 	if t.Workspace != "" {
 		b.allowed = append(b.allowed, filepath.Clean(t.Workspace)) // as the agent may have been told
 	}

@@ -12,7 +12,7 @@ var systemPath = []string{"/opt/homebrew/bin", "/usr/local/bin", "/usr/local/sbi
 
 // Env is all of the child's environment; only the language and the time zone are
 // inherited: PATH (what the program needs, then the system's folders), HOME and TMPDIR
-// of the stage, then Credentials and Env of c, then extra. Of two values for one name
+// of the stage, what was prepared for the workspace, then Credentials and Env of c, then extra. Of two values for one name
 // only the later is returned.
 func (s *Stage) Env(c Config, extra ...string) []string {
 	path := slices.Clone(s.layout.Program.Dirs)
@@ -36,6 +36,9 @@ func (s *Stage) Env(c Config, extra ...string) []string {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
+	}
+	if s.task.Prepared != nil {
+		env = append(env, s.task.Prepared.Env...)
 	}
 	return last(slices.Concat(env, c.Credentials, c.Env, extra))
 }

@@ -147,11 +147,15 @@ func interpreter(file string) string {
 // Sandbox is the sandbox of a child that works on this stage: the stage and the
 // workspace for writing, the program for reading, hosts (host:port) over the network.
 func (s *Stage) Sandbox(hosts ...string) *process.Sandbox {
-	return &process.Sandbox{
+	box := &process.Sandbox{
 		Writable: []string{s.Root, s.Workspace},
 		Readable: slices.Clone(s.layout.Program.Readable),
 		Hosts:    hosts,
 	}
+	if s.task.Prepared != nil {
+		box.Readable = append(box.Readable, s.task.Prepared.Root)
+	}
+	return box
 }
 
 // systemDirs hold what belongs to the system and to no person.

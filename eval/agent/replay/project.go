@@ -34,14 +34,14 @@ func (s *Stage) ProjectSkills(in ...string) (dirs []string) {
 var projectSettings = []string{".claude/settings.json", ".claude/settings.local.json"}
 
 // removeSettings removes them from a workspace whose project loads, and a link that leads to
-// others outside.
-func (s *Stage) removeSettings() error {
+// others outside. It reports whether there were any.
+func (s *Stage) removeSettings() (found bool, err error) {
 	if s.layout.Owner == nil {
-		return nil
+		return false, nil
 	}
 	root, err := os.OpenRoot(s.Workspace)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer root.Close()
 	for _, name := range projectSettings {
@@ -52,8 +52,9 @@ func (s *Stage) removeSettings() error {
 			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return found, err
 		}
+		found = found || err == nil
 	}
-	return nil
+	return found, nil
 }

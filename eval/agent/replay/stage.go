@@ -170,13 +170,14 @@ func (s *Stage) work(t eval.Task) (err error) {
 	if err != nil {
 		return fmt.Errorf("remove copies of the skill from the workspace: %w", err)
 	}
-	if err := s.removeSettings(); err != nil {
+	settings, err := s.removeSettings()
+	if err != nil {
 		return fmt.Errorf("remove the project's settings: %w", err)
 	}
 	if err := s.place(t); err != nil {
 		return fmt.Errorf("write the instructions: %w", err)
 	}
-	if placed := t.Variant.Path != "" && !strings.HasPrefix(t.Variant.Path, "~/"); t.Prior == nil && (found || placed) {
+	if placed := t.Variant.Path != "" && !strings.HasPrefix(t.Variant.Path, "~/"); t.Prior == nil && (found || settings || placed) {
 		// Else the history has the other text.
 		if err := workspace.Recommit(s.Workspace); err != nil {
 			return fmt.Errorf("make the workspace's repository: %w", err)

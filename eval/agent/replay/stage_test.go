@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/setup"
 	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -327,9 +328,11 @@ func TestHistoryHasNoCopy(t *testing.T) {
 	for name, c := range map[string]struct {
 		files   map[string]string
 		variant eval.Variant
+		owner   *setup.Set
 	}{
-		"skill":        {map[string]string{skill: "---\nname: stones\n---\n" + secret, "a.go": "package a"}, eval.Variant{Name: "stones"}},
-		"instructions": {map[string]string{"docs/AGENTS.md": secret, "a.go": "package a"}, instructions},
+		"skill":        {map[string]string{skill: "---\nname: stones\n---\n" + secret, "a.go": "package a"}, eval.Variant{Name: "stones"}, nil},
+		"instructions": {map[string]string{"docs/AGENTS.md": secret, "a.go": "package a"}, instructions, nil},
+		"settings":     {map[string]string{".claude/settings.json": `{"env": {"A": "` + secret + `"}}`, "a.go": "package a"}, eval.Variant{Name: "stones"}, &setup.Set{}},
 	} {
 		dir := tree(t, c.files)
 		git(dir, "init", "-q")
@@ -337,7 +340,7 @@ func TestHistoryHasNoCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		task := eval.Task{Variant: c.variant, Case: &eval.Case{}, Workspace: dir}
-		open(t, task, Layout{Config: ".claude"})
+		open(t, task, Layout{Config: ".claude", Owner: c.owner})
 		all := git(dir, "cat-file", "--batch-all-objects", "--batch")
 		if strings.Contains(all, secret) || !strings.Contains(all, "package a") || git(dir, "status", "--porcelain") != "" {
 			t.Errorf("%s: %s\n%s", name, git(dir, "status", "--porcelain"), all)
@@ -348,6 +351,25 @@ func TestHistoryHasNoCopy(t *testing.T) {
 		open(t, task, Layout{Config: ".claude"})
 		if got := git(dir, "log", "-1", "--format=%s"); got != "the agent's\n" {
 			t.Errorf("%s: the last commit is %q", name, got)
+		}
+	}
+}
+
+// What was prepared for a workspace can be read, wherever it is.
+func TestPrepared(t *testing.T) {
+	data := t.TempDir()
+	t.Setenv("EVOLVE_HOME", data)
+	root := filepath.Join(data, "setup", "x")
+	s := open(t, eval.Task{Case: &eval.Case{}, Prepared: &eval.Prepared{Root: root, Env: []string{"GOMODCACHE=" + root + "/mod"}}}, Layout{})
+	if !slices.Contains(s.Sandbox().Readable, root) || slices.Contains(s.Sandbox().Writable, root) {
+		t.Errorf("the sandbox shows %+v", s.Sandbox())
+	}
+	if !slices.Contains(s.Env(Config{}), "GOMODCACHE="+root+"/mod") {
+		t.Errorf("variables %q", s.Env(Config{}))
+	}
+	for name, want := range map[string]eval.Audit{filepath.Join(root, "tree", "node_modules", "a.js"): eval.Clean, filepath.Join(data, "evolve.db"): eval.Tainted} {
+		if got, reason := s.Audit(true, Access{Tool: "Read", Path: name}); got != want {
+			t.Errorf("%s: %s (%s), want %s", name, got, reason, want)
 		}
 	}
 }
