@@ -68,6 +68,7 @@ case that A solves and B does not, and skips a case that neither solves.`,
 	fl.BoolVar(&f.Again, "again", false, "measure anew instead of using an earlier comparison of the same two")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "harness compares on ordinary cases, description on trigger cases")
 	f.who.Register(fl)
+	f.who.RegisterSetup(fl)
 	f.registerSpending(fl)
 	fl.Int64Var(&f.Seed, "seed", 0, "seed of the order of the arms, and of which cases a cap affords")
 	return c

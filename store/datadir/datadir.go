@@ -58,6 +58,9 @@ func (d Dir) Running() string { return d.join("running") }
 // InstallLock is the lock for installing.
 func (d Dir) InstallLock() string { return d.join("install.lock") }
 
+// Setups is the folder of dependencies that were prepared for replays.
+func (d Dir) Setups() string { return d.join("setup") }
+
 // Backups is the folder of agents' settings as they were before an edit.
 func (d Dir) Backups() string { return d.join("backups") }
 

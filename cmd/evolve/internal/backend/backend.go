@@ -31,8 +31,15 @@ func (b *Flags) Spec() agent.Spec {
 // RegisterSearch adds the flags to f, with those of a command that may search.
 func (b *Flags) RegisterSearch(f *pflag.FlagSet) {
 	b.Register(f)
+	b.RegisterSetup(f)
 	b.spec.Searches = true
 	f.StringVar(&b.spec.SearchModel, "search-model", "", "a cheaper model of the agent for the search; the trial has --model (default: --model)")
+}
+
+// RegisterSetup adds to f the flags of a command that replays cases in their repositories.
+func (b *Flags) RegisterSetup(f *pflag.FlagSet) {
+	f.StringVar(&b.spec.Setup, "setup", "", "command that prepares the dependencies of recorded repositories, for example \"npm ci\"; it runs in a sandbox, once for each content of the lock files")
+	f.StringSliceVar(&b.spec.SetupHosts, "setup-network", nil, "host:port that --setup reaches; \"registries\" are those of public packages (default none)")
 }
 
 // Register adds the flags to f.

@@ -29,28 +29,32 @@ import (
 // Config is config.yaml in evolve's data folder: defaults for flags. A flag
 // that is given overrides it.
 type Config struct {
-	Agent          string      `yaml:"agent"`
-	Model          string      `yaml:"model"`
-	SearchModel    string      `yaml:"search_model"`
-	BaseURL        string      `yaml:"base_url"`
-	APIKeyEnv      string      `yaml:"api_key_env"`
-	ReflectAgent   string      `yaml:"reflect_agent"`
-	ReflectModel   string      `yaml:"reflect_model"`
-	JudgeAgent     string      `yaml:"judge_agent"`
-	JudgeModel     string      `yaml:"judge_model"`
-	Sandbox        string      `yaml:"sandbox"`     // "on" or "none"
-	Context        string      `yaml:"context"`     // "owner" or "bare"
-	Concurrency    int         `yaml:"concurrency"` // rollouts at a time; 0 is the agent's default
-	ConfirmOverUSD *float64    `yaml:"confirm_over_usd"`
-	Command        []string    `yaml:"command"` // the program of the backend "command", with its arguments
-	PassEnv        []string    `yaml:"pass_env"`
-	AllowHosts     []string    `yaml:"allow_hosts"`
-	Targets        []string    `yaml:"targets"`   // where versions are installed, as --to says it
-	KeepDays       *int        `yaml:"keep_days"` // after which session text that no case uses expires
-	Moments        *work.Level `yaml:"moments"`   // how much is kept of what agents do; nil: as its owner chose
-	Personal       []string    `yaml:"personal"`  // kinds of personal data that are redacted, as personal.Kinds names them
-	Hooks          hook.Config `yaml:"hooks"`
-	Prices         PriceTable  `yaml:"prices"`
+	Agent          string   `yaml:"agent"`
+	Model          string   `yaml:"model"`
+	SearchModel    string   `yaml:"search_model"`
+	BaseURL        string   `yaml:"base_url"`
+	APIKeyEnv      string   `yaml:"api_key_env"`
+	ReflectAgent   string   `yaml:"reflect_agent"`
+	ReflectModel   string   `yaml:"reflect_model"`
+	JudgeAgent     string   `yaml:"judge_agent"`
+	JudgeModel     string   `yaml:"judge_model"`
+	Sandbox        string   `yaml:"sandbox"`     // "on" or "none"
+	Context        string   `yaml:"context"`     // "owner" or "bare"
+	Concurrency    int      `yaml:"concurrency"` // rollouts at a time; 0 is the agent's default
+	ConfirmOverUSD *float64 `yaml:"confirm_over_usd"`
+	Command        []string `yaml:"command"` // the program of the backend "command", with its arguments
+	PassEnv        []string `yaml:"pass_env"`
+	AllowHosts     []string `yaml:"allow_hosts"`
+	// Setup has the command that prepares the dependencies of the repositories in a folder,
+	// by the folder; SetupNetwork is what they reach.
+	Setup        map[string]string `yaml:"setup"`
+	SetupNetwork []string          `yaml:"setup_network"`
+	Targets      []string          `yaml:"targets"`   // where versions are installed, as --to says it
+	KeepDays     *int              `yaml:"keep_days"` // after which session text that no case uses expires
+	Moments      *work.Level       `yaml:"moments"`   // how much is kept of what agents do; nil: as its owner chose
+	Personal     []string          `yaml:"personal"`  // kinds of personal data that are redacted, as personal.Kinds names them
+	Hooks        hook.Config       `yaml:"hooks"`
+	Prices       PriceTable        `yaml:"prices"`
 	// The caps of a run or a comparison, and of a night, if no flag sets any; 0 is none.
 	MaxCostUSD      *float64 `yaml:"max_cost_usd"`
 	MaxTokens       *int64   `yaml:"max_tokens"`

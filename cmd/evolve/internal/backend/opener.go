@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/setup"
+	"github.com/skill-evolve/evolve/eval/deps"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/workspace"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
@@ -79,6 +80,9 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	}
 	if len(b.AllowHosts) == 0 {
 		b.AllowHosts = conf.AllowHosts
+	}
+	if err := setups(b, conf); err != nil {
+		return err
 	}
 	if b.Sandbox == agent.SandboxNone && agent.KindOf(b.Agent).UsesTools { // config.yaml may say so, too
 		if err := guard.Word(o.Typist, "running agents without a sandbox"); err != nil {
@@ -247,6 +251,14 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	}
 	if agent.UsesTools(b.Agent) {
 		back.Spaces = &workspace.Recorded{}
+		if b.Setup != "" || len(b.Setups) > 0 {
+			data, err := datadir.Find(o.Getenv)
+			if err != nil {
+				return nil, err
+			}
+			back.Spaces.Setup = &deps.Repositories{Cache: &deps.Cache{Dir: data.Setups()}, Line: b.Setup, Lines: b.Setups, Hosts: b.SetupHosts,
+				Bare: b.Sandbox == agent.SandboxNone, Look: o.Access != datadir.Writes}
+		}
 	}
 	return back, nil
 }

@@ -32,6 +32,8 @@ var Flags = []struct{ Name, value, what string }{
 	{"with-quotes", "true", "quoting sessions to others"},
 	{"try", "true", "putting texts in place that are not proved"},
 	{"off", "true", "taking a pin away"},
+	{"setup", "", "preparing dependencies by a command"},
+	{"setup-network", "", "opening the network to a command"},
 	{"moments", "", "what is kept of agents' work"},
 	{"confirm", "", "confirming tests that may run"},
 }
