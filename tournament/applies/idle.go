@@ -95,9 +95,11 @@ func FindIdle(ctx context.Context, reader gate.Reader, doc *skill.Document, case
 
 func idleKey(doc *skill.Document) string { return "applies/idle/" + doc.Hash() }
 
-// latest are the newest cases that were made of sessions.
+// latest are the newest cases that were made of sessions, and not chosen by what followed.
 func latest(cases []eval.Case) []eval.Case {
-	list := slices.DeleteFunc(slices.Clone(cases), func(c eval.Case) bool { return c.Source == nil || c.Source.Time.IsZero() || c.Generated() })
+	list := slices.DeleteFunc(slices.Clone(cases), func(c eval.Case) bool {
+		return c.Source == nil || c.Source.Time.IsZero() || c.Generated() || c.TrainOnly()
+	})
 	slices.SortStableFunc(list, func(a, b eval.Case) int { return b.Source.Time.Compare(a.Source.Time) })
 	return list[:min(len(list), mostIdle)]
 }

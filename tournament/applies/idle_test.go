@@ -62,7 +62,8 @@ func TestIdleLinesAreNotGuessed(t *testing.T) {
 		}
 	}
 	few := about(leastIdle-1, 2)
-	few = append(few, eval.Case{ID: "brought"}, eval.Case{ID: "made", Source: &eval.Source{Origin: "generated", Time: day(1)}})
+	few = append(few, eval.Case{ID: "brought"}, eval.Case{ID: "made", Source: &eval.Source{Origin: "generated", Time: day(1)}},
+		eval.Case{ID: "chosen", Prompt: "a chart", Source: &eval.Source{Origin: "mined", Time: day(1), TrainOnly: true}})
 	if idle, err := FindIdle(t.Context(), &Reader{Model: &model{reply: good}}, text, few); idle != nil || err != nil {
 		t.Errorf("%+v, %v of %d", idle, err, leastIdle-1)
 	}

@@ -131,7 +131,7 @@ func TestSeesNothingThatFollowed(t *testing.T) {
 	c.Reference, c.ShouldTrigger, c.Neighbour, c.Cluster, c.Skill = "HIDDENREFERENCE", &should, "HIDDENNEIGHBOUR", "HIDDENCLUSTER", "HIDDENSKILL"
 	c.Workspace = &eval.Workspace{Repo: "HIDDENREPO", Commit: "HIDDENCOMMIT"}
 	c.Source.Agent, c.Source.Session, c.Source.Turn, c.Source.Outcome, c.Source.Stratum = "HIDDENAGENT", "HIDDENSESSION", "HIDDENTURN", "HIDDENOUTCOME", "HIDDENSTRATUM"
-	c.Source.Also = []eval.Source{{Agent: "HIDDENALSO"}}
+	c.Source.Also, c.Source.TrainOnly = []eval.Source{{Agent: "HIDDENALSO"}}, true
 	// A later request of the same session is another one, and shows what the user said next.
 	m := &model{reply: deciding("SEEN", 1)}
 	r := &Reader{Model: m}
@@ -152,7 +152,7 @@ func TestSeesNothingThatFollowed(t *testing.T) {
 		t.Error("the model sees a line that did not change")
 	}
 	// Every field that a case has is in the list above, or was looked at here.
-	if n := reflect.TypeFor[eval.Case]().NumField() + reflect.TypeFor[eval.Source]().NumField(); n != 13+8 {
+	if n := reflect.TypeFor[eval.Case]().NumField() + reflect.TypeFor[eval.Source]().NumField(); n != 13+9 {
 		t.Errorf("a case has %d fields now: may a reader see the new ones?", n)
 	}
 }

@@ -33,6 +33,8 @@ func (m *model) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		text = m.read(p)
 	case grouping:
 		text = m.group(p)
+	case applying:
+		text = everyLine(p)
 	case generating:
 		text = m.generate(p, &d)
 	default:
@@ -71,10 +73,11 @@ const (
 	reading
 	grouping
 	generating
+	applying
 )
 
 // kindOf recognises what a prompt asks for by the reply that it describes: a JSON
-// object with a "score" or a "better", JSON with "cases", "moments", "groups" or "checks",
+// object with a "score" or a "better", JSON with "cases", "moments", "requests", "groups" or "checks",
 // or else a revised text. If there is a system prompt, only that counts: the rest quotes
 // texts by others.
 func kindOf(p eval.Prompt) kind {
@@ -91,6 +94,8 @@ func kindOf(p eval.Prompt) kind {
 		return generating
 	case json && strings.Contains(asked, `{"moments"`):
 		return reading
+	case json && strings.Contains(asked, `{"requests"`):
+		return applying
 	case json && strings.Contains(asked, `{"groups"`):
 		return grouping
 	case json && strings.Contains(asked, `"checks"`):

@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -71,4 +72,29 @@ func (m *model) group(p eval.Prompt) string {
 		reply.Groups = append(reply.Groups, entry{[]string{id}})
 	}
 	return strings.Replace(fenced(encode(reply)), "```", "```json", 1)
+}
+
+// everyLine decides that each line of instructions applies to each request: a simulated world
+// has none that it does not apply to.
+func everyLine(p eval.Prompt) string {
+	lines, requests, _ := strings.Cut(p.User, "\nrequest 1\n")
+	all := []int{}
+	for n := range strings.Count(lines, `"number":`) {
+		all = append(all, n+1)
+	}
+	type entry struct {
+		ID    string `json:"id"`
+		Lines []int  `json:"lines"`
+	}
+	reply := struct {
+		Requests []entry `json:"requests"`
+	}{[]entry{{"1", all}}}
+	for n := 2; strings.Contains(requests, fmt.Sprintf("\nrequest %d\n", n)); n++ {
+		reply.Requests = append(reply.Requests, entry{fmt.Sprint(n), all})
+	}
+	data, err := json.Marshal(reply)
+	if err != nil {
+		return "" // of numbers and texts: never
+	}
+	return "```json\n" + string(data) + "\n```"
 }

@@ -2,6 +2,7 @@ package agentstest
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,14 @@ func keeper() {
 			out["answer"] = "a chart, in metres"
 		}
 	case "complete":
+		if strings.HasPrefix(q.User, "The lines (origin") { // to which requests they apply: to all
+			var of []string
+			for n := 1; strings.Contains(q.User, fmt.Sprintf("\nrequest %d\n", n)); n++ {
+				of = append(of, fmt.Sprintf(`{"id":"%d","lines":[1]}`, n))
+			}
+			out["text"], out["finish"] = "```json\n{\"requests\":["+strings.Join(of, ",")+"]}\n```", "stop"
+			break
+		}
 		_, rest, _ := strings.Cut(q.User, "```\n")
 		was, _, _ := strings.Cut(rest, "\n```")
 		if !strings.Contains(was, rule) {
