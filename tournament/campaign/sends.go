@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
@@ -73,6 +74,9 @@ func (c *Campaign) sends(ctx context.Context, fc *Forecast) ([]outgoing.Send, er
 			return nil, err
 		}
 		mined = m.bytes
+	}
+	if !f.NoGate {
+		mined += MinedBytes(applies.CallTokens * applies.Calls(f.Skill, fc.Test))
 	}
 	f.MaxRollouts = fc.Rollouts
 	return c.runner.Sends(ctx, c.db, c.back, &f, len(c.Live.Doc.Render()), c.cases, mined)
