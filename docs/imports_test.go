@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"harvest":                         {"eval", "eval/check", "eval/content", "harvest/family", "harvest/jsonl", "harvest/ownwords", "harvest/redact", "harvest/work", "mutate/skill"},
 	"harvest/…":                       {"harvest", "eval", "eval/git", "mutate/skill", "harvest/jsonl", "harvest/redact", "harvest/ownwords", "harvest/work"},
 	"harvest/hook/settings":           {"harvest/hook", "store", "store/datadir", "eval/problem", "mutate/skill"},
-	"harvest/ingest":                  {"eval", "eval/plain", "eval/problem", "eval/skillcreator", "eval/splits", "harvest", "harvest/checkout", "harvest/consent", "harvest/hook", "harvest/moments", "harvest/reading", "harvest/redact", "harvest/suite", "harvest/work", "mutate/skill", "mutate/subject", "store", "store/datadir", "store/draws", "store/trying", "tournament/record"},
+	"harvest/ingest":                  {"eval", "eval/plain", "eval/problem", "eval/skillcreator", "eval/splits", "harvest", "harvest/checkout", "harvest/consent", "harvest/hook", "harvest/moments", "harvest/reading", "harvest/redact", "harvest/suite", "harvest/work", "mutate/skill", "mutate/standing", "mutate/subject", "store", "store/datadir", "store/draws", "store/trying", "tournament/record"},
 	"harvest/suite":                   {"eval", "harvest", "harvest/consent", "harvest/work", "mutate/skill"},
 	"harvest/moments":                 {"eval", "eval/plain", "harvest", "harvest/ownwords", "mutate/skill", "mutate/subject"},
 	"store/draws":                     {"harvest/moments", "store", "store/sqlite"},

@@ -29,7 +29,7 @@ import (
 var writers = []string{
 	"", "run", "demo", "harvest", "cases import", "cases edit", "cases drop", "cases draw", "cases generate", "promote", "try", "rollback",
 	"approve", "reject", "pin", "compare", "review", "sessions show", "sessions purge", "kernel confirm",
-	"corrections", "privacy agree", "projects allow", "projects deny", "sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hook",
+	"corrections", "privacy agree", "projects allow", "projects deny", "projects tests", "sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hook",
 }
 
 // TestEveryCommandLooksOrWrites: every command must be classified.

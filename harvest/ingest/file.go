@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/moments"
 	"github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/standing"
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/draws"
@@ -22,11 +23,8 @@ import (
 // that knew the file has decided.
 func (q *quarry) take(ctx context.Context, file subject.Ref) error {
 	var projects consent.Decisions // only to find them: worktrees are their repository
-	loads := q.g.Loads
-	if loads == nil {
-		loads = moments.Usual
-	}
-	q.people = moments.Of(q.sessions, file, loads, projects.Project)
+	loader := standing.Loader{Layout: q.g.Layout}
+	q.people = moments.Of(q.sessions, file, loader.Loads, projects.Project)
 	draw, err := draws.Of(ctx, q.g.Store, q.name)
 	if q.draw = draw; err == nil && draw == nil {
 		q.draw = moments.NewDraw(q.name, q.people, q.g.Now())

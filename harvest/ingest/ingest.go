@@ -13,7 +13,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/consent"
-	"github.com/skill-evolve/evolve/harvest/moments"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -30,8 +29,6 @@ type Ingester struct {
 	Gate     *consent.Gate   // which sessions may be read; nil: all
 	Again    bool            // what was read before is read once more, if it still exists
 	Redactor redact.Redactor // applied to all that is stored
-	// Loads reports which files of standing instructions a session loaded; nil: moments.Usual.
-	Loads moments.Loads
 	// Transcript is the only one in the sources, "" if they have all: others stay in the
 	// queue of hooks.
 	Transcript string

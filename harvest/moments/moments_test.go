@@ -21,6 +21,9 @@ var (
 	own   = subject.OfFile("~", ".claude/CLAUDE.md")
 )
 
+// claudes are the sessions of Claude Code.
+func claudes(agent, _ string, _ subject.Ref, _ string) bool { return agent == "claude-code" }
+
 func itself(folder string) string { return folder }
 
 func talk(id string, day int, prompts ...string) *harvest.Session {
@@ -38,7 +41,7 @@ func draw(share float64) *Draw {
 // sides are the turns of a population, by their names, that are drawn (true), or teach.
 func sides(d *Draw, sessions ...*harvest.Session) map[string]bool {
 	out := map[string]bool{}
-	for _, t := range Of(sessions, own, Usual, itself).Turns {
+	for _, t := range Of(sessions, own, claudes, itself).Turns {
 		if d.takes(t) {
 			out[t.key()] = true
 		} else if d.teaches(t) {
@@ -106,7 +109,7 @@ func TestFamilies(t *testing.T) {
 		c := talk("c", 2, "six")
 		c.Turns = append(slices.Clone(b.Turns[len(b.Turns)-2:]), c.Turns...)
 		d := &Draw{Subject: own.Key(), Seed: rapid.String().Draw(t, "seed"), Share: MaxShare}
-		p := Of([]*harvest.Session{c, a, b}, own, Usual, itself)
+		p := Of([]*harvest.Session{c, a, b}, own, claudes, itself)
 		if len(p.Turns) != 6 {
 			t.Fatalf("%d turns", len(p.Turns))
 		}
@@ -145,7 +148,7 @@ func TestDefaultShare(t *testing.T) {
 			}
 			sessions = append(sessions, s)
 		}
-		return Of(sessions, own, Usual, itself).share()
+		return Of(sessions, own, claudes, itself).share()
 	}
 	for _, c := range []struct {
 		days, turns int
@@ -193,10 +196,10 @@ func TestPopulation(t *testing.T) {
 		"in a folder above it":   {change(func(s *harvest.Session) { s.CWD = "/src" }), 1, 0},
 		"its own copy, elided..": {change(func(s *harvest.Session) { s.Turns = append(s.Turns, s.Turns[0]) }), 1, 1},
 	} {
-		if n := len(Of([]*harvest.Session{c.s}, own, Usual, project).Turns); n != c.user {
+		if n := len(Of([]*harvest.Session{c.s}, own, claudes, project).Turns); n != c.user {
 			t.Errorf("%s: %d turns of a person's file, want %d", name, n, c.user)
 		}
-		if n := len(Of([]*harvest.Session{c.s}, repo, Usual, project).Turns); n != c.repo {
+		if n := len(Of([]*harvest.Session{c.s}, repo, claudes, project).Turns); n != c.repo {
 			t.Errorf("%s: %d turns of a repository's file, want %d", name, n, c.repo)
 		}
 	}
@@ -237,7 +240,7 @@ func TestChoose(t *testing.T) {
 			if c.label != "" {
 				read(s, c.label, c.reply, c.replayable)
 			}
-			got := d.Choose(Of([]*harvest.Session{s}, own, Usual, itself))
+			got := d.Choose(Of([]*harvest.Session{s}, own, claudes, itself))
 			n, want := got.Counts, c.want
 			want.Sessions, want.Turns, want.Drawn = 1, 2, 2
 			if !out {

@@ -109,14 +109,15 @@ func (r *Report) next() string {
 		return "no sessions were found; --claude-home names another folder"
 	}
 	for _, s := range r.Skills {
+		flag := "--skill"
+		if s.Draw != nil {
+			flag = "--file"
+		}
 		switch {
-		case s.Draw != nil && s.Cases > 0:
-			return fmt.Sprintf("`evolve cases list %s` shows the cases", s.Skill)
-		case s.Draw != nil:
 		case s.Quoted > 0:
-			return fmt.Sprintf("`evolve --skill %s` lets a model write the checks of %s, and looks for a better text", s.Skill, plain.Counted(s.Quoted, "corrected use"))
+			return fmt.Sprintf("`evolve %s %s` lets a model write the checks of %s, and looks for a better text", flag, s.Skill, plain.Counted(s.Quoted, "corrected use"))
 		case s.Cases > 0:
-			return fmt.Sprintf("`evolve --skill %s` looks for a better text", s.Skill)
+			return fmt.Sprintf("`evolve %s %s` looks for a better text", flag, s.Skill)
 		}
 	}
 	return "use your skills and correct them when they are wrong: cases are made from that"
