@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -116,8 +117,13 @@ func (c *collector) read(at, as string) ([]byte, bool) {
 // follow takes the texts that a text imports. What is no text by its name is left out: an
 // import must not bring a key into a replay.
 func (c *collector) follow(at, as string, text []byte, depth int) {
-	for _, name := range Imports(string(text)) {
-		from, to := "", ""
+	doc, err := skill.Parse(text, skill.Options{Instructions: true})
+	if err != nil {
+		c.left = append(c.left, "what "+as+" imports")
+		return
+	}
+	for _, i := range doc.Imports() {
+		name, from, to := i.Path, "", ""
 		switch below, home := strings.CutPrefix(name, "~/"); {
 		case home:
 			from, to = filepath.Join(c.where.Home, filepath.FromSlash(below)), path.Clean(below)
