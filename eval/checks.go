@@ -43,8 +43,6 @@ const (
 	Tests           = check.Tests
 	Command         = check.Command
 	Exec            = check.Exec
-
-	PassMark = check.PassMark
 )
 
 // Checks grades an attempt by its case's checks. The zero value grades inert checks
@@ -90,9 +88,9 @@ func (g *Checks) Identity() string {
 	if err != nil {
 		panic("eval: identity: " + err.Error()) // strings and a bool can be marshalled
 	}
-	version := check.JudgeVersion
+	version := check.JudgeVersion()
 	if g.ShowWork {
-		version = check.JudgeWorkVersion
+		version = check.JudgeWorkVersion()
 	}
 	return id + " judge/" + version + " " + string(judge)
 }

@@ -13,7 +13,7 @@ func TestKeysOfAnswerChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Case{ID: "c", Skill: "s", Prompt: "p", Files: map[string]string{"a": "b"}, Workspace: &Workspace{Repo: "r", Commit: "0123456"},
+	c := &Case{ID: "c", Skill: "s", Prompt: "p", Files: map[string]string{"a": "b"},
 		Checks: []Check{{Type: Contains, Value: "x"}, {Type: NotContains, Value: "x"}, {Type: Regex, Value: "x"}, {Type: NotRegex, Value: "x"},
 			{Type: Equals, Value: "x", Weight: 2, Feedback: "f"}, {Type: JSONSchema, Schema: []byte(`{"type": "object"}`)}, {Type: MaxChars, Max: 9},
 			{Type: ToolCalled, Value: "x"}, {Type: SkillInvoked, Value: "x"}, {Type: SkillNotInvoked, Value: "x"}, {Type: FileExists, Path: "x"},
@@ -22,7 +22,7 @@ func TestKeysOfAnswerChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := Job{Variant: Variant{Name: "s", Doc: doc}, Case: c, Trial: 1, Arm: "gate:t"}
-	const want = "4e43282b6cbc9ffc311b422a307db815ca8656edf358f20df170630899234e42"
+	const want = "4ad264ed809970c62fb45f9d0a072ba70fea2a9ecd7d29d98390a62baee33f32"
 	if got := j.Key(Setting{Agent: Identity{Backend: "b", Version: "1", Model: "m"}, Grader: "g"}); got != want {
 		t.Errorf("key %s, want %s", got, want)
 	}

@@ -21,7 +21,7 @@ var blindPrompt = sync.OnceValue(func() *template.Template {
 
 // BlindVersion names the prompt of a Comparison. What it says of work is left out: a question
 // about work is another one, because the work is part of what names an answer.
-var BlindVersion = shortHash(withoutWork(blindText))
+var BlindVersion = sync.OnceValue(func() string { return shortHash(withoutWork(blindText)) })
 
 // A Comparison is two answers to one request in the order in which a judge is shown
 // them. The judge is not told which text gave which answer. It is not shown the recorded

@@ -28,7 +28,10 @@ var judgePrompt = sync.OnceValue(func() *template.Template {
 
 // JudgeVersion names the judge's prompt in a grader's identity, and JudgeWorkVersion the one
 // that shows what the agent did.
-var JudgeVersion, JudgeWorkVersion = shortHash(withoutWork(judgeText)), shortHash(judgeText)
+var (
+	JudgeVersion     = sync.OnceValue(func() string { return shortHash(withoutWork(judgeText)) })
+	JudgeWorkVersion = sync.OnceValue(func() string { return shortHash(judgeText) })
+)
 
 // withoutWork is a prompt's template without what it says of work. A prompt that shows none is
 // the same whatever that is, and keeps its name.

@@ -69,8 +69,8 @@ func TestComparisonShowsWorkOfBoth(t *testing.T) {
 // TestPromptsWithoutWork: where nothing was recorded a judge is asked as it was before there
 // was such a record, under the same name, so that no grade and no label loses its worth.
 func TestPromptsWithoutWork(t *testing.T) {
-	if JudgeVersion != "613ecb9254fb" || BlindVersion != "eb11de6be3e5" || JudgeWorkVersion == JudgeVersion {
-		t.Errorf("judge %s, with work %s; blind %s", JudgeVersion, JudgeWorkVersion, BlindVersion)
+	if JudgeVersion() != "613ecb9254fb" || BlindVersion() != "eb11de6be3e5" || JudgeWorkVersion() == JudgeVersion() {
+		t.Errorf("judge %s, with work %s; blind %s", JudgeVersion(), JudgeWorkVersion(), BlindVersion())
 	}
 	shown := func(w *Work, show bool) Prompt {
 		p, err := promptOf(&Check{Rubric: "r"}, &Subject{Answer: "a", Work: w, ShowWork: show, Redact: same}, "")

@@ -56,7 +56,7 @@ func Identity(judge eval.Model) string {
 	if err != nil {
 		panic("evolve: identity of a judge: " + err.Error()) // strings and a bool can be marshalled
 	}
-	return blind + check.BlindVersion + " " + string(id)
+	return blind + check.BlindVersion() + " " + string(id)
 }
 
 // onRecord is a Comparer that asks nobody and knows what the judge of that identity has

@@ -49,7 +49,7 @@ func (in *Installer) places(ctx context.Context, live *skill.Live, targets []ski
 			p.Refusal = problem.Refusef("use your own data folder: unset EVOLVE_HOME", "%s is not in the demo's folder %s, and what the demo proved is simulated", p.Path, root)
 		}
 		if in.Layout.Tracked != nil && p.Refusal == nil && (p.Home || !in.Word) {
-			if p.tracked, _, err = in.Layout.Tracked(filepath.Join(t.Dir, live.Name, skill.FileName)); err != nil {
+			if p.tracked, _, err = in.Layout.Tracked(t.PathIn(live.Name)); err != nil {
 				return nil, err
 			} else if p.tracked {
 				p.Refusal = ofOthersToo(live.Name, p.Path)

@@ -527,7 +527,7 @@ func TestBranchAndPatch(t *testing.T) {
 	if got := s.git("branch", "--list", "evolve/tagger"); got != "" {
 		t.Errorf("branch %s is there", got)
 	}
-	if d, err = s.promote(branch); err != nil { // again
+	if _, err = s.promote(branch); err != nil { // again
 		t.Fatal(err)
 	}
 	s.git("branch", "-q", "-D", "evolve/tagger")

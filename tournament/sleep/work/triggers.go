@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/check"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -60,7 +61,7 @@ func (s *Worker) triggers(ctx context.Context, live *skill.Live, cases []eval.Ca
 	}
 	for _, r := range last {
 		t.Tried++
-		if r.Quality < eval.PassMark {
+		if r.Quality < check.PassMark {
 			t.Misfired++
 		}
 	}

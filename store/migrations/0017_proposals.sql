@@ -1,4 +1,4 @@
--- Schema of version 16.
+-- Schema of version 17.
 
 -- Texts for files that git tracks, on their way to the others who use them: what a working
 -- tree got at its owner's word, branches that were made, patches that were printed.
