@@ -5,6 +5,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/ending"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/harvest/hook/detach"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/work"
@@ -15,7 +16,11 @@ import (
 // ingester writes sessions and cases to the store.
 func (a *global) ingester(db *store.Store) (*ingest.Ingester, error) {
 	home, err := a.home()
-	return &ingest.Ingester{Store: db, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Redactor: a.redactor()}, err
+	sandbox := ""
+	if c, err := a.config(); err == nil { // who replays is told of a bad one
+		sandbox = c.Sandbox
+	}
+	return &ingest.Ingester{Store: db, Layout: a.layout(), Dir: home, Access: a.access, Now: a.Now, Redactor: a.redactor(), Find: agent.Find(sandbox)}, err
 }
 
 // casesOf reads and changes cases; its store is nil if there is none yet.

@@ -31,6 +31,8 @@ type Backends struct {
 	Without []string
 	// Redactor knows the keys of this process by their values.
 	Redactor redact.Redactor
+	// Find returns why a check cannot run a program in a folder; nil: all are taken to run.
+	Find func(dir, name string) error
 	// AtATime is how many rollouts run at once if the run does not set it.
 	AtATime int
 }

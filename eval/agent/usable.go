@@ -64,6 +64,12 @@ func (b *Backends) Usable(ctx context.Context, s *Spec, cases []eval.Case) (kept
 	return kept, notes, err
 }
 
+// Find returns why a check cannot run a program in a folder with such a sandbox, nil if it
+// can: see process.Programs.Find.
+func Find(sandbox string) func(dir, name string) error {
+	return process.Programs{Bare: sandbox == SandboxNone}.Find
+}
+
 // runsPrograms reports whether a check of c runs a program. Such cases were
 // imported with --trust-checks; running them needs a sandbox.
 func runsPrograms(c *eval.Case) bool {

@@ -29,6 +29,9 @@ type Ingester struct {
 	Gate     *consent.Gate   // which sessions may be read; nil: all
 	Again    bool            // what was read before is read once more, if it still exists
 	Redactor redact.Redactor // applied to all that is stored
+	// Find returns why the program of a test command cannot run in a folder; nil: all are
+	// taken to run.
+	Find func(dir, name string) error
 	// Transcript is the only one in the sources, "" if they have all: others stay in the
 	// queue of hooks.
 	Transcript string

@@ -32,7 +32,8 @@ type MineStats struct {
 	harvest.MineStats
 	Reading     reading.Stats   `json:"reading"`
 	Moments     *moments.Counts `json:"moments,omitempty"` // of a file
-	Unconfirmed []Unconfirmed   `json:"unconfirmed,omitempty"`
+	Unconfirmed []Ungraded      `json:"unconfirmed,omitempty"`
+	NoProgram   []Ungraded      `json:"no_program,omitempty"`
 }
 
 // Mine has what users said about the uses of a skill, or about the moments of a file, read,
@@ -72,7 +73,7 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 		return nil, stats, e
 	}
 	var e error
-	if stats.Unconfirmed, e = g.grade(after, name, q.sessions); e != nil {
+	if stats.Unconfirmed, stats.NoProgram, e = g.grade(after, name, q.sessions); e != nil {
 		return nil, stats, e
 	}
 	for _, c := range mined {
@@ -215,7 +216,8 @@ type SkillCases struct {
 	// have none.
 	Commits     checkout.Counts `json:"commits,omitempty"`
 	Note        string          `json:"note,omitempty"` // why it has no cases
-	Unconfirmed []Unconfirmed   `json:"unconfirmed,omitempty"`
+	Unconfirmed []Ungraded      `json:"unconfirmed,omitempty"`
+	NoProgram   []Ungraded      `json:"no_program,omitempty"`
 	Draw        *moments.Draw   `json:"draw,omitempty"` // of a file; its uses are the requests in which it was loaded
 }
 
@@ -254,7 +256,7 @@ func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string
 			if err != nil {
 				return nil, fmt.Errorf("mine cases of %s: %w", live.Name, err)
 			}
-			s.Unconfirmed = stats.Unconfirmed
+			s.Unconfirmed, s.NoProgram = stats.Unconfirmed, stats.NoProgram
 			s.NewCases = -len(before)
 			if u, err = g.Uses(ctx, u.Skill); err != nil {
 				return nil, err

@@ -28,6 +28,7 @@ func TestGradedByTests(t *testing.T) {
 	if err := g.Store.SaveSession(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
+	missing := ""
 	mine := func() (types, waiting string) {
 		t.Helper()
 		_, stats, err := g.Mine(t.Context(), "dataviz", Mining{})
@@ -43,6 +44,10 @@ func TestGradedByTests(t *testing.T) {
 		}
 		for _, u := range stats.Unconfirmed {
 			waiting += fmt.Sprintf("%s %s %d", u.Project, u.Command, u.Cases)
+		}
+		missing = ""
+		for _, u := range stats.NoProgram {
+			missing += fmt.Sprintf("%s %s %d %s", u.Project, u.Command, u.Cases, u.Why)
 		}
 		return types, waiting
 	}
@@ -62,6 +67,12 @@ func TestGradedByTests(t *testing.T) {
 	change(func(d *consent.Decisions) { d.Confirm(filepath.Dir(shop), "go test ./...") })
 	expect("judge ;", shop+" go test ./... 1")
 	change(func(d *consent.Decisions) { d.Confirm(shop, "go test ./...") })
+	g.Find = func(dir, name string) error { return fmt.Errorf("no %s in %s", name, filepath.Base(dir)) }
+	expect("judge ;", "")
+	if want := shop + " go test ./... 1 no go in shop"; missing != want {
+		t.Errorf("missing: %q, want %q", missing, want)
+	}
+	g.Find = func(string, string) error { return nil }
 	expect("judge ;tests go test ./...;", "")
 	cases, err := g.Store.Cases(t.Context(), "dataviz")
 	if err != nil || !Quoted(cases[0]) {
@@ -79,4 +90,17 @@ func TestGradedByTests(t *testing.T) {
 	}
 	change(func(d *consent.Decisions) { d.Drop(shop, "go test ./...") })
 	expect("judge ;", shop+" go test ./... 1")
+}
+
+// The program of a command line is its first word, behind the variables that `env` sets.
+func TestProgramOfTests(t *testing.T) {
+	g := &Ingester{Find: func(dir, name string) error { return fmt.Errorf("%s %s", dir, name) }}
+	for line, want := range map[string]string{"go test ./...": "/src go", "env CGO_ENABLED=0 go test -run=A": "/src go", "./run A=b": "/src ./run"} {
+		if err := g.lacks("/src", strings.Fields(line)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+	if err := g.lacks("/src", []string{"env", "A=b"}); err != nil {
+		t.Error(err)
+	}
 }

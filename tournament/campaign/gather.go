@@ -115,7 +115,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 
 // Ingester makes and stores cases.
 func (r *Runner) Ingester(db *store.Store, back *agent.Backends) *ingest.Ingester {
-	return &ingest.Ingester{Store: db, Layout: r.Layout, Dir: r.Dir, Access: r.Access, Now: r.Now, Redactor: back.Redactor}
+	return &ingest.Ingester{Store: db, Layout: r.Layout, Dir: r.Dir, Access: r.Access, Now: r.Now, Redactor: back.Redactor, Find: back.Find}
 }
 
 // continueTrial has the run continue the trial of an undecided challenger; a *WaitingError if there

@@ -241,7 +241,7 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	}
 	model := func(kind string, a agent.Answerer) eval.Model { return o.Control.Model(kind, to[kind], a.Model) }
 	back := &agent.Backends{Agent: o.Control.Agent(to[agent.Replay], played[0].Agent, owner), Mutator: model(agent.Mutate, played[1]), Miner: model(agent.Mine, played[1]),
-		Judge: model(agent.Judge, played[2]), To: to, Owner: owner, Without: without, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf)}
+		Judge: model(agent.Judge, played[2]), To: to, Owner: owner, Without: without, Redactor: o.Keys.Redactor(), AtATime: atATime(b, conf), Find: agent.Find(b.Sandbox)}
 	switch {
 	case b.SearchModel == "":
 	case played[3].Agent.Identity() == played[0].Agent.Identity(): // it takes no model by name

@@ -26,7 +26,7 @@ type Report struct {
 }
 
 // maxShown is the number of problems that are printed, and maxTests that of the test commands
-// of a skill's cases that wait for their owner; --json has all.
+// of a skill's cases that wait for their owner, or cannot run; --json has all.
 const (
 	maxShown = 5
 	maxTests = 1
@@ -76,6 +76,12 @@ func (r *Report) Print(a *term.Terminal) error {
 			}
 			fmt.Fprintf(&b, "\n%s of %s would be graded by `%s`: `evolve projects tests %s --confirm %s`\n", plain.Counted(u.Cases, "case"), s.Skill, plain.Line(u.Command),
 				term.Quote(plain.Line(u.Project)), term.Quote(plain.Line(u.Command)))
+		}
+		for i, u := range s.NoProgram {
+			if i == maxTests {
+				break
+			}
+			fmt.Fprintf(&b, "\n%s of %s cannot be graded by `%s`: %s\n", plain.Counted(u.Cases, "case"), s.Skill, plain.Line(u.Command), plain.Line(u.Why))
 		}
 	}
 	b.WriteString(learned.Learned(r.Learned))
