@@ -13,7 +13,7 @@ import (
 // The test command that would grade the most cases is named with what confirms it.
 func TestUnconfirmedTests(t *testing.T) {
 	var out bytes.Buffer
-	r := &Report{Learned: new(corrections.Report), Skills: []ingest.SkillCases{{Skill: "dataviz", Unconfirmed: []ingest.Unconfirmed{
+	r := &Report{Learned: new(corrections.Report), Skills: []ingest.SkillCases{{Skill: "dataviz", Unconfirmed: []ingest.Ungraded{
 		{Project: "/home/dev/my shop", Command: "go test ./...", Cases: 4}, {Project: "/home/dev/my shop", Command: "make test", Cases: 1}}}, {Skill: "plot"}}}
 	if err := r.Print(&term.Terminal{Stdout: &out}); err != nil {
 		t.Fatal(err)
