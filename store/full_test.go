@@ -85,6 +85,9 @@ func TestDiskFullAtAnyWrite(t *testing.T) {
 	fill(t, whole)
 	must(t, writes(ctx, whole)["PurgeSession"]())
 	purged := content(whole)
+	if left, err := whole.Sessions(ctx, SessionFilter{}); err != nil || len(left) > 0 {
+		t.Fatalf("a purge with room enough leaves %d sessions, %v", len(left), err)
+	}
 	for name := range writes(ctx, open(t)) {
 		s := open(t)
 		fill(t, s)
