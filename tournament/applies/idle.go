@@ -22,8 +22,6 @@ const (
 	// of 5 %, and one that applies to one in forty in 120.
 	mostIdle  = 120
 	leastIdle = 60
-	// together is how many lines a call is about.
-	together = 100
 	// namedIdle is how many lines a message quotes, and quoted how much of each.
 	namedIdle = 3
 	quoted    = 60
@@ -50,33 +48,19 @@ func FindIdle(ctx context.Context, reader gate.Reader, doc *skill.Document, case
 	if err != nil || len(requests) < leastIdle {
 		return nil, err
 	}
-	decided := map[string]int{} // in how many calls' lines
-	used := map[int]bool{}
-	parts := 0
-	for some := range slices.Chunk(lines, together) {
-		got, _, err := r.Decide(ctx, some, requests)
-		if _, spent := errors.AsType[*eval.BudgetError](err); spent {
-			return nil, nil
-		} else if err != nil {
-			return nil, err
-		}
-		for id, applies := range got {
-			decided[id]++
-			for _, n := range applies {
-				used[parts*together+n] = true
-			}
-		}
-		parts++
-	}
-	idle := &Idle{Lines: len(lines), None: []string{}}
-	for _, n := range decided {
-		if n == parts {
-			idle.Requests++
-		}
-	}
-	if idle.Requests < leastIdle {
+	got, _, err := r.Decide(ctx, lines, requests)
+	if _, spent := errors.AsType[*eval.BudgetError](err); spent || err == nil && len(got) < leastIdle {
 		return nil, nil
+	} else if err != nil {
+		return nil, err
 	}
+	used := map[int]bool{}
+	for _, applies := range got {
+		for _, n := range applies {
+			used[n] = true
+		}
+	}
+	idle := &Idle{Requests: len(got), Lines: len(lines), None: []string{}}
 	for i, l := range lines {
 		if !used[i] {
 			idle.None = append(idle.None, l.Text())

@@ -87,6 +87,11 @@ func TestManyLines(t *testing.T) {
 	if err != nil || idle == nil || idle.Lines != 151 || len(idle.None) != 149 || len(m.seen) != 2*60/batch {
 		t.Fatalf("%+v, %v, %d calls", idle, err, len(m.seen))
 	}
+	for _, p := range m.seen {
+		if n := strings.Count(p.User, "\"number\""); n > together {
+			t.Errorf("a call is about %d lines", n)
+		}
+	}
 	if !strings.HasSuffix(idle.Text(), "and 146 more") {
 		t.Errorf("%q", idle.Text())
 	}

@@ -31,12 +31,23 @@ func To(key string, model eval.Model, memory harvest.Memory, red redact.Redactor
 const CallTokens = 8000
 
 // Calls is how many calls a run of the subject with this key makes at most, of texts of up to a
-// hundred lines: to decide so many requests for its trial, and for FindIdle.
-func Calls(key string, requests int) int64 {
+// hundred lines: to decide so many requests for its trial, and for FindIdle. cases are all.
+func Calls(key string, requests int, cases []eval.Case) (n int64) {
 	if subject.Parse(key).Kind != subject.File {
 		return 0
 	}
-	return int64((requests+batch-1)/batch + mostIdle/batch)
+	of, most := map[string]int{}, 1 // requests of one conversation
+	for i := range cases {
+		at := eval.ClusterOf(&cases[i])
+		of[at]++
+		most = max(most, of[at])
+	}
+	for _, k := range []int{requests, mostIdle} {
+		if k > 0 { // a call is begun if all before it are full, or have the conversation
+			n += int64(min(k, (k-1)/batch+most))
+		}
+	}
+	return n
 }
 
 // Rule is the rule of a trial of the subject with this key.
@@ -62,6 +73,7 @@ func (r *Reader) Read(ctx context.Context, incumbent, challenger eval.Variant, c
 	}
 	for i := range turns {
 		turns[i].ID = fmt.Sprint("turn ", i)
+		turns[i].Conversation = "session-" + turns[i].Session // as the clusters of cases are named
 	}
 	lines := Changed(incumbent.Doc, challenger.Doc)
 	got, _, spent := r.Decide(ctx, lines, slices.Concat(requests, turns))
@@ -112,7 +124,7 @@ func (r *Reader) Read(ctx context.Context, incumbent, challenger eval.Variant, c
 func (r *Reader) Requests(ctx context.Context, cases []eval.Case) (out []Request, err error) {
 	for i := range cases {
 		c := &cases[i]
-		q := Request{ID: c.ID, Text: c.Prompt, Before: c.Context, Files: slices.Sorted(maps.Keys(c.Files))}
+		q := Request{ID: c.ID, Conversation: eval.ClusterOf(c), Text: c.Prompt, Before: c.Context, Files: slices.Sorted(maps.Keys(c.Files))}
 		if c.Source != nil {
 			q.Session, q.At = c.Source.Session, c.Source.Time
 		}

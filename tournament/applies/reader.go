@@ -34,18 +34,23 @@ const (
 	maxRequest  = 2000
 	maxBefore   = 500 // of each of the last messages before the request
 	lastBefore  = 2
-	maxNames    = 40 // of files
+	maxNames    = 40 // of files,
+	maxName     = 100
 	maxLine     = 400
+	together    = 100 // lines in one call
 )
 
 // A Request is what the reader may see of a turn.
 type Request struct {
 	ID      string // among those of one Decide
 	Session string // with which the decision is purged
-	At      time.Time
-	Text    string
-	Before  []eval.Message // of the conversation, the last one last
-	Files   []string       // in the folder
+	// Conversation is what it is a part of, with sessions that repeat it: "" for none. The
+	// model never sees two of one at once.
+	Conversation string
+	At           time.Time
+	Text         string
+	Before       []eval.Message // of the conversation, the last one last
+	Files        []string       // in the folder
 }
 
 // A Reader decides which lines apply to requests. Decisions are remembered by the lines, by what
@@ -68,10 +73,34 @@ type Stats struct {
 }
 
 // Decide returns the numbers of the lines, from 0, that apply to each request, by its ID.
-// Requests are read in the order of their arrival. One of which the reply cannot be read is
-// left out, and asked about again next time; so are all if the model fails. The error is
-// *eval.BudgetError, ctx's or Memory's; decisions before it are returned.
+// Requests are read in the order of their arrival, and each about a hundred lines at a time.
+// One of which the reply cannot be read is left out, and asked about again next time; so are
+// all if the model fails. The error is *eval.BudgetError, ctx's or Memory's; decisions before
+// it are returned.
 func (r *Reader) Decide(ctx context.Context, lines []Line, requests []Request) (map[string][]int, Stats, error) {
+	if len(lines) <= together {
+		return r.decide(ctx, lines, requests)
+	}
+	first, stats, err := r.decide(ctx, lines[:together], requests)
+	if err != nil {
+		stats.Decided = 0
+		return map[string][]int{}, stats, err
+	}
+	rest, more, err := r.Decide(ctx, lines[together:], requests)
+	out := map[string][]int{}
+	for id, applies := range rest {
+		if had, ok := first[id]; ok {
+			for _, n := range applies {
+				had = append(had, together+n)
+			}
+			out[id] = had
+		}
+	}
+	stats.Calls, stats.Decided = stats.Calls+more.Calls, len(out)
+	return out, stats, err
+}
+
+func (r *Reader) decide(ctx context.Context, lines []Line, requests []Request) (map[string][]int, Stats, error) {
 	out, stats := map[string][]int{}, Stats{Requests: len(requests)}
 	red := r.Redactor
 	if red == nil {
@@ -106,7 +135,7 @@ func (r *Reader) Decide(ctx context.Context, lines []Line, requests []Request) (
 	}
 	stats.Decided = len(out)
 	slices.SortStableFunc(open, func(a, b *asked) int { return a.At.Compare(b.At) })
-	for some := range slices.Chunk(open, batch) {
+	for _, some := range calls(open) {
 		got, err := r.read(ctx, rules, some, len(lines), red)
 		if _, spent := errors.AsType[*eval.BudgetError](err); err != nil && spent {
 			return out, stats, err // nothing was sent
@@ -135,6 +164,21 @@ func (r *Reader) Decide(ctx context.Context, lines []Line, requests []Request) (
 		}
 	}
 	return out, stats, nil
+}
+
+// calls are the requests of each call: at most a batch, and none of a conversation of which
+// the call has another one. A later request shows what followed an earlier one.
+func calls(open []*asked) (list [][]*asked) {
+	for _, a := range open {
+		i := slices.IndexFunc(list, func(some []*asked) bool {
+			return len(some) < batch && (a.Conversation == "" || !slices.ContainsFunc(some, func(b *asked) bool { return b.Conversation == a.Conversation }))
+		})
+		if i < 0 {
+			i, list = len(list), append(list, nil)
+		}
+		list[i] = append(list[i], a)
+	}
+	return list
 }
 
 // asked is a request as the model sees it, and the key of its decision.
@@ -171,8 +215,13 @@ func cut(files []string) []string {
 	slices.SortFunc(files, func(a, b string) int {
 		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), strings.Compare(a, b))
 	})
-	if more := len(files) - maxNames; more > 0 {
-		files = append(files[:maxNames:maxNames], fmt.Sprintf("(and %d more)", more))
+	more := len(files) - maxNames
+	files = files[:min(len(files), maxNames)]
+	for i := range files {
+		files[i] = plain.Runes(files[i], maxName)
+	}
+	if more > 0 {
+		files = append(files, fmt.Sprintf("(and %d more)", more))
 	}
 	return files
 }

@@ -228,6 +228,47 @@ func TestUnreadableIsAskedAgain(t *testing.T) {
 	}
 }
 
+// TestNoCallShowsWhatFollowed: of a conversation a call has one request, and there are no more
+// calls than were forecast.
+func TestNoCallShowsWhatFollowed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 60).Draw(t, "requests")
+		var cases []eval.Case
+		for i := range n {
+			c := caseOf(i, fmt.Sprintf("request %02d", i))
+			c.Cluster = rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "conversation")
+			cases = append(cases, c)
+		}
+		m := &model{reply: deciding("request", 1)}
+		r := &Reader{Model: m}
+		requests, err := r.Requests(context.Background(), cases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, stats, err := r.Decide(context.Background(), []Line{{Is: "x"}}, requests)
+		if err != nil || len(got) != n || stats.Calls != len(m.seen) {
+			t.Fatalf("%d of %d, %+v, %v", len(got), n, stats, err)
+		}
+		if most := Calls("file:/src/shop:AGENTS.md", n, cases) - Calls("file:/src/shop:AGENTS.md", 0, cases); int64(stats.Calls) > most {
+			t.Errorf("%d calls, %d were forecast", stats.Calls, most)
+		}
+		for _, p := range m.seen {
+			had := map[string]bool{}
+			for _, text := range requestsIn(p.User) {
+				var i int
+				if _, err := fmt.Sscanf(text, "request %d", &i); err != nil {
+					t.Fatal(err)
+				}
+				if at := cases[i].Cluster; at != "" && had[at] {
+					t.Fatalf("two requests of %s in one call", at)
+				} else {
+					had[at] = true
+				}
+			}
+		}
+	})
+}
+
 // TestInOrderOfArrival, a dozen a call; a cap ends it, and what was decided stays.
 func TestInOrderOfArrival(t *testing.T) {
 	var requests []Request
@@ -257,7 +298,7 @@ func TestInOrderOfArrival(t *testing.T) {
 func TestShortened(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		long := strings.Repeat(rapid.StringN(1, 5, 20).Draw(t, "text"), 5000)
-		files := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,9}(/[a-z]{1,9}){0,4}`), 0, 100).Draw(t, "files")
+		files := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,9}(/[a-z]{1,99}){0,9}`), 0, 100).Draw(t, "files")
 		var requests []Request
 		const few = 2
 		for i := range few {
@@ -267,7 +308,7 @@ func TestShortened(t *testing.T) {
 		if _, _, err := (&Reader{Model: m}).Decide(t.Context(), []Line{{Was: long, Is: long}}, requests); err != nil {
 			t.Fatal(err)
 		}
-		runes := few*(maxRequest+2*maxBefore+maxNames*60) + 2*maxLine + 4000
+		runes := few*(maxRequest+2*maxBefore+maxNames*(maxName+10)) + 2*maxLine + 4000
 		if n := len([]rune(m.seen[0].User)); n > 12*runes { // JSON writes up to 12 characters for one
 			t.Fatalf("%d characters", n)
 		}
@@ -298,7 +339,7 @@ func TestSkillsHaveOnePart(t *testing.T) {
 		if got := Rule(key, rule); got.Rest != (pareto.Limit{}) != file || file && got.Rest.Alpha != rule.ToleranceAlpha || !file && got != rule {
 			t.Errorf("%s: %+v", key, got)
 		}
-		if got := Calls(key, 13); got != map[bool]int64{true: 12}[file] {
+		if got := Calls(key, 13, nil); got != map[bool]int64{true: 12}[file] {
 			t.Errorf("%s: %d calls", key, got)
 		}
 	}

@@ -234,7 +234,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 		searched = float64(fc.Search) / float64(fc.Search+fc.Gate)
 	}
 	mutator := float64(fc.Search) * mutatorShare
-	reads := applies.Calls(f.Skill, fc.Test)
+	reads := applies.Calls(f.Skill, fc.Test, cases)
 	fc.Calls = int64(rollouts+asked+mutator) + reads
 	perRollout := f.answering(string(live.Doc.Body()), tools) + prompt/n
 	fc.Tokens = int64(rollouts*float64(perRollout)+asked*tokensJudge+mutator*tokensMutator) + reads*applies.CallTokens

@@ -76,7 +76,7 @@ func (c *Campaign) sends(ctx context.Context, fc *Forecast) ([]outgoing.Send, er
 		mined = m.bytes
 	}
 	if !f.NoGate {
-		mined += MinedBytes(applies.CallTokens * applies.Calls(f.Skill, fc.Test))
+		mined += MinedBytes(applies.CallTokens * applies.Calls(f.Skill, fc.Test, c.cases))
 	}
 	f.MaxRollouts = fc.Rollouts
 	return c.runner.Sends(ctx, c.db, c.back, &f, len(c.Live.Doc.Render()), c.cases, mined)
