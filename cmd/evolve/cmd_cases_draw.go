@@ -13,14 +13,14 @@ import (
 
 func newCasesDrawCommand(a *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "draw FILE PERCENT",
+		Use:   "draw INSTRUCTIONS PERCENT",
 		Short: "Choose how many requests become cases of an instructions file",
 		Long: `draw sets the share of the requests in which an instructions file was loaded that
 a coin draws to become cases, at most 50 percent. The first harvest sets it so that
 a quarter brings about 60 cases at your pace. Every replay costs, so draw what you
 can afford. The coin falls alike for what you corrected, accepted and passed over,
 and again alike at every harvest; a greater share adds requests to those before.`,
-		Example: "  evolve cases draw file:~:.claude/CLAUDE.md 20",
+		Example: "  evolve cases draw ~/.claude/CLAUDE.md 20",
 		Args:    exactArgs(2, "a file and a percentage"),
 		RunE: func(c *cobra.Command, args []string) error {
 			share, err := strconv.ParseFloat(strings.TrimSuffix(args[1], "%"), 64)

@@ -98,7 +98,8 @@ func (a *global) layout() *skill.Layout {
 // namedFiles puts the keys of files of standing instructions in the place of their paths,
 // wherever a command takes a skill.
 func namedFiles(a *global, c *cobra.Command, args []string) error {
-	if _, what, _ := strings.Cut(c.Use, " "); strings.Contains(what, "SKILL") && !strings.Contains(what, "SKILL|FILE") {
+	_, what, _ := strings.Cut(c.Use, " ")
+	if strings.Contains(what, "SKILL") && !strings.Contains(what, "SKILL|FILE") || strings.Contains(what, "INSTRUCTIONS") {
 		for i := range args {
 			name, at := subject.Cut(args[i])
 			if !skill.IsFile(name) {

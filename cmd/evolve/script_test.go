@@ -47,6 +47,7 @@ func TestMain(m *testing.M) {
 		"household": household,
 		"moments":   writeMoments,
 		"pairs":     pairs,
+		"sittings":  writeSittings,
 		"weeksAgo":  weeksAgo,
 	}
 	maps.Copy(commands, agentstest.Programs)

@@ -14,8 +14,8 @@ import (
 func keeper() {
 	const rule = "- Name the unit of every axis."
 	var q struct {
-		Kind, User, Workspace string
-		Skill                 *struct{ Path, Text string }
+		Kind, System, User, Workspace string
+		Skill                         *struct{ Path, Text string }
 	}
 	if err := json.NewDecoder(os.Stdin).Decode(&q); err != nil {
 		panic(err)
@@ -27,7 +27,7 @@ func keeper() {
 	case "task":
 		out["answer"] = "a chart"
 		if q.Skill == nil { // no instructions: nothing may be there
-			for _, at := range []string{filepath.Join(os.Getenv("HOME"), ".claude", "CLAUDE.md"), filepath.Join(q.Workspace, "AGENTS.md")} {
+			for _, at := range []string{filepath.Join(os.Getenv("HOME"), ".claude", "CLAUDE.md"), filepath.Join(q.Workspace, "AGENTS.md"), filepath.Join(q.Workspace, "CLAUDE.md")} {
 				if _, err := os.Stat(at); err == nil {
 					panic("instructions are at " + at)
 				}
@@ -52,6 +52,19 @@ func keeper() {
 				of = append(of, fmt.Sprintf(`{"id":"%d","lines":[1]}`, n))
 			}
 			out["text"], out["finish"] = "```json\n{\"requests\":["+strings.Join(of, ",")+"]}\n```", "stop"
+			break
+		}
+		if strings.HasPrefix(q.System, "You read what people said") { // each reply corrects
+			var of []string
+			for _, m := range strings.Split("\n"+q.User, "\nmoment ")[1:] {
+				id, _, _ := strings.Cut(m, "\n")
+				of = append(of, `{"id":"`+id+`","label":"corrected","words":"you must name the unit of every axis","replayable":"yes","rule":"Name the unit of every axis.","concerns":"standing"}`)
+			}
+			out["text"], out["finish"] = "```json\n{\"moments\":["+strings.Join(of, ",")+"]}\n```", "stop"
+			break
+		}
+		if strings.Contains(q.System, "into checks") { // of what was corrected
+			out["text"], out["finish"] = "```json\n"+`{"checks":[{"type":"contains","value":"metres"}]}`+"\n```", "stop"
 			break
 		}
 		_, rest, _ := strings.Cut(q.User, "```\n")
