@@ -44,9 +44,9 @@ type Program struct {
 	// of slash-separated paths below the private folder, or folders with all their
 	// content. They are recorded, and written before the player ends.
 	Keeps []string
-	// Loads are those of ownTexts that the program loads of its owner by itself, all else it
-	// does not. OnRead are those that it loads once it has read sub/query.sql.
-	Loads, OnRead []string
+	// Loads are those of ownTexts that the program loads of its owner by itself, beside the
+	// files of instructions that the table of package standing has.
+	Loads []string
 	// RPC: the program is called by messages on stdin and stdout; the player answers
 	// the recorded ones.
 	RPC bool

@@ -6,9 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/setup"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/standing"
+	"github.com/skill-evolve/evolve/mutate/subject"
 )
 
 // project is the folder of which the owner's agent has notes.
@@ -88,7 +92,7 @@ func ownSet(st *stage, home string) *setup.Set {
 // programOwner: what loads at the owner's loads in both arms, and nowhere else. A hook of the
 // project does not run.
 func programOwner(st *stage) {
-	for _, place := range slices.Concat(st.p.Loads, st.p.OnRead) {
+	for _, place := range st.p.Loads {
 		if _, known := ownTexts[place]; !known {
 			st.Fatalf("%s is no place", place)
 		}
@@ -106,6 +110,7 @@ func programOwner(st *stage) {
 		writeFile(st.T, filepath.Join(dir, ".claude", "settings.json"),
 			fmt.Sprintf(`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch %s"}]}]},"permissions":{"deny":["Bash"]}}`, ran))
 		writeFile(st.T, filepath.Join(dir, "sub", "query.sql"), "select 1;\n")
+		when := st.when(filepath.Join(st.dir, "owner"), dir)
 		before := len(st.server.Counted())
 		c := plainCase()
 		c.Workspace = &eval.Workspace{Repo: project, Commit: strings.Repeat("0", 40)}
@@ -121,7 +126,7 @@ func programOwner(st *stage) {
 			st.Fatal(err)
 		}
 		if st.live() {
-			st.loaded(st.server.Counted()[before:])
+			st.loaded(st.server.Counted()[before:], when)
 		}
 	}
 	if _, err := os.Stat(ran); err == nil {
@@ -136,15 +141,48 @@ func programOwner(st *stage) {
 	}
 }
 
-// loaded fails unless the texts of p.Loads reached the model at once, those of p.OnRead in the
-// end, and no other of ownTexts.
-func (st *stage) loaded(asked []Request) {
+// when is when the program has to load each of ownTexts: files of instructions as the table of
+// package standing has it for a session in dir, and those of p.Loads at once.
+func (st *stage) when(home, dir string) map[string]standing.When {
+	st.Helper()
+	when := map[string]standing.When{}
+	agents := standing.Agents()
+	i := slices.IndexFunc(agents, func(a string) bool { return strings.HasPrefix(a, st.p.Name) })
+	if i < 0 {
+		st.Fatalf("no agent of the table is %s", st.p.Name)
+	}
+	st.Run("table", func(t *testing.T) { // has the variables for itself
+		t.Setenv("HOME", home)
+		t.Setenv("USERPROFILE", home)
+		l := &standing.Loader{Layout: &skill.Layout{Getenv: func(string) string { return "" }}}
+		for place := range ownTexts {
+			root, below := dir, place
+			if rest, ok := strings.CutPrefix(place, "~/"); ok {
+				root, below = "~", rest
+			}
+			when[place] = l.When(agents[i], "", subject.OfFile(root, below), dir)
+			if limited := strings.HasPrefix(ownTexts[place], "---"); when[place] == standing.Touch && !limited && !strings.HasPrefix(place, "sub/") {
+				when[place] = standing.Never // the program reads sub/query.sql and nothing in the file's folder
+			}
+		}
+	})
+	for _, place := range st.p.Loads {
+		if when[place] != standing.Never {
+			st.Errorf("the table has %s already", place)
+		}
+		when[place] = standing.Start
+	}
+	return when
+}
+
+// loaded fails unless each of ownTexts reached the model when it has to.
+func (st *stage) loaded(asked []Request, when map[string]standing.When) {
 	st.Helper()
 	if !among(asked, "Names gems that are cut.") {
 		st.Error("the neighbour was not offered")
 	}
 	for place := range ownTexts {
-		now, later := slices.Contains(st.p.Loads, place), slices.Contains(st.p.OnRead, place)
+		now, later := when[place] == standing.Start, when[place] == standing.Touch
 		if got := among(asked[:1], sentinelOf(place)); got != now {
 			st.Errorf("%s reached the model at once: %v, want %v", place, got, now)
 		}

@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 	}
 	agenttest.RunProgram(t, agenttest.Program{
 		Name:  "codex",
-		Loads: []string{"~/.codex/AGENTS.md", "AGENTS.md", ".agents/skills/of-agents/SKILL.md"},
+		Loads: []string{".agents/skills/of-agents/SKILL.md"},
 		Calls: 1 + streamRetries,
 		// Left to it here: what takes it away is a list of models of 750 kB,
 		// which is not to be recorded. See TestRealComplete.

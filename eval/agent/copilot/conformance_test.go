@@ -25,11 +25,7 @@ func TestConformance(t *testing.T) {
 		Unsupported: unsupported,
 		Name:        "copilot",
 		RPC:         true,
-		Loads: []string{"~/.copilot/copilot-instructions.md", "~/.copilot/instructions/own.instructions.md",
-			"~/.copilot/instructions/deep/below.instructions.md", "CLAUDE.md", "docs/imported.md", ".claude/rules/plain.md", "AGENTS.md",
-			".github/copilot-instructions.md", ".github/instructions/all.instructions.md", "GEMINI.md",
-			".claude/skills/of-claude/SKILL.md", ".agents/skills/of-agents/SKILL.md", ".github/skills/of-github/SKILL.md"},
-		OnRead: []string{".claude/rules/paths.md", ".github/instructions/sql.instructions.md", "sub/CLAUDE.md", "sub/AGENTS.md"},
+		Loads:       []string{".claude/skills/of-claude/SKILL.md", ".agents/skills/of-agents/SKILL.md", ".github/skills/of-github/SKILL.md"},
 		New: func(t *testing.T, s agenttest.Setup) agenttest.Agent {
 			a, err := copilot.New(t.Context(), replay.Config{Path: s.Path, Model: "scripted", BaseURL: s.Server.URL,
 				Credentials: []string{"COPILOT_PROVIDER_API_KEY=" + s.Key},
