@@ -27,10 +27,23 @@ func (s *Worker) lack(ctx context.Context, name string, cases []eval.Case) (l sp
 	return now.Lack(cases), err
 }
 
+// usable are the cases that a run of this night can try; all, if it is unknown which agent
+// would answer.
+func (s *Worker) usable(ctx context.Context, cases []eval.Case) ([]eval.Case, error) {
+	if s.model(ctx); s.now.back == nil {
+		return cases, nil
+	}
+	kept, _, err := s.now.back.Usable(ctx, &s.now.f.Spec, cases)
+	return kept, err
+}
+
 // needs forecasts what a search over these cases takes, with the beginning of
 // its trial. It forecasts other quantities than rollouts only if the night
-// has a cap on them.
+// has a cap on them. Cases that a run would leave out do not count.
 func (s *Worker) needs(ctx context.Context, live *skill.Live, cases []eval.Case, evolves string) (n sleep.Caps, err error) {
+	if cases, err = s.usable(ctx, cases); err != nil {
+		return n, err
+	}
 	spent, err := s.Store.Journal("").SpentCases(ctx, live.Name)
 	if err != nil {
 		return n, err
