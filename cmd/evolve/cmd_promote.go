@@ -57,7 +57,8 @@ that way quotes no session.`,
 			}
 			switch branch := c.Flags().Changed("branch"); {
 			case branch && f.tracked.Branch == "":
-				return problem.Inputf("for example: --branch evolve/"+args[0], "--branch names no branch")
+				key, _ := subject.Cut(args[0])
+				return problem.Inputf("for example: --branch "+tracked.BranchName(key), "--branch names no branch")
 			case branch && f.patch, len(f.to) > 0 && (branch || f.patch):
 				return problem.Inputf("choose one of them", "--to, --patch and --branch go different ways")
 			}
@@ -131,16 +132,12 @@ func promoteTracked(ctx context.Context, a *global, in *release.Installer, plan 
 	if err != nil {
 		return err
 	}
-	switch {
-	case a.JSON:
-		return a.PrintJSON(map[string]any{"schema": 1, "skill": done.Live.Name, "sha256": done.Version.SHA, "proven": done.Version.Proven, "from": done.Live.Doc.Hash(),
-			"kind": done.Kind, "path": done.Path, "branch": done.Branch, "commit": done.Commit, "patch": string(done.Patch)})
-	case f.patch:
+	if f.patch && !a.JSON { // its bytes, as git will read them
 		_, err = a.Stdout.Write(done.Patch)
-	default:
-		_, err = fmt.Fprint(a.Stdout, plain.Text(done.Text()))
+		return err
 	}
-	return err
+	return a.Print(map[string]any{"schema": 1, "skill": done.Live.Name, "sha256": done.Version.SHA, "proven": done.Version.Proven, "from": done.Live.Doc.Hash(),
+		"kind": done.Kind, "path": done.Path, "branch": done.Branch, "commit": done.Commit, "patch": string(done.Patch)}, plain.Text(done.Text()))
 }
 
 // nextPlan is what a promotion, a trial install or a rollback does next.

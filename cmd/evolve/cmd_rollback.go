@@ -90,9 +90,5 @@ func rollbackTracked(ctx context.Context, a *global, live *skill.Live, at string
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"schema": 1, "skill": live.Name, "done": done})
-	}
-	_, err = fmt.Fprintf(a.Stdout, "%s: %s\n", live.Name, plain.Text(done))
-	return err
+	return a.Print(map[string]any{"schema": 1, "skill": live.Name, "done": done}, fmt.Sprintf("%s: %s\n", live.Name, plain.Text(done)))
 }

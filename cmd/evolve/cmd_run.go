@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -177,6 +178,11 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 	}
 	if _, err := a.layout().Targets(f.Skill, f.to); err != nil { // before anything is spent
 		return err
+	}
+	if f.promote && len(f.to) == 0 && f.Skill != "" { // what is not there is refused later
+		if live, err := a.layout().Live(f.Skill); err == nil && live.Tracked {
+			return release.OfOthersToo(f.Skill, live.Path)
+		}
 	}
 	sweepTemporary(a)
 	if err := sameCommand(ctx, a, f); err != nil {

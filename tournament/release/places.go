@@ -52,7 +52,7 @@ func (in *Installer) places(ctx context.Context, live *skill.Live, targets []ski
 			if p.tracked, _, err = in.Layout.Tracked(t.PathIn(live.Name)); err != nil {
 				return nil, err
 			} else if p.tracked {
-				p.Refusal = ofOthersToo(live.Name, p.Path)
+				p.Refusal = OfOthersToo(live.Name, p.Path)
 			}
 		}
 		for _, q := range out {
@@ -65,8 +65,8 @@ func (in *Installer) places(ctx context.Context, live *skill.Live, targets []ski
 	return out, nil
 }
 
-// ofOthersToo refuses to change a file that others get through git.
-func ofOthersToo(name, path string) error {
+// OfOthersToo refuses to change a file that others get through git.
+func OfOthersToo(name, path string) error {
 	return problem.Refusef(fmt.Sprintf("`evolve promote %s` puts the text into your working tree; with --patch it prints it, with --branch NAME it commits it on a new branch", name),
 		"git tracks %s, so others get it: it is changed at your word alone", path)
 }

@@ -272,7 +272,7 @@ func (in *Installer) try(ctx context.Context, p *Plan, r Request) error {
 		return err
 	}
 	if live.Tracked {
-		if err := against.add(isManaged, ofOthersToo(name, live.Path)); err != nil {
+		if err := against.add(isManaged, OfOthersToo(name, live.Path)); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -134,7 +135,7 @@ func (rd *Reader) Offer(ctx context.Context, s *candidate.Texts, t *Trial) error
 	if s.Live == nil || t.Decision != pareto.Promote || !t.Current {
 		return nil
 	}
-	command, against, err := rd.Release.Offer(ctx, s.Live, t.trial)
+	command, against, err := tracked.Offer(ctx, rd.Release, s.Live, t.trial)
 	t.Offer, t.Refused = command, against.Without(release.Simulated).String()
 	return err
 }

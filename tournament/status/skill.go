@@ -22,6 +22,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 )
 
 func newSkillStatus(name string) *Skill {
@@ -199,7 +200,7 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live) (*Challenge
 		if c.Lifetime, c.single, err = release.OverLifetime(ctx, rd.Store, &on.TrialRecord); err != nil {
 			return nil, err
 		}
-		command, against, err := rd.Release.Offer(ctx, skill, on)
+		command, against, err := tracked.Offer(ctx, rd.Release, skill, on)
 		if err != nil {
 			return nil, err
 		}

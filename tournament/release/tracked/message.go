@@ -17,6 +17,8 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/release"
 )
 
 // Lengths of a commit message, in characters.
@@ -202,9 +204,33 @@ func (p *promotion) ofSeveral(ctx context.Context) error {
 	if p.v.Author != "evolve" {
 		return nil
 	}
+	if several, err := p.several(ctx); several || err != nil {
+		return err
+	}
+	return problem.Refusef("--for-everyone does it at your word; a rule that is yours alone belongs into a file of your own, such as ~/.claude/CLAUDE.md or CLAUDE.local.md",
+		"git tracks %s, so others get it, and the sessions of no more than one person speak for %.12s", p.git.Path, p.v.SHA)
+}
+
+// Offer is the Offer of in, with the flag without which Promote refuses.
+func Offer(ctx context.Context, in *release.Installer, live *skill.Live, trial *candidate.OnTrial) (command string, against release.Objections, err error) {
+	command, against, err = in.Offer(ctx, live, trial)
+	if command == "" || err != nil || !live.Tracked {
+		return command, against, err
+	}
+	p := promotion{in: in, live: live, v: &record.Version{SHA: trial.Challenger}}
+	if several, err := p.several(ctx); err != nil {
+		return "", nil, err
+	} else if !several {
+		command += " --for-everyone"
+	}
+	return command, against, nil
+}
+
+// several reports whether the sessions of two people or more speak for the text.
+func (p *promotion) several(ctx context.Context) (bool, error) {
 	cases, err := p.taught(ctx, (*candidate.Texts).Lessons)
 	if err != nil {
-		return err
+		return false, err
 	}
 	mine := map[string]bool{"": true}
 	for _, address := range git.Identities(ctx) {
@@ -218,7 +244,7 @@ func (p *promotion) ofSeveral(ctx context.Context) error {
 		}
 		all, err := p.in.Store.Sessions(ctx, store.SessionFilter{ID: id, Bare: true})
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, ses := range all {
 			if mine[ses.Author] {
@@ -231,11 +257,7 @@ func (p *promotion) ofSeveral(ctx context.Context) error {
 	if len(mine) == 1 { // git does not know the person's address: they may be one of the others
 		own = 0
 	}
-	if own+len(others) > 1 {
-		return nil
-	}
-	return problem.Refusef("--for-everyone does it at your word; a rule that is yours alone belongs into a file of your own, such as ~/.claude/CLAUDE.md or CLAUDE.local.md",
-		"git tracks %s, so others get it, and the sessions of no more than one person speak for %.12s", p.git.Path, p.v.SHA)
+	return own+len(others) > 1, nil
 }
 
 // taught are the cases behind the text, as far as they are stored.

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/proposed"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -181,6 +184,11 @@ func (p *promotion) merge(ctx context.Context, before []byte) ([]byte, error) {
 	return with.Text, nil
 }
 
+// BranchName is a name for a branch with a change of a subject.
+func BranchName(key string) string {
+	return "evolve/" + strings.TrimSuffix(path.Base(subject.Parse(key).Text()), ".md")
+}
+
 // out makes a branch or a patch.
 func (p *promotion) out(ctx context.Context) (*Done, error) {
 	s, name := p.git, p.live.Name
@@ -224,7 +232,7 @@ func (p *promotion) out(ctx context.Context) (*Done, error) {
 	case errors.Is(err, git.ErrExists):
 		return nil, problem.Refusef("choose another name", "%w", err)
 	case errors.Is(err, git.ErrBranch):
-		return nil, problem.Inputf("for example: --branch evolve/"+name, "%w", err)
+		return nil, problem.Inputf("for example: --branch "+BranchName(name), "%w", err)
 	case err != nil:
 		return nil, err
 	}
