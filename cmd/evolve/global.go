@@ -116,7 +116,26 @@ func namedFiles(a *global, c *cobra.Command, args []string) error {
 	}
 	for _, flag := range []string{"file", "skill"} {
 		f := c.Flags().Lookup(flag)
-		if f == nil || !f.Changed || flag == "skill" && !skill.IsFile(f.Value.String()) {
+		if f == nil || !f.Changed {
+			continue
+		}
+		if several, ok := f.Value.(pflag.SliceValue); ok {
+			names := several.GetSlice()
+			for i, name := range names {
+				if !skill.IsFile(name) {
+					continue
+				}
+				var err error
+				if names[i], err = a.layout().Key(name); err != nil {
+					return err
+				}
+			}
+			if err := several.Replace(names); err != nil {
+				return err
+			}
+			continue
+		}
+		if flag == "skill" && !skill.IsFile(f.Value.String()) {
 			continue
 		}
 		key, err := a.layout().Key(f.Value.String())
