@@ -238,7 +238,7 @@ func (a *Agent) request(t eval.Task, s *replay.Stage) taskRequest {
 		r.Files = map[string]string{}
 	}
 	if t.Variant.Doc != nil {
-		r.Skill = &offered{Name: t.Variant.Name, Dir: s.Skill, Text: string(t.Variant.Doc.Render()), Path: t.Variant.Path}
+		r.Skill = &offered{Name: t.Variant.Name, Dir: s.Skill, Text: string(t.Variant.Doc.Render()), Path: replay.Path(t)}
 		r.Forced = t.Case.ShouldTrigger == nil
 	}
 	for _, o := range t.Others {

@@ -93,7 +93,7 @@ func (a *Agent) task(t eval.Task) *request {
 	r.Title = title(a.clean(c.Prompt))
 	r.Prompt = a.clean(strings.TrimSpace(replay.Prompt(t, "")))
 	if t.Variant.Doc != nil && t.Variant.Path != "" {
-		r.Instructions, r.text = t.Variant.Path, a.clean(string(t.Variant.Doc.Render()))
+		r.Instructions, r.text = replay.Path(t), a.clean(string(t.Variant.Doc.Render()))
 	}
 	if t.Variant.IsSkill() {
 		r.Skills = append(r.Skills, t.Variant.Name)

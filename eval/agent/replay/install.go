@@ -81,6 +81,29 @@ func offerAlone(dir, from string) error {
 // errLarge means that a skill is too large to be copied for every attempt.
 var errLarge = errors.New("what is no part of the skill belongs elsewhere")
 
+// Path is where t has its instructions: Variant.Path, but below the workspace if that is a
+// folder of the repository alone. What an agent would load from a folder above it is at its
+// top then.
+func Path(t eval.Task) string {
+	path := t.Variant.Path
+	if path == "" || strings.HasPrefix(path, "~/") || t.Case == nil || t.Case.Workspace == nil {
+		return path
+	}
+	top := skill.Repository(t.Case.Workspace.Repo)
+	rel, err := filepath.Rel(top, t.Case.Workspace.Repo)
+	if top == "" || err != nil {
+		return path
+	}
+	for folder := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		below, ok := strings.CutPrefix(path, folder+"/")
+		if !ok {
+			break
+		}
+		path = below
+	}
+	return path
+}
+
 // place writes the instructions that t tries over those that are there, and removes them if
 // it tries none.
 func (s *Stage) place(t eval.Task) error {

@@ -75,6 +75,7 @@ func Open(t eval.Task, l Layout) (s *Stage, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("make stage: %w", err)
 	}
+	t.Variant.Path = Path(t)
 	s = &Stage{layout: l, task: t}
 	defer func() {
 		if err != nil {
