@@ -37,6 +37,10 @@ const (
 	Mine   = "mine"   // a model writes cases, or reads what a user replied
 )
 
+// Setup is what replays load of their owner. It goes along with requests of the kind Replay to
+// the agent's own vendor, and to those for which the owner agreed to this, too.
+const Setup = "setup"
+
 // Requests are all kinds of requests.
 var Requests = []string{Replay, Mutate, Judge, Mine}
 

@@ -20,6 +20,8 @@ type Send struct {
 	// Bytes is an upper estimate of the text in all requests; 0 if nothing limits them.
 	Bytes    int64     `json:"bytes"`
 	Projects []Project `json:"projects"`
+	// Setup: what the agent loads of its owner goes along.
+	Setup bool `json:"setup,omitempty"`
 }
 
 // A Project is how many cases hold text of a folder: one of several counts for each. Of
@@ -58,6 +60,7 @@ func (g *Control) Forecast(ctx context.Context, db *store.Store, back *agent.Bac
 				out[i].Bytes = 0
 			}
 			out[i].Kinds = append(out[i].Kinds, kind)
+			out[i].Setup = out[i].Setup || kind == agent.Replay && back.Owner.Sent()
 		}
 	}
 	return out, nil
@@ -118,7 +121,11 @@ func Lines(sends []Send) (out []string) {
 			}
 			of = append(of, fmt.Sprintf("%s (%s)", name, n))
 		}
-		out = append(out, fmt.Sprintf("sends: %s gets %s in %s requests, of %s", s.name(), most, strings.Join(s.Kinds, ", "), strings.Join(of, ", ")))
+		with := ""
+		if s.Setup {
+			with = ", with your own instructions and the agent's notes"
+		}
+		out = append(out, fmt.Sprintf("sends: %s gets %s in %s requests, of %s%s", s.name(), most, strings.Join(s.Kinds, ", "), strings.Join(of, ", "), with))
 	}
 	if sends != nil && len(sends) == 0 {
 		out = append(out, "sends: no text leaves this machine")

@@ -60,6 +60,7 @@ func claude(c *collector) {
 		return
 	}
 	projects, _ := os.ReadDir(filepath.Join(c.config, "projects")) // else it has seen none
+	c.set.folders = map[string][]string{}
 	for _, p := range projects {
 		folder := path.Join("projects", p.Name(), "memory")
 		for _, name := range c.below(folder) {
@@ -70,17 +71,10 @@ func claude(c *collector) {
 				c.set.Notes[p.Name()] = append(c.set.Notes[p.Name()], File{strings.TrimPrefix(name, folder+"/"), text})
 			}
 		}
-	}
-}
-
-// flat is Claude Code's name for a project's folder.
-func flat(project string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
+		if len(c.set.Notes[p.Name()]) > 0 {
+			c.set.folders[p.Name()] = workedIn(filepath.Join(c.config, "projects", p.Name()))
 		}
-		return '-'
-	}, project)
+	}
 }
 
 // codex names what it wrote down of earlier sessions, if its owner has switched that on, and

@@ -36,6 +36,10 @@ type Set struct {
 	// Without is what a replay lacks though it loads at its owner's, in words: "2 MCP
 	// servers (github, linear)".
 	Without []string
+	// May reports whether the notes of a project may go along; nil: those of every project.
+	May func(project string) bool
+	// folders are where the sessions beside a project's notes worked, by the same name.
+	folders map[string][]string
 }
 
 // Where says where an agent's files are.
@@ -122,8 +126,23 @@ func (s *Set) Write(home string) error {
 	return write(home, s.Files)
 }
 
-// NotesOf are the notes that the agent keeps of a project, by its folder.
-func (s *Set) NotesOf(project string) []File { return s.Notes[flat(project)] }
+// Sent reports whether a replay gets anything of the set.
+func (s *Set) Sent() bool { return s != nil && len(s.Files)+len(s.Notes) > 0 }
+
+// NotesOf are the notes that the agent keeps of a project, by its folder. There are none if
+// they may not go along, or may be those of another folder.
+func (s *Set) NotesOf(project string) []File {
+	notes := s.Notes[flat(project)]
+	if len(notes) == 0 || s.May != nil && !s.May(project) {
+		return nil
+	}
+	for _, dir := range append(twins("/", "-", flat(project)), s.folders[flat(project)]...) {
+		if Alike(dir, project) {
+			return nil
+		}
+	}
+	return notes
+}
 
 // WriteNotes writes the notes of a project into dir, which is made.
 func (s *Set) WriteNotes(dir, project string) error {

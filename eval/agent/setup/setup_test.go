@@ -125,6 +125,36 @@ func TestCollectElsewhere(t *testing.T) {
 	}
 }
 
+// Notes whose folder may be another project's go nowhere: Claude Code has one name for
+// h/be/ta and h/be-ta.
+func TestNotesOfTwoFolders(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string // below the folder of both projects
+		cwd   string            // in a transcript beside the notes
+		deny  bool
+		want  int
+	}{
+		"one folder":              {map[string]string{"be-ta/x": "x", "be/x": "x"}, "be-ta", false, 1},
+		"two folders":             {map[string]string{"be-ta/x": "x", "be/ta/x": "x"}, "be-ta", false, 0},
+		"a session of a lost one": {map[string]string{"be-ta/x": "x"}, "be/ta", false, 0},
+		"it may not go along":     {map[string]string{"be-ta/x": "x"}, "be-ta", true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := homeOf(t, c.files)
+			project := filepath.Join(top, "be-ta")
+			s := collect(t, "claude", homeOf(t, map[string]string{
+				".claude/projects/" + flat(project) + "/memory/MEMORY.md": "index",
+				".claude/projects/" + flat(project) + "/1.jsonl":          `{"type":"user","cwd":"` + filepath.Join(top, c.cwd) + `"}` + "\n"}), nil)
+			if c.deny {
+				s.May = func(at string) bool { return at != project }
+			}
+			if got := s.NotesOf(project); len(got) != c.want {
+				t.Errorf("notes = %q, want %d", got, c.want)
+			}
+		})
+	}
+}
+
 func TestNotes(t *testing.T) {
 	files := map[string]string{".claude/projects/-src-my-shop/memory/MEMORY.md": "index", ".claude/projects/-src-my-shop/memory/a/topic.md": "topic",
 		".claude/projects/-src-my-shop/1.jsonl": "{}", ".claude/projects/-src-other/memory/MEMORY.md": "other"}

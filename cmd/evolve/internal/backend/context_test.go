@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -76,5 +77,53 @@ func TestContext(t *testing.T) {
 	}
 	if _, err := parseConfig([]byte("context: some\n")); err == nil {
 		t.Error("config.yaml may hold any context")
+	}
+}
+
+// What the agent loads of its owner goes to the agent's own vendor, and elsewhere only if the
+// owner agreed to that.
+func TestSetupElsewhere(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	at := filepath.Join(home, ".claude", "CLAUDE.md")
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte("my own words"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		server string
+		agreed []string
+		sent   bool
+	}{
+		"its own vendor":       {"", nil, true},
+		"this machine":         {"http://127.0.0.1:9", nil, true},
+		"another":              {"https://cheap.example.com", []string{agent.Replay}, false},
+		"another that may":     {"https://cheap.example.com", []string{agent.Replay, agent.Setup}, true},
+		"all kinds, unnamed":   {"https://cheap.example.com", agent.Requests, false},
+		"its own, by its name": {"https://api.anthropic.com/v1", nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := with(t, map[string]string{"ANTHROPIC_API_KEY": "sk-x"}, "", "claude")
+			o.Keys, o.Layout = new(redact.Keys), &skill.Layout{Getenv: func(string) string { return "" }}
+			o.Control = &outgoing.Control{File: filepath.Join(t.TempDir(), "projects.json")}
+			if err := outgoing.Agree(o.Control.File, "cheap.example.com", c.agreed...); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(os.Getenv("PATH"), "claude"), []byte("#!/bin/sh\necho 2.1.329\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s := agent.Spec{Agent: "claude", Model: "m", BaseURL: c.server, Sandbox: agent.SandboxNone}
+			b, err := o.Backends(t.Context(), &s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			lacks := strings.Join(b.Lacks(), "\n")
+			if b.Owner.Sent() != c.sent || strings.Contains(lacks, "not agreed for cheap.example.com") == c.sent {
+				t.Errorf("set-up %+v; %s", b.Owner, lacks)
+			}
+		})
 	}
 }

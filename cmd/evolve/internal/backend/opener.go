@@ -207,7 +207,7 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	if err := o.Control.Allowed(to); err != nil {
 		return nil, err
 	}
-	owner, without, err := o.owner(b)
+	owner, without, err := o.owner(b, to[agent.Replay])
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 
 // owner collects what the agent loads at its owner's, nil for a bare replay, and names what a
 // replay lacks of it.
-func (o *Opener) owner(b *agent.Spec) (set *setup.Set, without []string, err error) {
+func (o *Opener) owner(b *agent.Spec, to []agent.Recipient) (set *setup.Set, without []string, err error) {
 	switch b.Context {
 	case "":
 		return nil, nil, nil
@@ -285,6 +285,20 @@ func (o *Opener) owner(b *agent.Spec) (set *setup.Set, without []string, err err
 		return nil, nil, err
 	}
 	without = slices.Clone(set.Without)
+	own := agent.KindOf(b.Agent).Recipients(&agent.Opening{Spec: b, Key: o.Getenv})
+	not, err := o.Control.NoSetup(own, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	recorder := ""
+	if len(own) == 1 {
+		recorder = own[0].Vendor
+	}
+	set.May = func(project string) bool { return o.Control.Notes(project, recorder, to) }
+	if len(not) > 0 {
+		set = &setup.Set{}
+		without = append(without, fmt.Sprintf("your instructions, rules and notes (not agreed for %s: `evolve privacy agree %[1]s replay %s`)", not[0].Vendor, agent.Setup))
+	}
 	if b.Sandbox == agent.SandboxOn {
 		without = append(without, "network")
 	}

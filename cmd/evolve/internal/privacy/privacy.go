@@ -61,7 +61,9 @@ kind is sent to a vendor, it is shown whole and asked for.`,
 		Use:   "agree VENDOR [KIND...]",
 		Short: "Agree to kinds of requests without seeing the first",
 		Long: `agree notes that requests of these kinds (replay, mutate, judge, mine; all if none is
-named) may be sent to a vendor without showing the first of each. It allows no
+named) may be sent to a vendor without showing the first of each. setup, which is
+named or not agreed to, lets replays take your own instructions, rules and notes
+to a vendor that is not the agent's own. It allows no
 project: ` + "`evolve projects allow`" + ` does.`,
 		Example: "  evolve privacy agree openai\n  evolve privacy agree anthropic replay mutate",
 		Args: func(c *cobra.Command, args []string) error {
@@ -129,9 +131,9 @@ func (p Parts) agree(vendor string, kinds []string) error {
 		return err
 	}
 	for _, kind := range kinds {
-		if !slices.Contains(agent.Requests, kind) {
-			hint := "the kinds are " + strings.Join(agent.Requests, ", ")
-			if near := skill.Nearest(kind, agent.Requests); near != "" {
+		if known := append(slices.Clone(agent.Requests), agent.Setup); !slices.Contains(known, kind) {
+			hint := "the kinds are " + strings.Join(known, ", ")
+			if near := skill.Nearest(kind, known); near != "" {
 				hint = "did you mean " + near + "?"
 			}
 			return problem.Inputf(hint, "unknown kind of requests %q", kind)
