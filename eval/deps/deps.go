@@ -1,5 +1,5 @@
 // Package deps prepares the dependencies of recorded trees by a command of their owner's,
-// such as `npm ci`: once for each content of the lock files, for all workspaces to read.
+// such as `npm ci`: once for each tree of a repository, for all workspaces of it to read.
 package deps
 
 import (
@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,15 +42,6 @@ var Registries = []string{
 	"repo.maven.apache.org:443", "repo1.maven.org:443",
 }
 
-// locks are the files by which package managers say what they install.
-var locks = []string{
-	"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
-	"go.mod", "go.sum", "go.work", "go.work.sum",
-	"requirements.txt", "requirements-dev.txt", "constraints.txt", "pyproject.toml", "poetry.lock", "uv.lock", "Pipfile", "Pipfile.lock", "pdm.lock", "setup.py", "setup.cfg",
-	"Cargo.toml", "Cargo.lock", "Gemfile", "Gemfile.lock", "composer.json", "composer.lock", "mix.exs", "mix.lock",
-	"pom.xml", "build.gradle", "build.gradle.kts", "gradle.lockfile", "flake.lock",
-}
-
 // homes are the folders of a home that hold what a command installs outside of the tree, and
 // the variables that lead to them.
 var homes = []struct{ dir, variable string }{
@@ -59,9 +51,8 @@ var homes = []struct{ dir, variable string }{
 }
 
 const (
-	maxLock  = 32 << 20 // bytes of one lock file
-	maxLocks = 1000     // lock files of a tree
-	limit    = 15 * time.Minute
+	maxNote = 32 << 20 // bytes of the note of what a command made
+	limit   = 15 * time.Minute
 )
 
 // A Cache holds what commands have made, a folder for each. Set the fields before the first
@@ -86,10 +77,10 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("prepare dependencies (%s): %s", e.Line, e.Why)
 }
 
-// Prepare runs the command, unless it was run before with the same lock files, and keeps the
-// result until Close. fill writes the recorded tree into a folder. The error is a
+// Prepare runs the command, unless it was run before on the same tree of the repository, and
+// keeps the result until Close. fill writes the recorded tree into a folder. The error is a
 // *FailedError, ctx's, fill's, or one of this machine's file system.
-func (c *Cache) Prepare(ctx context.Context, cmd Command, fill func(dir string) error) (*workspace.Prepared, error) {
+func (c *Cache) Prepare(ctx context.Context, cmd Command, repo string, fill func(dir string) error) (*workspace.Prepared, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -101,9 +92,9 @@ func (c *Cache) Prepare(ctx context.Context, cmd Command, fill func(dir string) 
 	if err := fill(probe); err != nil {
 		return nil, err
 	}
-	key, err := keyOf(cmd, probe)
+	key, err := keyOf(cmd, repo, probe)
 	if err != nil {
-		return nil, fmt.Errorf("read lock files: %w", err)
+		return nil, fmt.Errorf("read the tree: %w", err)
 	}
 	root := filepath.Join(c.Dir, key)
 	lock := flock.New(root + ".lock")
@@ -168,31 +159,40 @@ func (c *Cache) made(ctx context.Context, cmd Command, root, tree string, lock *
 // poll is how often a lock is asked for that another process has.
 const poll = 100 * time.Millisecond
 
-// keyOf identifies a command and the lock files of a tree.
-func keyOf(cmd Command, tree string) (string, error) {
+// keyOf identifies a command, a repository and a tree of it. Lock files alone do not say what a
+// command makes: it may copy or build the sources, and link to them.
+func keyOf(cmd Command, repo, tree string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "setup/1 %q %q %v\n", cmd.Line, cmd.Hosts, cmd.Bare)
+	fmt.Fprintf(h, "setup/2 %q %q %v %q\n", cmd.Line, cmd.Hosts, cmd.Bare, filepath.Clean(repo))
 	root, err := os.OpenRoot(tree)
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	n := 0
 	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
 		switch {
 		case err != nil:
 			return err
 		case e.IsDir() && e.Name() == ".git":
 			return fs.SkipDir
-		case e.Type().IsRegular() && slices.Contains(locks, e.Name()):
-			if n++; n > maxLocks {
-				return fmt.Errorf("more than %d", maxLocks)
-			}
-			text, err := bounded.ReadFileIn(root, name, maxLock)
+		case e.Type()&fs.ModeSymlink != 0:
+			to, err := root.Readlink(name)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(h, "%q %x\n", name, sha256.Sum256(text))
+			fmt.Fprintf(h, "%q -> %q\n", name, to)
+		case e.Type().IsRegular():
+			f, err := bounded.OpenIn(root, name)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(h, "%q %v %d\n", name, info.Mode().Perm(), info.Size())
+			_, err = io.Copy(h, io.LimitReader(f, info.Size()))
+			return errors.Join(err, f.Close())
 		}
 		return nil
 	})
@@ -265,7 +265,7 @@ const noteFile = "made.json"
 
 // read is what a command made before.
 func (c *Cache) read(root string) (*workspace.Prepared, error) {
-	text, err := bounded.ReadFile(filepath.Join(root, noteFile), maxLock)
+	text, err := bounded.ReadFile(filepath.Join(root, noteFile), maxNote)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func TestPrepare(t *testing.T) {
 	defer c.Close()
 	cmd := Command{Line: install, Bare: true}
 	files := map[string]string{"package-lock.json": "1", "pkg/main.go": "package main\n"}
-	p, err := c.Prepare(t.Context(), cmd, tree(files))
+	p, err := c.Prepare(t.Context(), cmd, "/src/a", tree(files))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,22 +39,26 @@ func TestPrepare(t *testing.T) {
 	if want := []string{"PYTHONUSERBASE=" + filepath.Join(p.Root, "home", ".local")}; !slices.Equal(p.Env, want) {
 		t.Errorf("variables %q, want %q", p.Env, want)
 	}
+	repo := "/src/a"
 	same := func(name string, cmd Command, files map[string]string, want bool) {
 		t.Helper()
-		q, err := c.Prepare(t.Context(), cmd, tree(files))
+		q, err := c.Prepare(t.Context(), cmd, repo, tree(files))
 		if err != nil || (q.Root == p.Root) != want {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
 	}
 	same("again", cmd, files, true)
-	same("other sources", cmd, map[string]string{"package-lock.json": "1", "pkg/main.go": "package other\n"}, true)
+	same("other sources", cmd, map[string]string{"package-lock.json": "1", "pkg/main.go": "package other\n"}, false)
 	same("other lock file", cmd, map[string]string{"package-lock.json": "2", "pkg/main.go": "package main\n"}, false)
 	same("a lock file more", cmd, map[string]string{"package-lock.json": "1", "pkg/go.sum": "", "pkg/main.go": ""}, false)
+	repo = "/src/b"
+	same("other repository", cmd, files, false)
+	repo = "/src/a"
 	same("other command", Command{Line: install + " ", Bare: true}, files, false)
 
 	// The next process finds it.
 	d := &Cache{Dir: c.Dir, Now: c.Now}
-	if q, err := d.Prepare(t.Context(), cmd, tree(files)); err != nil || q.Root != p.Root || !slices.Equal(q.Made, p.Made) {
+	if q, err := d.Prepare(t.Context(), cmd, "/src/a", tree(files)); err != nil || q.Root != p.Root || !slices.Equal(q.Made, p.Made) {
 		t.Errorf("%+v, %v", q, err)
 	}
 	// What is in use stays, however old it is.
@@ -72,6 +76,25 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
+// What a command makes of a tree reaches no other commit and no other repository, though their
+// lock files are the same.
+func TestNothingOfAnotherTree(t *testing.T) {
+	c := &Cache{Dir: t.TempDir()}
+	defer c.Close()
+	cmd := Command{Line: `mkdir -p node_modules && cp src.txt node_modules/built.txt && ln -s ../src.txt node_modules/own && cp src.txt made.txt`, Bare: true}
+	for _, at := range []struct{ repo, text string }{{"/src/alpha", "alpha v1"}, {"/src/alpha", "alpha v2"}, {"/src/beta", "beta v1"}} {
+		p, err := c.Prepare(t.Context(), cmd, at.repo, tree(map[string]string{"package-lock.json": "1", "src.txt": at.text}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"src.txt", "made.txt", "node_modules/built.txt", "node_modules/own"} {
+			if text, err := os.ReadFile(filepath.Join(p.Tree, name)); err != nil || string(text) != at.text {
+				t.Errorf("%s: %s is %q, %v", at.text, name, text, err)
+			}
+		}
+	}
+}
+
 // What is larger than the cache may be loses what was not used for longest.
 func TestSweepBySize(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -79,7 +102,7 @@ func TestSweepBySize(t *testing.T) {
 	var roots []string
 	for _, lock := range []string{"1", "2", "3"} {
 		now = now.Add(time.Hour)
-		p, err := c.Prepare(t.Context(), Command{Line: "head -c 1000 /dev/zero > big", Bare: true}, tree(map[string]string{"go.sum": lock}))
+		p, err := c.Prepare(t.Context(), Command{Line: "head -c 1000 /dev/zero > big", Bare: true}, "/src/a", tree(map[string]string{"go.sum": lock}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +128,7 @@ func TestPrepareFails(t *testing.T) {
 		"no-such-program-anywhere":               "exit 127",
 		"for i in $(seq 300); do touch $i; done": "more than 200 places",
 	} {
-		_, err := c.Prepare(t.Context(), Command{Line: line, Bare: true}, tree(map[string]string{"a": "x"}))
+		_, err := c.Prepare(t.Context(), Command{Line: line, Bare: true}, "/src/a", tree(map[string]string{"a": "x"}))
 		if failed := new(FailedError); !errors.As(err, &failed) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}

@@ -51,7 +51,7 @@ func (r *Repositories) Prepare(ctx context.Context, repo string, fill func(dir s
 	if cmd.Line == "" || r.Look {
 		return nil, nil
 	}
-	return r.Cache.Prepare(ctx, cmd, fill)
+	return r.Cache.Prepare(ctx, cmd, repo, fill)
 }
 
 // Close implements workspace.Preparer.

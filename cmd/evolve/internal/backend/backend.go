@@ -38,7 +38,7 @@ func (b *Flags) RegisterSearch(f *pflag.FlagSet) {
 
 // RegisterSetup adds to f the flags of a command that replays cases in their repositories.
 func (b *Flags) RegisterSetup(f *pflag.FlagSet) {
-	f.StringVar(&b.spec.Setup, "setup", "", "command that prepares the dependencies of recorded repositories, for example \"npm ci\"; it runs in a sandbox, once for each content of the lock files")
+	f.StringVar(&b.spec.Setup, "setup", "", "command that prepares the dependencies of recorded repositories, for example \"npm ci\"; it runs in a sandbox, once for each recorded tree")
 	f.StringSliceVar(&b.spec.SetupHosts, "setup-network", nil, "host:port that --setup reaches; \"registries\" are those of public packages (default none)")
 }
 
