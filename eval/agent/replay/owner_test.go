@@ -91,6 +91,33 @@ func TestOwnersProject(t *testing.T) {
 	}
 }
 
+// A project may have anything where its settings would be: an attempt begins all the same.
+func TestOwnersOddSettings(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"a folder":             {".claude/settings.json/x/y": "x", "a.txt": "x"},
+		"both are folders":     {".claude/settings.json/x": "x", ".claude/settings.local.json/x": "x", "a.txt": "x"},
+		".claude is a file":    {".claude": "x", "a.txt": "x"},
+		"a link to a folder":   {".claude/settings.json@": t.TempDir(), "a.txt": "x"},
+		"settings and nothing": {".claude/settings.json": "{}", "a.txt": "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ws := tree(t, files)
+			s, err := Open(eval.Task{Variant: stones(t, ""), Case: &eval.Case{ID: "c", Prompt: "x"}, Workspace: ws}, Layout{Config: ".claude", Owner: &setup.Set{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			want := []string{"a.txt"}
+			if _, file := files[".claude"]; file {
+				want = []string{".claude", "a.txt"}
+			}
+			if got := list(t, ws); !slices.Equal(got, want) {
+				t.Errorf("the workspace holds %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 // Settings that a link brings in from outside do not load either.
 func TestOwnersLink(t *testing.T) {
 	out := tree(t, map[string]string{"settings.json": "{}"})

@@ -47,8 +47,14 @@ func (s *Stage) removeSettings() (found bool, err error) {
 	for _, name := range projectSettings {
 		err := root.Remove(name)
 		if dir := path.Dir(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			if info, lerr := root.Lstat(dir); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			switch info, lerr := root.Lstat(dir); {
+			case lerr != nil:
+			case info.Mode()&fs.ModeSymlink != 0:
 				err = root.Remove(dir)
+			case info.IsDir(): // it is a folder that holds something
+				err = root.RemoveAll(name)
+			default: // a file, in which nothing can be
+				continue
 			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
