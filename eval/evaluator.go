@@ -64,8 +64,8 @@ type Workspaces interface {
 // A Folder is what an agent works in.
 type Folder struct {
 	Dir string
-	// Before reads a file as it was when the folder was opened; fs.ErrNotExist if there was
-	// none. name is slash-separated, below Dir.
+	// Before reads a file as it was when the folder was opened, a repository's info/exclude
+	// too; fs.ErrNotExist if there was none. name is slash-separated, below Dir.
 	Before   func(name string) ([]byte, error)
 	Close    func()    // removes the folder
 	Prepared *Prepared // what it needs besides itself; nil for nothing

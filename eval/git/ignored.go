@@ -63,35 +63,56 @@ func (t *WorkTree) Ignored(ctx context.Context, files []string) (map[string]bool
 	if ask.Len() == 0 {
 		return ignored, nil
 	}
-	r, err := empty(t.limits)
+	err := checkIgnore(ctx, t.limits, t.Top, t.lists, ask.String(), ignored)
+	return ignored, err
+}
+
+// IgnoredBy tells which files git would ignore in a repository whose .gitignore files are
+// those below dir, and whose info/exclude is exclude. No other list counts, and only those
+// files need to be in dir.
+func IgnoredBy(ctx context.Context, dir string, exclude []byte, files []string) (map[string]bool, error) {
+	ignored := map[string]bool{}
+	var ask strings.Builder
+	for _, file := range files {
+		ask.WriteString("./" + file + "\x00")
+	}
+	err := checkIgnore(ctx, defaults, dir, func(context.Context, *Repository) (map[string][]byte, error) {
+		return map[string][]byte{"info/exclude": exclude}, nil
+	}, ask.String(), ignored)
+	return ignored, err
+}
+
+// checkIgnore adds to ignored what git ignores of the files that ask names, in a repository of
+// nothing but lists.
+func checkIgnore(ctx context.Context, l limits, top string, lists func(context.Context, *Repository) (map[string][]byte, error), ask string, ignored map[string]bool) error {
+	r, err := empty(l)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer r.Close()
-	if err := t.prepare(ctx, r); err != nil {
-		return nil, fmt.Errorf("make a folder for git: %w", err)
+	if err := prepare(ctx, r, lists); err != nil {
+		return fmt.Errorf("make a folder for git: %w", err)
 	}
 	out, err := r.answer(ctx, func(cmd *exec.Cmd) {
-		cmd.Dir, cmd.Stdin = t.Top, strings.NewReader(ask.String())
-	}, "--work-tree="+t.Top, "check-ignore", "--no-index", "--stdin", "-z")
+		cmd.Dir, cmd.Stdin = top, strings.NewReader(ask)
+	}, "--work-tree="+top, "check-ignore", "--no-index", "--stdin", "-z")
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 { // it ignores none
 		err = nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask which files git ignores: %w", err)
+		return fmt.Errorf("ask which files git ignores: %w", err)
 	}
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		if name = strings.TrimPrefix(name, "./"); name != "" {
 			ignored[name] = true
 		}
 	}
-	return ignored, nil
+	return nil
 }
 
-// prepare makes a repository of nothing but lists of ignored files. A list that cannot be
-// read is an error: it might name any file.
-func (t *WorkTree) prepare(ctx context.Context, r *Repository) error {
+// prepare makes a repository of nothing but lists of ignored files.
+func prepare(ctx context.Context, r *Repository, lists func(context.Context, *Repository) (map[string][]byte, error)) error {
 	own := r.own
 	var errs []error
 	for _, dir := range []string{"objects", "refs", "info", "git"} {
@@ -99,6 +120,16 @@ func (t *WorkTree) prepare(ctx context.Context, r *Repository) error {
 	}
 	errs = append(errs, os.WriteFile(filepath.Join(own, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600),
 		os.WriteFile(filepath.Join(own, "config"), []byte("[core]\n\trepositoryFormatVersion = 0\n"), 0o600))
+	texts, err := lists(ctx, r)
+	for name, text := range texts {
+		errs = append(errs, os.WriteFile(filepath.Join(own, filepath.FromSlash(name)), text, 0o600))
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// lists are the repository's list of ignored files and the user's. One that cannot be read is
+// an error: it might name any file.
+func (t *WorkTree) lists(ctx context.Context, r *Repository) (map[string][]byte, error) {
 	lists := map[string]string{"info/exclude": filepath.Join(t.common, "info", "exclude")}
 	home, err := os.UserHomeDir()
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
@@ -117,14 +148,16 @@ func (t *WorkTree) prepare(ctx context.Context, r *Repository) error {
 			}
 		}
 	}
+	var errs []error
+	texts := map[string][]byte{}
 	for name, file := range lists {
 		text, err := bounded.ReadFile(file, maxExclude)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		errs = append(errs, err, os.WriteFile(filepath.Join(own, filepath.FromSlash(name)), text, 0o600))
+		errs, texts[name] = append(errs, err), text
 	}
-	return errors.Join(errs...)
+	return texts, errors.Join(errs...)
 }
 
 // linked reports whether a folder of the tree is a symbolic link, or behind one.

@@ -119,7 +119,7 @@ func TestRecordedWorkspace(t *testing.T) {
 		t.Errorf("script: %v (%v)", info, err)
 	}
 
-	for name, want := range map[string]string{"README.md": "hello", "new.txt": "n", "src/a.go": "package b"} {
+	for name, want := range map[string]string{"README.md": "hello", "new.txt": "n", "src/a.go": "package b", ".git/info/exclude": ""} {
 		if text, err := f.Before(name); err != nil || string(text) != want {
 			t.Errorf("before, %s held %q (%v)", name, text, err)
 		}

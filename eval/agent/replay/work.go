@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ var editors = []string{"apply_patch", "create", "edit", "multiedit", "notebooked
 
 // Work is what the agent did: accesses in the order in which they began, and what differs in
 // the workspace since the request, as this attempt and those before it left it. Files that
-// git ignores there do not count, nor does what was there without being of the request
+// git ignored there do not count, nor does what was there without being of the request
 // (installed dependencies). whole is false if there were more accesses; changed is what
 // Changed returned.
 func (s *Stage) Work(ctx context.Context, changed []string, accesses []Access, whole bool, keys Secrets) (*check.Work, error) {
@@ -124,8 +125,9 @@ func (s *Stage) local(line string) string {
 	return strings.ReplaceAll(line, s.Home, "~")
 }
 
-// ignore removes files that git ignores from the steps and from names. A workspace that is no
-// repository ignores none.
+// ignore removes files that git ignored at the request from the steps and from names. What
+// the agent made of the rules does not count, nor does the owner's own list; a file that was
+// committed counts whatever the rules say. A workspace that was no repository ignores none.
 func (s *Stage) ignore(ctx context.Context, w *check.Work, names *[]string) error {
 	all := slices.Clone(*names)
 	for _, step := range w.Steps {
@@ -136,20 +138,82 @@ func (s *Stage) ignore(ctx context.Context, w *check.Work, names *[]string) erro
 	if len(all) == 0 {
 		return nil
 	}
-	tree, err := git.FindWorkTree(ctx, s.Workspace)
-	var ignored map[string]bool
-	if err == nil && tree.Prefix == "" {
-		ignored, err = tree.Ignored(ctx, all)
-	}
+	ignored, err := s.ignored(ctx, all)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil && !errors.Is(err, git.ErrNone):
-		w.Cut = true // git is not there, or the agent has broken the repository
+	case err != nil:
+		w.Cut = true // git is not there
 	}
 	w.Steps = slices.DeleteFunc(w.Steps, func(step check.Step) bool { return ignored[step.File] })
 	*names = slices.DeleteFunc(*names, func(name string) bool { return ignored[name] })
 	return nil
+}
+
+// ignored are the files that git ignored at the request, or that are behind a link.
+func (s *Stage) ignored(ctx context.Context, files []string) (map[string]bool, error) {
+	exclude, err := s.old(".git/info/exclude") // every recorded repository has one
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rules, err := os.MkdirTemp(s.Root, "rules-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(rules)
+	linked := map[string]bool{}
+	seen := map[string]bool{}
+	for _, file := range files {
+		for dir := path.Dir(file); !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			if err := s.rule(rules, path.Join(dir, ".gitignore")); err != nil {
+				return nil, err
+			}
+		}
+		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+			linked[file] = linked[file] || s.before.files[dir].mode&fs.ModeSymlink != 0
+		}
+	}
+	ignored, err := git.IgnoredBy(ctx, rules, exclude, files)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		if ignored[file] = ignored[file] || linked[file]; ignored[file] && s.known(file) {
+			_, err := s.old(file)
+			ignored[file] = errors.Is(err, fs.ErrNotExist)
+		}
+	}
+	return ignored, nil
+}
+
+// rule copies a .gitignore of the request, if there was one.
+func (s *Stage) rule(to, name string) error {
+	if !s.known(name) {
+		return nil
+	}
+	text, err := s.old(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(to, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o600)
+}
+
+// known reports whether a file can be of the request: it was there when this attempt began,
+// or an attempt before it changed it.
+func (s *Stage) known(name string) bool {
+	_, there := s.before.files[name]
+	return there || slices.ContainsFunc(s.earlier().Files, func(c check.Change) bool { return c.Path == name })
 }
 
 // A content is a file at one time.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
+	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -103,18 +104,63 @@ func TestDiffOfTheInstructions(t *testing.T) {
 	}
 }
 
-func TestIgnoredIsNoWork(t *testing.T) {
-	task := site(t, map[string]string{".gitignore": "dist/\n*.log\n"}, nil)
-	if out, err := exec.Command("git", "init", "-q", task.Workspace).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+// repositorySite is a site that is a repository with the files of was committed.
+func repositorySite(t *testing.T, was map[string]string, exclude string) eval.Task {
+	t.Helper()
+	task := site(t, was, nil)
+	if err := git.Plant(t.Context(), task.Workspace, exclude); err != nil {
+		t.Fatal(err)
 	}
-	got := worked(t, task, "mkdir dist src; touch dist/a.js run.log src/a.js",
+	before := task.Before
+	task.Before = func(name string) ([]byte, error) {
+		if name == ".git/info/exclude" {
+			return []byte(exclude + "\n"), nil
+		}
+		return before(name)
+	}
+	return task
+}
+
+func TestIgnoredIsNoWork(t *testing.T) {
+	task := repositorySite(t, map[string]string{".gitignore": "dist/\n*.log\n", "sub/.gitignore": "x\n"}, "/made")
+	got := worked(t, task, "mkdir dist src; touch dist/a.js run.log src/a.js sub/x made",
 		Access{Tool: "Write", Path: "src/a.js"}, Access{Tool: "Write", Path: "dist/a.js"}, Access{Tool: "Bash", Command: "make"})
 	equalWork(t, got, &check.Work{Steps: []check.Step{{File: "src/a.js"}, {Line: "make"}}, Files: []check.Change{{Path: "src/a.js"}}})
 
-	// A repository that the agent broke ignores nothing for certain.
-	got = worked(t, task, "rm -r .git; echo 'gitdir: /no/such/place' > .git; touch new.log")
-	equalWork(t, got, &check.Work{Steps: []check.Step{}, Files: []check.Change{{Path: "new.log"}}, Cut: true})
+	// Its own repository does not matter.
+	got = worked(t, task, "rm -r .git; echo 'gitdir: /no/such/place' > .git; touch new.log new")
+	equalWork(t, got, &check.Work{Steps: []check.Step{}, Files: []check.Change{{Path: "new"}}})
+}
+
+// What an agent ignores, and what the owner ignores everywhere, is work; so is what was
+// committed, whatever the rules say.
+func TestRulesOfTheRequest(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	if err := os.MkdirAll(filepath.Join(home, ".config/git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".config/git/ignore"), []byte("*.swp\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	was := map[string]string{"a.go": "one\n", "kept.log": "one\n", ".gitignore": "*.log\n"}
+	want := &check.Work{Steps: []check.Step{{File: "a.go"}}, Files: []check.Change{
+		{Path: ".gitignore", Added: "*\n", Removed: "*.log\n"}, {Path: "a.go", Removed: "one\n"}, {Path: "kept.log", Added: "two\n"}, {Path: "new.swp"}}}
+	task := repositorySite(t, was, "")
+	const hide = "echo '*' > .gitignore; echo '*' > .git/info/exclude"
+	first := worked(t, task, hide+"; : > a.go; echo two >> kept.log; touch new.log new.swp", Access{Tool: "Edit", Path: "a.go"})
+	equalWork(t, first, want)
+
+	// Nor does what an attempt before this one ignored.
+	task.Prior = &eval.Prior{Work: first}
+	got := worked(t, task, "rm .gitignore; touch b.go new2.log")
+	equalWork(t, got, &check.Work{Steps: []check.Step{{File: ".gitignore"}, {File: "a.go"}, {File: "kept.log"}, {File: "new.swp"}}, Files: []check.Change{
+		{Path: ".gitignore", Removed: "*.log\n"}, {Path: "a.go", Removed: "one\n"}, {Path: "b.go"}, {Path: "kept.log", Added: "two\n"}, {Path: "new.swp"}}})
+
+	// A folder that was no repository ignores none, whatever the agent makes of it.
+	got = worked(t, site(t, was, nil), "git init -q .; "+hide+"; touch new.log")
+	equalWork(t, got, &check.Work{Steps: []check.Step{}, Files: []check.Change{{Path: ".gitignore", Added: "*\n", Removed: "*.log\n"}, {Path: "new.log"}}})
 }
 
 // What an earlier attempt left is of the work, compared with the request, and edited before all
