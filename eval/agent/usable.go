@@ -20,8 +20,8 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
-// Usable returns the cases that a run with this choice can try, and notes that explain
-// why it leaves others out. Nothing is spent.
+// Usable returns the cases, all of one subject, that a run with this choice can try, and notes
+// that explain why it leaves others out. Nothing is spent.
 func (b *Backends) Usable(ctx context.Context, s *Spec, cases []eval.Case) (kept []eval.Case, notes []string, err error) {
 	kept = cases
 	drop := func(why string, hopeless func(*eval.Case) bool) {
@@ -59,6 +59,16 @@ func (b *Backends) Usable(ctx context.Context, s *Spec, cases []eval.Case) (kept
 		})
 		if first != nil {
 			notes[len(notes)-1] += fmt.Sprintf(" (the first: %v)", first)
+		}
+	}
+	if len(kept) == 0 || err != nil {
+		return kept, notes, err
+	}
+	if p := b.place(ctx, kept[0].Skill); p != nil {
+		drop(p.path+" would be written over another file: that of their own repository or folder", func(c *eval.Case) bool { return p.overwrites(ctx, c) })
+		drop("their recorded tree has no file "+p.path, func(c *eval.Case) bool { return p.lacks(ctx, c) })
+		if err == nil {
+			err = ctx.Err()
 		}
 	}
 	return kept, notes, err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -24,12 +25,27 @@ import (
 func (q *quarry) take(ctx context.Context, file subject.Ref) error {
 	var projects consent.Decisions // only to find them: worktrees are their repository
 	loader := standing.Loader{Layout: q.g.Layout}
-	q.people = moments.Of(q.sessions, file, loader.Loads, projects.Project)
+	loads := func(agent, version string, file subject.Ref, folder string) bool {
+		return !below(file, folder) && loader.Loads(agent, version, file, folder)
+	}
+	q.people = moments.Of(q.sessions, file, loads, projects.Project)
 	draw, err := draws.Of(ctx, q.g.Store, q.name)
 	if q.draw = draw; err == nil && draw == nil {
 		q.draw = moments.NewDraw(q.name, q.people, q.g.Now())
 	}
 	return err
+}
+
+// below reports whether a folder is of a repository below the folder of a file. An agent may
+// load the file there, but the recorded tree of such a session has no place for it: it begins
+// below, and has a file of its own at its top.
+func below(file subject.Ref, folder string) bool {
+	root, _ := file.Place()
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	top := skill.Repository(folder)
+	return root != "~" && strings.HasPrefix(top, strings.TrimSuffix(root, "/")+"/") && skill.MainTree(top) != root
 }
 
 // read has the drawn moments read, and then some that only teach.

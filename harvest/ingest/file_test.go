@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -209,6 +210,43 @@ func TestAffordFile(t *testing.T) {
 		}
 		if data, err := json.Marshal(d); err != nil || !strings.Contains(string(data), `"share":0.5`) {
 			t.Fatalf("%s, %v", data, err)
+		}
+	}
+}
+
+// The requests of a repository below a file's folder are none of the file's.
+func TestMineFileAboveARepository(t *testing.T) {
+	work, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"shop/.git", "notes"} {
+		if err := os.MkdirAll(filepath.Join(work, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{".", "shop"} {
+		if err := os.WriteFile(filepath.Join(work, dir, "CLAUDE.md"), []byte("Be kind.\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for folder, want := range map[string]map[string]int{
+		"notes": {work: 1, filepath.Join(work, "shop"): 0},
+		"shop":  {work: 0, filepath.Join(work, "shop"): 1},
+	} {
+		l := newLibrary(t)
+		if err := l.g.Store.SaveSession(t.Context(), &harvest.Session{ID: "s", Agent: "claude-code", Path: "/p/1", CWD: filepath.Join(work, folder),
+			Started: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Turns: []harvest.Turn{{ID: "1", Prompt: "Now write the tests of the parser", Answer: "Done."}}}); err != nil {
+			t.Fatal(err)
+		}
+		for root, n := range want {
+			_, stats, err := l.g.Mine(t.Context(), "file:"+root+":CLAUDE.md", ingest.Mining{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stats.Moments.Sessions != n {
+				t.Errorf("in %s, the file of %s has %d sessions, want %d", folder, root, stats.Moments.Sessions, n)
+			}
 		}
 	}
 }

@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/git"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
+)
+
+// A placed is a file of instructions of a repository, which replays write into recorded trees.
+type placed struct {
+	root, path string
+	base       string // of relative repositories
+	committed  bool   // else it is only in the owner's working tree, and no recorded tree has it
+	modes      map[[3]string]string
+}
+
+// place is the file that is tried; nil if it is none, or a person's.
+func (b *Backends) place(ctx context.Context, key string) *placed {
+	root, name := subject.Parse(key).Place()
+	if b.Spaces == nil || name == "" || root == "~" {
+		return nil
+	}
+	p := &placed{root: root, path: name, base: b.Spaces.Base, modes: map[[3]string]string{}}
+	if head, err := git.Head(root); err == nil {
+		p.committed = p.mode(ctx, root, head, name) != ""
+	}
+	return p
+}
+
+// overwrites reports whether the file would be written over another one: over that of a
+// repository below the file's, or of the folder in which the session worked.
+func (p *placed) overwrites(ctx context.Context, c *eval.Case) bool {
+	dir, top := p.folder(c)
+	if top == "" {
+		return false
+	}
+	if strings.HasPrefix(top, strings.TrimSuffix(p.root, "/")+"/") && skill.MainTree(top) != p.root {
+		return true
+	}
+	within, err := filepath.Rel(top, dir)
+	if err != nil || within == "." {
+		return false
+	}
+	within = filepath.ToSlash(within)
+	rest, left := p.path, within
+	for left != "" { // as replay.Path
+		folder, more, _ := strings.Cut(left, "/")
+		below, ok := strings.CutPrefix(rest, folder+"/")
+		if !ok {
+			return p.mode(ctx, top, c.Workspace.Commit, path.Join(within, rest)) != ""
+		}
+		rest, left = below, more
+	}
+	return false
+}
+
+// lacks reports whether a recorded tree does not have the file, or has a link in its place.
+func (p *placed) lacks(ctx context.Context, c *eval.Case) bool {
+	_, top := p.folder(c)
+	return p.committed && top != "" && !strings.HasPrefix(p.mode(ctx, top, c.Workspace.Commit, p.path), "100")
+}
+
+// folder is the folder of a case's recorded tree, and the top of its repository; "" and "" if
+// there is none.
+func (p *placed) folder(c *eval.Case) (dir, top string) {
+	if c.Workspace == nil {
+		return "", ""
+	}
+	dir = c.Workspace.Repo
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.base, dir)
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return dir, skill.Repository(dir)
+}
+
+// mode is git's mode of a file of a commit; "" if the commit does not have it.
+func (p *placed) mode(ctx context.Context, top, commit, name string) string {
+	k := [3]string{top, commit, name}
+	mode, ok := p.modes[k]
+	if !ok {
+		mode = modeOf(ctx, top, commit, name)
+		p.modes[k] = mode
+	}
+	return mode
+}
+
+func modeOf(ctx context.Context, top, commit, name string) (mode string) {
+	repo, err := git.Open(ctx, top)
+	if err != nil {
+		return ""
+	}
+	defer repo.Close()
+	objects := repo.Objects(ctx)
+	defer objects.Close()
+	id := commit + "^{tree}"
+	for part := range strings.SplitSeq(name, "/") {
+		entries, err := objects.Tree(id)
+		if err != nil {
+			return ""
+		}
+		mode = ""
+		for _, e := range entries {
+			if e.Name == part {
+				id, mode = e.ID, e.Mode
+			}
+		}
+		if mode == "" {
+			return ""
+		}
+	}
+	return mode
+}
