@@ -26,7 +26,8 @@ func IsFile(typed string) bool {
 // Key is the key of a file of standing instructions by its path, or by its key. A file in an
 // agent's folder is named below the person's home, wherever the agent's variable puts that
 // folder; any other below its repository, else below the folder that it is in. In a
-// further working tree it is the main one's file, if that has one.
+// further working tree it is the main one's file, if that has one. A link to a file of its
+// repository is that file.
 func (l *Layout) Key(typed string) (string, error) {
 	if subject.Parse(typed).Kind == subject.File {
 		return typed, nil
@@ -59,6 +60,7 @@ func (l *Layout) Key(typed string) (string, error) {
 		}
 	}
 	path = filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path))
+	path = linked(path)
 	root := filepath.Dir(path)
 	if root == realPath(home) {
 		root = "~"
@@ -76,6 +78,24 @@ func (l *Layout) Key(typed string) (string, error) {
 		below = filepath.Base(path)
 	}
 	return subject.OfFile(root, below).Key(), nil
+}
+
+// linked is the file of the same repository that a link leads to, beside it or below: CLAUDE.md
+// is often one to AGENTS.md. Any other path is itself.
+func linked(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || real == path {
+		return path
+	}
+	dir := filepath.Dir(path)
+	if strings.HasPrefix(filepath.Base(dir), ".") { // .claude/CLAUDE.md
+		dir = filepath.Dir(dir)
+	}
+	top := Repository(dir)
+	if _, below := under(real, dir); !below || top == "" || Repository(filepath.Dir(real)) != top {
+		return path
+	}
+	return real
 }
 
 // Repository is the top folder of the working tree of git that dir is in, "" for none.

@@ -30,6 +30,19 @@ func TestKeyOfAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for name, to := range map[string]string{"shop/CLAUDE.md": "AGENTS.md", "shop/.claude/CLAUDE.md": "../AGENTS.md", "shop/docs/CLAUDE.md": "../AGENTS.md",
+		"shop/out.md": "../loose/a.md", "shop/GEMINI.md": "gone.md", "loose/link.md": "a.md", "loose/a.md": ""} {
+		name = filepath.Join(src, name)
+		err := os.MkdirAll(filepath.Dir(name), 0o700)
+		if to == "" {
+			err = errors.Join(err, os.WriteFile(name, nil, 0o600))
+		} else {
+			err = errors.Join(err, os.Symlink(to, name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	l := &skill.Layout{Getenv: func(string) string { return "" }, ClaudeHome: filepath.Join(home, "conf")}
 	for typed, want := range map[string]string{
 		filepath.Join(src, "shop", "docs", "AGENTS.md"): "file:" + src + "/shop:docs/AGENTS.md",
@@ -42,6 +55,12 @@ func TestKeyOfAFile(t *testing.T) {
 		"~/conf/rules/a.md":                             "file:~:.claude/rules/a.md",
 		filepath.Join(home, "AGENTS.md"):                "file:~:AGENTS.md",
 		"file:~:.claude/CLAUDE.md":                      "file:~:.claude/CLAUDE.md",
+		filepath.Join(src, "shop", "CLAUDE.md"):         "file:" + src + "/shop:AGENTS.md",
+		filepath.Join(src, "shop/.claude/CLAUDE.md"):    "file:" + src + "/shop:AGENTS.md",
+		filepath.Join(src, "shop/docs/CLAUDE.md"):       "file:" + src + "/shop:docs/CLAUDE.md", // an agent in docs loads it, and none at the top
+		filepath.Join(src, "shop", "out.md"):            "file:" + src + "/shop:out.md",
+		filepath.Join(src, "shop", "GEMINI.md"):         "file:" + src + "/shop:GEMINI.md",
+		filepath.Join(src, "loose", "link.md"):          "file:" + src + "/loose:link.md",
 	} {
 		key, err := l.Key(typed)
 		if err != nil || key != want {

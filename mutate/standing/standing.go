@@ -152,7 +152,7 @@ func (l *Loader) when(agent string, file subject.Ref, folder string) When {
 		return Never
 	}
 	s := l.session(agent, folder)
-	when := s.directly(path)
+	when := max(s.directly(path), s.linked(path))
 	if f := imports[agent]; f.hops > 0 && when != Start {
 		s.atStart(func(from string) bool {
 			if l.reaches(from, path, f) {
@@ -250,6 +250,29 @@ func (s *session) directly(path string) (when When) {
 			now = Touch
 		}
 		when = max(when, now)
+	}
+	return when
+}
+
+// linked is when the session loads a file by a link of another name, beside it or above.
+func (s *session) linked(path string) (when When) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return Never
+	}
+	for _, r := range Table {
+		if r.Agent != s.agent || strings.HasPrefix(r.File, "~/") || strings.Contains(r.File, "**") {
+			continue
+		}
+		for dir := range parents(filepath.Dir(real)) {
+			link := s.path(r.File, dir)
+			if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+				continue
+			}
+			if to, err := filepath.EvalSymlinks(link); err == nil && to == real {
+				when = max(when, s.directly(link))
+			}
+		}
 	}
 	return when
 }
