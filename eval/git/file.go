@@ -306,24 +306,31 @@ func (f *File) settings(ctx context.Context, pattern string) (map[string]string,
 }
 
 // maxAuthors is how many commits are searched for authors.
-const maxAuthors = 1000
+const maxAuthors = 20_000
 
-// Authors are the addresses of those who made the newest commits of the default branch,
-// normalised by Address.
-func (s *State) Authors(ctx context.Context) ([]string, error) {
+// Authors are the addresses of those who made the commits of the default branch, normalised
+// by Address. all reports whether none is missing: there is a default branch, and the
+// repository has its whole history, in no more than maxAuthors commits.
+func (s *State) Authors(ctx context.Context) (who []string, all bool, err error) {
 	if s.Commit == "" {
-		return nil, nil
+		return nil, false, nil
 	}
 	r, err := Open(ctx, s.Top)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer r.Close()
-	out, err := r.Output(ctx, "log", "--format=%ae", fmt.Sprint("-", maxAuthors), s.Commit)
-	var who []string
+	out, err := r.Output(ctx, "log", "--format=%ae", fmt.Sprint("-", maxAuthors+1), s.Commit)
+	if err != nil {
+		return nil, false, err
+	}
 	for line := range strings.Lines(string(out)) {
 		who = append(who, Address(line))
 	}
+	_, err = os.Lstat(filepath.Join(s.common, "shallow")) // git removes it from a clone that has everything
+	if all = errors.Is(err, fs.ErrNotExist) && len(who) <= maxAuthors; all {
+		err = nil
+	}
 	slices.Sort(who)
-	return slices.Compact(who), err
+	return slices.Compact(who), all, err
 }

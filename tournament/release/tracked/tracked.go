@@ -51,7 +51,8 @@ func of(ctx context.Context, l *skill.Layout, path string) (*git.State, error) {
 
 // theirOwn reports whether a file is in a folder of the person's own agents, as they write
 // its path, and nobody else has made a commit there: many people keep these folders in a
-// repository. A link from there into a project does not make the project's file theirs.
+// repository. A link from there into a project does not make the project's file theirs. Where
+// git does not know of all commits, somebody else may have made one.
 func theirOwn(ctx context.Context, l *skill.Layout, s *git.State, path string) (bool, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -65,8 +66,8 @@ func theirOwn(ctx context.Context, l *skill.Layout, s *git.State, path string) (
 	if !slices.ContainsFunc(skill.TargetNames(), inside) {
 		return false, nil
 	}
-	authors, err := s.Authors(ctx)
-	if err != nil {
+	authors, all, err := s.Authors(ctx)
+	if err != nil || !all {
 		return false, err
 	}
 	own := git.Identities(ctx)

@@ -247,6 +247,32 @@ func TestOwn(t *testing.T) {
 	}
 }
 
+// Whose a repository is that does not tell all of its authors is not known.
+func TestUnknownAuthors(t *testing.T) {
+	for name, change := range map[string]func(s *shop){
+		"no default branch": func(s *shop) { s.git("branch", "-q", "-m", "trunk") },
+		"no commit":         func(s *shop) { s.git("update-ref", "-d", "refs/heads/main") },
+		"a shallow clone": func(s *shop) {
+			s.git("-c", "user.email=leo@example.org", "commit", "-q", "--allow-empty", "--amend", "--reset-author", "-m", "a skill")
+			s.git("commit", "-q", "--allow-empty", "-m", "mine")
+			clone := filepath.Join(s.home, "clone")
+			s.git("clone", "-q", "--depth=1", "file://"+s.dir, clone)
+			s.dir = clone
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShop(t)
+			change(s)
+			s.in.Layout.SkillsDir = ""
+			s.must(os.MkdirAll(filepath.Join(s.home, ".claude"), 0o700))
+			s.must(os.Symlink(filepath.Dir(filepath.Dir(s.path())), filepath.Join(s.home, ".claude", "skills")))
+			if !s.live().Tracked {
+				t.Error("a repository whose authors are not known counts as one person's")
+			}
+		})
+	}
+}
+
 // Nothing but the owner's command changes the file: every other writer is refused.
 func TestWriters(t *testing.T) {
 	s := newShop(t)
