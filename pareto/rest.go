@@ -23,7 +23,8 @@ const (
 // is at most the larger: of a text that is no better where it applies, whatever it does
 // elsewhere, the sum of the Alphas; and of one that is worse elsewhere by the margin or more,
 // however good it is where it applies, Rest.Alpha. What is worse elsewhere by less may be
-// proved. It is shown with its interval.
+// proved, if the estimate over all requests is not negative. It is shown with its interval. As
+// that only holds proofs back, no error rate rises.
 func (c Config) WithRest() Config {
 	c.Rest = Limit{Alpha: c.ToleranceAlpha, Tolerance: restMargin}
 	return c
@@ -99,7 +100,15 @@ func (t *Trial) RestHolds() bool {
 		}
 	}
 	q := &t.rest.evidence[Quality]
-	return q.n >= RestLeast && reached(&q.within, t.cfg.Rest.Alpha)
+	total, known := t.overAll()
+	return q.n >= RestLeast && reached(&q.within, t.cfg.Rest.Alpha) && !(known && total < 0)
+}
+
+// overAll is the estimated change of quality over all requests: the means of those that the
+// trial is about and of the rest, by their shares.
+func (t *Trial) overAll() (change float64, known bool) {
+	s, about, rest := t.cfg.Share, &t.evidence[Quality], &t.rest.evidence[Quality]
+	return s*about.mean() + (1-s)*rest.mean(), s > 0 && about.n > 0 && rest.n > 0
 }
 
 // RestSeen reports whether the rest lets a night put the challenger in place before it is
@@ -139,6 +148,8 @@ type RestEvidence struct {
 	Margin float64 `json:"margin"`
 	Alpha  float64 `json:"alpha"`
 	Holds  bool    `json:"holds"` // it does not hold back a promotion
+	// OverAll is the estimate over all requests: those that the trial is about and the rest.
+	OverAll *float64 `json:"over_all,omitempty"`
 	// Beyond are the other objectives that are beyond their tolerance there.
 	Beyond []string `json:"beyond,omitempty"`
 }
@@ -152,6 +163,9 @@ func (t *Trial) restEvidence() *RestEvidence {
 	level := min(intervalLevel, 1-2*t.cfg.Rest.Alpha)
 	r := &RestEvidence{Cases: len(t.rest.pairs), Quality: estimate(t.rest.pairs, Quality, level),
 		Within: q.within.Max(), Worse: q.worse.Max(), Margin: t.cfg.Rest.Tolerance, Alpha: t.cfg.Rest.Alpha, Holds: t.RestHolds()}
+	if x, known := t.overAll(); known {
+		r.OverAll = &x
+	}
 	for o := range Objective(objectives) {
 		if t.rest.beyond(&t.cfg, o) {
 			r.Beyond = append(r.Beyond, o.String())
@@ -178,12 +192,19 @@ func (r *RestEvidence) Words() string {
 	switch {
 	case len(r.Beyond) > 0:
 		s += "; beyond its tolerance: " + strings.Join(r.Beyond, ", ")
-	case r.Holds:
+	case r.Within >= 1/r.Alpha*(1-1e-9):
 		s += fmt.Sprintf("; not lower by %.0f points, %s", 100*r.Margin, Chance(r.Within))
 	default:
 		s += fmt.Sprintf("; not yet shown not to be lower by %.0f points", 100*r.Margin)
 	}
-	return s + ")"
+	s += ")"
+	if r.OverAll != nil {
+		s += fmt.Sprintf("; over all your requests %+.3f", *r.OverAll)
+		if *r.OverAll < 0 {
+			s += ", and a proof takes that it is not lower"
+		}
+	}
+	return s
 }
 
 // Unmissed reports whether a challenger that only lacks something made no difference that was
@@ -191,14 +212,4 @@ func (r *RestEvidence) Words() string {
 func (t *Trial) Unmissed() bool {
 	q := t.estimate(Quality, len(t.pairs))
 	return t.cfg.Removes && t.verdict != Promote && q.N >= RestLeast && q.Low <= 0 && q.High >= 0
-}
-
-// OverAll is the change of quality over all requests of which a share is of the kind that the
-// trial is about: the two means, by their shares. nil if either is unknown.
-func (d *Decision) OverAll(share float64) *float64 {
-	if d.Rest == nil || d.Rest.Quality.N == 0 || len(d.PerObjective) == 0 || d.PerObjective[Quality].Estimate.N == 0 {
-		return nil
-	}
-	x := share*d.PerObjective[Quality].Estimate.Mean + (1-share)*d.Rest.Quality.Mean
-	return &x
 }

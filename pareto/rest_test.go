@@ -3,6 +3,7 @@ package pareto
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -13,7 +14,9 @@ import (
 
 // ExampleTrial_AddRest: a rule that applies to some requests, and what it does to others.
 func ExampleTrial_AddRest() {
-	t := NewTrial(DefaultConfig().WithRest())
+	rule := DefaultConfig().WithRest()
+	rule.Share = 0.05
+	t := NewTrial(rule)
 	rest := 0
 	for t.Verdict().IsOpen() {
 		if t.WantsRest() {
@@ -26,11 +29,9 @@ func ExampleTrial_AddRest() {
 	d := t.Decide()
 	fmt.Println(d.Verdict, "after", d.Cases, "and", d.Rest.Cases)
 	fmt.Println(d.Reason)
-	fmt.Printf("over all, if it applies to 1 in 20: %+.3f\n", *d.OverAll(0.05))
 	// Output:
 	// promote after 9 and 65
-	// on 9 requests to which the changed rules apply quality +0.67 (92% interval +0.00 to +0.80), expect about +0.63: at most 1 time in 25 by chance, and nothing else is worse than its tolerance; on 65 others no difference seen (quality +0.01 (90% interval -0.09 to +0.10); not lower by 10 points, at most 1 time in 21 by chance)
-	// over all, if it applies to 1 in 20: +0.038
+	// on 9 requests to which the changed rules apply quality +0.67 (92% interval +0.00 to +0.80), expect about +0.63: at most 1 time in 25 by chance, and nothing else is worse than its tolerance; on 65 others no difference seen (quality +0.01 (90% interval -0.09 to +0.10); not lower by 10 points, at most 1 time in 21 by chance); over all your requests +0.038
 }
 
 // TestTrialsWithoutARest are what they were, to the byte.
@@ -52,7 +53,9 @@ func TestTrialsWithoutARest(t *testing.T) {
 
 // ruled draws trials with a rest and their pairs, in any order.
 func ruled(t *rapid.T) (*Trial, []bool, []Pair) {
-	trial := NewTrial(night(rapid.IntRange(1, 3).Draw(t, "night"), 0.5).WithRest())
+	rule := night(rapid.IntRange(1, 3).Draw(t, "night"), 0.5).WithRest()
+	rule.Share = rapid.SampledFrom([]float64{0, 0.05, 0.5}).Draw(t, "share")
+	trial := NewTrial(rule)
 	kinds := rapid.SliceOfN(rapid.Bool(), 0, 120).Draw(t, "kinds")
 	pairs := make([]Pair, len(kinds))
 	for i := range pairs {
@@ -141,6 +144,31 @@ func TestProofsNeedTheRest(t *testing.T) {
 		d := trial.Decide()
 		if d.Verdict == Promote && (d.Rest.Quality.N < RestLeast || d.Rest.Within < 1/d.Rest.Alpha*(1-1e-9) || d.Rest.Quality.Low <= -d.Rest.Margin) {
 			t.Errorf("%+v", d.Rest)
+		}
+	})
+}
+
+// TestProofsAreNotWorseOverAll: a little harm on most requests outweighs a gain on a few, though
+// it is less than the margin.
+func TestProofsAreNotWorseOverAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rule := DefaultConfig().WithRest()
+		rule.Share = rapid.Float64Range(0.01, 0.5).Draw(t, "share")
+		trial := NewTrial(rule)
+		for range 60 {
+			trial.Add(Pair{Quality: 0.5, Latency: nan, Cost: nan, Retries: 0})
+		}
+		harm := rapid.Float64Range(0, 0.04).Draw(t, "harm")
+		for range 150 {
+			trial.AddRest(Pair{Quality: -harm, Latency: nan, Cost: nan, Retries: 0})
+		}
+		d := trial.Decide()
+		total := rule.Share*0.5 - (1-rule.Share)*harm
+		if d.Verdict == Promote != (total >= 0) && math.Abs(total) > 1e-9 && d.Verdict != Reject {
+			t.Errorf("%v with %+.4f over all: %s", d.Verdict, total, d.Reason)
+		}
+		if d.Rest.OverAll == nil || math.Abs(*d.Rest.OverAll-total) > 1e-9 || !strings.Contains(d.Reason, fmt.Sprintf("over all your requests %+.3f", *d.Rest.OverAll)) {
+			t.Errorf("%+v, want %+.4f: %s", d.Rest, total, d.Reason)
 		}
 	})
 }

@@ -53,7 +53,9 @@ func (l ruleLife) live(rng *rand.Rand) (out ruledLife) {
 	}
 	yes := l.share*(1-l.misread) + (1-l.share)*l.misread // that it applies, says the reader
 	failures := (l.share*(1-l.misread)*l.failures + (1-l.share)*l.misread*l.elsewhere) / yes
-	trial := NewTrial(night(1, failures).WithRest())
+	rule := night(1, failures).WithRest()
+	rule.Share = yes
+	trial := NewTrial(rule)
 	var strata, restStrata Strata
 	var pool []turn // cases of the rest
 	world := World{Replays: turnReplays}

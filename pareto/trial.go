@@ -40,6 +40,9 @@ type Config struct {
 	// quality is not lower by its Tolerance, at level Alpha. The zero value: the trial is about
 	// all requests, and there is no rest.
 	Rest Limit `json:"rest,omitzero"`
+	// Share is the share of requests that the trial is about, if there is a rest; 0: it is not
+	// known. A proof takes that quality over all requests is not estimated to be lower.
+	Share float64 `json:"share,omitzero"`
 	// Removes: the challenger only lacks something. It needs no gain, so it is dropped only
 	// after as many pairs as say something of what its absence does.
 	Removes bool `json:"removes,omitempty"`
@@ -106,6 +109,9 @@ func (c Config) check() error {
 	}
 	if r := c.Rest; r != (Limit{}) && (!level(r.Alpha) || !(r.Tolerance > 0 && r.Tolerance < 1) || r.Gain != 0) {
 		return fmt.Errorf("trial config: the rest: %+v: want 0 < alpha, tolerance < 1, and no gain", r)
+	}
+	if !(c.Share >= 0 && c.Share <= 1) {
+		return fmt.Errorf("trial config: a share of %g", c.Share)
 	}
 	return nil
 }
@@ -183,8 +189,8 @@ func (e *evidence) spread() float64 {
 //
 // A change that applies to some requests only has a trial about those (Add), and must not
 // harm the rest (AddRest): see Config.Rest. Promote then also takes that quality is shown
-// there not to be lower by Rest.Tolerance, and that no other objective is beyond its tolerance
-// there; Reject, too, if harm is shown there.
+// there not to be lower by Rest.Tolerance, that no other objective is beyond its tolerance
+// there, and that quality over all requests (Config.Share) is not estimated to be lower; Reject, too, if harm is shown there.
 type Trial struct {
 	cfg      Config
 	sample          // of the requests that the trial is about

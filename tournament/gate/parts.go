@@ -42,6 +42,7 @@ func (g *Gate) divide(ctx context.Context, st *state, v *Verdict, incumbent, cha
 	}
 	v.Share = st.Share(st.uses, parts.Left)
 	st.WithoutRest(v.Share)
+	st.WeighParts(v.Share)
 	if rule := st.Trial.Config(); st.Trial.Cases() == 0 {
 		rule.Failures, rule.Removes = record.FailuresOf(st.about()), parts.Removes
 		st.Trial = st.Trial.Under(rule)
@@ -88,6 +89,9 @@ func unasked(list []record.Cluster) []record.Cluster {
 func (g *Gate) waitsForRest(st *state) string {
 	if !g.Judge.Trusted() && record.Unheard(st.rest, record.In(st.uses, record.Rest), g.Judge) {
 		return fmt.Sprintf("the other requests wait for your word on the judge: `evolve review %s`", g.Skill)
+	}
+	if d := st.Trial.Decide(); d.Rest.OverAll != nil && *d.Rest.OverAll < 0 {
+		return fmt.Sprintf("it waits for more of your other requests: over all it is estimated to be worse (%+.3f); %s were compared", *d.Rest.OverAll, plain.Counted(st.Trial.RestCases(), "other request"))
 	}
 	return fmt.Sprintf("it waits for more of your other requests, to show that they are not harmed; %s were compared", plain.Counted(st.Trial.RestCases(), "other request"))
 }

@@ -113,7 +113,7 @@ func TestRuleIsProvedWhereItApplies(t *testing.T) {
 	if v.Verdict != pareto.Promote || v.Cases > 20 || v.Rest.Cases < pareto.RestLeast || v.Rest.Cases > 100 || v.Share.Applies != 20 || v.Share.Rest != 380 {
 		t.Fatalf("%s after %d and %+v, %+v: %s", v.Verdict, v.Cases, v.Rest, v.Share, v.Reason)
 	}
-	for _, want := range []string{"the changed rules apply to about 1 in 20 of your requests (20 of 400): on ", " requests to which the changed rules apply quality +1.00", " others no difference seen (quality +0.00"} {
+	for _, want := range []string{"the changed rules apply to about 1 in 20 of your requests (20 of 400): on ", " requests to which the changed rules apply quality +1.00", " others no difference seen (quality +0.00", "; over all your requests +0.050"} {
 		if !strings.Contains(v.Reason, want) {
 			t.Errorf("%q lacks %q", v.Reason, want)
 		}

@@ -181,6 +181,19 @@ func (s *Share) String() string {
 	return fmt.Sprintf("the changed rules apply to about 1 in %.0f of your requests (%d of %d)", math.Round(1/s.Of()), s.Applies, n)
 }
 
+// WeighParts tells an open trial which share of the requests it is about. That is decided by what
+// requests there are and never by an answer.
+func (st *State) WeighParts(s *Share) {
+	rule := st.Trial.Config()
+	if s == nil || s.Applies+s.Rest == 0 || rule.Rest.Alpha == 0 || !st.Trial.Verdict().IsOpen() {
+		return
+	}
+	// Of a case that the uses do not have, their share would be 0.
+	if rule.Share = max(s.Of(), 1/float64(s.Applies+s.Rest+1)); rule != st.Trial.Config() {
+		st.Trial = st.Trial.Under(rule)
+	}
+}
+
 // WithoutRest has a trial do without the rest if there hardly is any: the changed rules apply
 // to nearly all requests. That is decided by what requests there are and never by an answer.
 func (st *State) WithoutRest(s *Share) {
@@ -188,6 +201,6 @@ func (st *State) WithoutRest(s *Share) {
 	if s == nil || s.Applies+s.Rest < leastParts || 1-s.Of() >= rare || st.Trial.RestCases() > 0 || rule.Rest.Alpha == 0 {
 		return
 	}
-	rule.Rest.Alpha, rule.Rest.Tolerance = 0, 0
+	rule.Rest.Alpha, rule.Rest.Tolerance, rule.Share = 0, 0, 0
 	st.Trial = st.Trial.Under(rule)
 }
