@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
 	"github.com/skill-evolve/evolve/eval"
@@ -23,8 +24,15 @@ import (
 // words is the rule itself.
 const quoted = 8
 
-// homes are the folders of people on this machine and on others.
-var homes = regexp.MustCompile("(?i)(?:^|[\\s\"'`(<=:,])(/home/|/users/|[a-z]:\\\\users\\\\)[\\w.-]+")
+// opens is what stands before a path.
+const opens = " \t\r\n\"'`(<=:,;[{|*“‘"
+
+// homes are the folders of people on this machine and on others. What is in a hidden folder
+// below ~ is a program's, and the same for everybody.
+var homes = regexp.MustCompile("(?i)(?:^|[" + regexp.QuoteMeta(opens) + "])((?:/mnt)?(?:/[a-z])?/users/|/home/|/root/|~/|[a-z]:[\\\\/]users[\\\\/])[\\pL\\pN_][\\pL\\pN_.-]*")
+
+// uuid is what most ids of sessions are or have; people write its first part.
+var uuid = regexp.MustCompile("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
 
 // leaks refuses a change whose new lines, or whose message, tell more of the sessions than
 // the rules: secrets, addresses and numbers of people, folders, ids of sessions and, unless
@@ -35,15 +43,17 @@ func (p *promotion) leaks(ctx context.Context, message string) error {
 		return err
 	}
 	added := addedLines(p.live.Doc.Render(), p.v.Text)
-	text := strings.Join(added, "\n")
+	text := strings.Join(added, "")
 	var found []string
-	if _, n := p.Redactor.Redact(text); n > 0 {
-		found = append(found, "a secret")
+	for _, t := range []string{text, visible(text)} {
+		if _, n := p.Redactor.Redact(t); n > 0 {
+			found = append(found, "a secret")
+		}
+		personal.Each(t, personal.Kinds, func(_, _ int, kind string) { found = append(found, "personal data ("+kind+")") })
 	}
-	personal.Each(text, personal.Kinds, func(_, _ int, kind string) { found = append(found, "personal data ("+kind+")") })
-	everything := text + "\n" + message
+	everything := visible(text + "\n" + message)
 	if at := homes.FindString(everything); at != "" {
-		found = append(found, "the folder "+strings.TrimLeft(at, " \t\n\"'`(<=:,"))
+		found = append(found, "the folder "+strings.TrimLeft(at, opens))
 	}
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 && strings.Contains(everything, home) {
 		found = append(found, "the folder "+home)
@@ -58,13 +68,17 @@ func (p *promotion) leaks(ctx context.Context, message string) error {
 		}
 	}
 	for i := range cases {
-		if id := session(&cases[i]); len(id) >= 8 && strings.Contains(everything, id) {
+		id := session(&cases[i])
+		if at := uuid.FindString(id); at != "" {
+			id = at[:8]
+		}
+		if len(id) >= 8 && strings.Contains(strings.ToLower(everything), strings.ToLower(id)) {
 			found = append(found, "the id of a session")
 		}
 	}
 	hint := fmt.Sprintf("`evolve diff %s@%.12s` shows it; `evolve promote %[1]s` puts it into your working tree, where you can edit it", p.live.Name, p.v.SHA)
 	if len(found) == 0 && !p.Quotes {
-		if found, err = p.quotations(ctx, cases, added); err != nil {
+		if found, err = p.quotations(ctx, cases, text); err != nil {
 			return err
 		}
 		hint += "; --with-quotes lets it out"
@@ -106,8 +120,9 @@ func (p *promotion) folders(ctx context.Context, cases []eval.Case) (out []strin
 	return slices.DeleteFunc(out, func(f string) bool { return strings.Count(filepath.ToSlash(f), "/") < 2 }), nil
 }
 
-// quotations are the first words of what the added lines repeat of a session.
-func (p *promotion) quotations(ctx context.Context, cases []eval.Case, added []string) (found []string, err error) {
+// quotations are the first words of what the added text, whatever its lines, repeats of a
+// session.
+func (p *promotion) quotations(ctx context.Context, cases []eval.Case, added string) (found []string, err error) {
 	words := &candidate.Words{Store: p.in.Store, Sessions: map[string]map[string]string{}}
 	said := map[string]bool{}
 	for i := range cases {
@@ -126,22 +141,62 @@ func (p *promotion) quotations(ctx context.Context, cases []eval.Case, added []s
 			}
 		}
 	}
-	for _, line := range added {
-		for _, run := range runsOf(line) {
-			if said[run] {
-				found = append(found, "a quotation: “"+plain.Excerpt(run, 60)+"”")
-				break
-			}
+	for _, run := range runsOf(added) {
+		if said[run] {
+			return []string{"a quotation: “" + plain.Excerpt(run, 60) + "”"}, nil
 		}
 	}
-	return found, nil
+	return nil, nil
 }
+
+// visible is text without the characters that nobody sees, such as soft hyphens and joiners.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// spaceless are the scripts that are written without spaces between words. Two of their
+// characters count as a word.
+var spaceless = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 // runsOf are all runs of so many words of a text that are a quotation.
 func runsOf(text string) (out []string) {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for i := 0; i+quoted <= len(words); i++ {
-		out = append(out, strings.Join(words[i:i+quoted], " "))
+	var words []string
+	var half []bool
+	for _, w := range strings.FieldsFunc(strings.ToLower(visible(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		from := 0
+		for at, r := range w {
+			if unicode.In(r, spaceless...) {
+				if from < at {
+					words, half = append(words, w[from:at]), append(half, false)
+				}
+				from = at + utf8.RuneLen(r)
+				words, half = append(words, w[at:from]), append(half, true)
+			}
+		}
+		if from < len(w) {
+			words, half = append(words, w[from:]), append(half, false)
+		}
+	}
+	for i := range words {
+		n := 0
+		var run strings.Builder
+		for j := i; j < len(words) && n < 2*quoted; j++ {
+			if n > 0 && !(half[j] && half[j-1]) {
+				run.WriteByte(' ')
+			}
+			run.WriteString(words[j])
+			if n += 2; half[j] {
+				n--
+			}
+		}
+		if n >= 2*quoted {
+			out = append(out, run.String())
+		}
 	}
 	return out
 }

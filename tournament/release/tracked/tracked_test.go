@@ -631,6 +631,15 @@ func TestLeaks(t *testing.T) {
 		"a secret":             {rule: "Use ghp_16C7e42F292c6912E7710c838347Ae178B4a for it.", refusal: "a secret"},
 		"a wanted secret":      {rule: "Use ghp_16C7e42F292c6912E7710c838347Ae178B4a for it.", refusal: "a secret", quotes: true},
 		"an address":           {rule: "Ask leo.berg@example.org first.", refusal: "personal data (mail)"},
+		"a wrapped quotation":  {rule: "Never tag the\n  notes of our customer\n  Sunrise with internal words.", refusal: "a quotation: “never tag the notes of our customer sunrise”"},
+		"in hidden characters": {rule: "Ne\u00adver tag the no\u200btes of our customer Sun\u200drise with internal words.", refusal: "a quotation"},
+		"without spaces":       {rule: "请不要在给客户阳光公司的笔记上加内部标签。", refusal: "a quotation: “请不要在给客户阳光公司的笔记上加”"},
+		"a short one of these": {rule: "请不要在给客户的笔记上加标签。"},
+		"a folder of a home":   {rule: "Read ~/acme/notes first.", refusal: "the folder ~/acme"},
+		"a program's folder":   {rule: "Read ~/.config/tagger first."},
+		"root's home":          {rule: "Read `/root/acme` first.", refusal: "the folder /root/acme"},
+		"a mounted home":       {rule: "Read /mnt/c/Users/leo/notes first.", refusal: "the folder /mnt/c/Users/leo"},
+		"half of an id":        {rule: "As in 0AF31C77.", refusal: "the id of a session"},
 		"a home":               {rule: "Read /home/leo/notes first.", refusal: "the folder /home/leo"},
 		"another project":      {rule: "Read /work/other/project/README first.", refusal: "the folder /work/other/project"},
 		"a session":            {rule: "As in session-0af31c.", refusal: "the id of a session"},
@@ -642,7 +651,9 @@ func TestLeaks(t *testing.T) {
 			s := newShop(t)
 			s.session("session-0af31c", "")
 			s.session("session-b2", "leo@example.org")
+			s.session("0af31c77-1c2d-4e5f-8a9b-0123456789ab", "")
 			s.proved(strings.Replace(text, "- Tag them.\n", "- Tag them.\n- "+c.rule+"\n", 1),
+				corrected("three", "0af31c77-1c2d-4e5f-8a9b-0123456789ab", "tag those", "请不要在给客户阳光公司的笔记上加内部标签"),
 				corrected("one", "session-0af31c", "Tag all the notes that I have written since March", long),
 				corrected("eleven", "session-b2", "tag these", "use at most three tags"))
 			for _, kind := range []proposed.Kind{proposed.Patch, proposed.Branch} {
