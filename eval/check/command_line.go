@@ -57,8 +57,56 @@ func (w wish) in(line string) answer {
 	}
 	for i := range list {
 		found = max(found, w.is(list[i].Words))
+		if hides(list[i].Words, w.program) {
+			found = max(found, maybe)
+		}
 	}
 	return found
+}
+
+// shells run what they read if they are given no script.
+var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "fish"}
+
+// hides reports whether a command may run the program though it is no word of its own: a
+// shell that reads commands, and `env -S`, `trap` and `find -exec` with its name.
+func hides(words []shell.Word, program string) bool {
+	for i, x := range words {
+		args := words[i+1:]
+		named := slices.ContainsFunc(args, func(a shell.Word) bool { return !a.Whole || strings.Contains(a.Text, program) })
+		has := func(flags ...string) bool {
+			return slices.ContainsFunc(args, func(a shell.Word) bool {
+				return slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(a.Text, f) })
+			})
+		}
+		switch name := path.Base(x.Text); {
+		case !x.Whole:
+			return false
+		case slices.Contains(shells, name):
+			return readsCommands(args)
+		case name == "env" && named && has("-S", "-vS", "-iS", "--split-string"), i == 0 && name == "trap" && named,
+			name == "find" && named && has("-exec", "-ok"):
+			return true
+		case !slices.Contains(runners, name) && !flag(x) && !strings.Contains(x.Text, "=") && !number(x.Text):
+			return false // the others are its arguments
+		}
+	}
+	return false
+}
+
+// readsCommands reports whether a shell with these arguments runs what it reads from its
+// standard input.
+func readsCommands(args []shell.Word) bool {
+	for i := 0; i < len(args); i++ {
+		switch a := args[i].Text; {
+		case a == "-" || a == "-s" || a == "/dev/stdin":
+			return true
+		case a == "-o" || a == "-O":
+			i++
+		case !flag(args[i]) || a == "--version" || a == "--help" || !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c"):
+			return false
+		}
+	}
+	return true
 }
 
 // runners are programs that run the rest of their arguments.
@@ -79,6 +127,9 @@ func (w wish) is(words []shell.Word) answer {
 		found = max(found, min(equalName(w.program, x), w.fits(words[i+1:])))
 		if !x.Whole || !slices.Contains(runners, path.Base(x.Text)) {
 			continue
+		}
+		if i+1 < len(words) && path.Base(x.Text) == "command" && flag(words[i+1]) && strings.ContainsAny(words[i+1].Text, "vV") {
+			continue // it tells where the program is
 		}
 		for k := i + 1; k < len(starts)-1; k++ {
 			starts[k] = true
@@ -118,6 +169,9 @@ func (w wish) fits(args []shell.Word) answer {
 				has = yes
 			}
 		}
+		if has != yes && w.combined(f, args) {
+			has = yes
+		}
 		all = min(all, has)
 	}
 	// reach[i] is whether the first i wanted words are behind us.
@@ -140,6 +194,39 @@ func (w wish) fits(args []shell.Word) answer {
 		value = false
 	}
 	return min(all, reach[len(w.words)])
+}
+
+// bundlers are programs whose flags of one letter may stand behind one dash, with the letters
+// that take a value: what follows one of these is no flag.
+var bundlers = map[string]string{"chmod": "", "cp": "St", "git": "cCFmStuX", "grep": "ABCdDefm", "ls": "ITw", "mkdir": "m", "mv": "St", "rm": ""}
+
+// combined reports whether arguments have all letters of a flag, in any order and in whatever
+// words: rm -fr and rm -r -f are rm -rf.
+func (w wish) combined(f shell.Word, args []shell.Word) bool {
+	values, ok := bundlers[w.program]
+	if !ok || !f.Whole || !letters(f.Text) {
+		return false
+	}
+	seen := ""
+	for _, a := range args {
+		if a.Text == "--" {
+			break
+		}
+		if !a.Whole || !letters(a.Text) {
+			continue
+		}
+		given := a.Text[1:]
+		if end := strings.IndexAny(given, values); end >= 0 {
+			given = given[:end+1]
+		}
+		seen += given
+	}
+	return strings.Trim(f.Text[1:], seen) == ""
+}
+
+// letters reports whether a word is flags of one letter each.
+func letters(word string) bool {
+	return len(word) > 1 && word[0] == '-' && strings.Trim(strings.ToLower(word[1:]), "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // equal reports whether an argument is a wanted word.
