@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/redact/personal"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
@@ -29,10 +30,10 @@ const opens = " \t\r\n\"'`(<=:,;[{|*“‘"
 
 // homes are the folders of people on this machine and on others. What is in a hidden folder
 // below ~ is a program's, and the same for everybody.
-var homes = regexp.MustCompile("(?i)(?:^|[" + regexp.QuoteMeta(opens) + "])((?:/mnt)?(?:/[a-z])?/users/|/home/|/root/|~/|[a-z]:[\\\\/]users[\\\\/])[\\pL\\pN_][\\pL\\pN_.-]*")
+var homes = lazyregexp.New("(?i)(?:^|[" + regexp.QuoteMeta(opens) + "])((?:/mnt)?(?:/[a-z])?/users/|/home/|/root/|~/|[a-z]:[\\\\/]users[\\\\/])[\\pL\\pN_][\\pL\\pN_.-]*")
 
 // uuid is what most ids of sessions are or have; people write its first part.
-var uuid = regexp.MustCompile("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
+var uuid = lazyregexp.New("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
 
 // leaks refuses a change whose new lines, or whose message, tell more of the sessions than
 // the rules: secrets, addresses and numbers of people, folders, ids of sessions and, unless
