@@ -96,7 +96,7 @@ func (k *Check) decide(is answer, want bool, evidence string) Result {
 	return r
 }
 
-// unrecorded is the result of a check over work that nobody recorded.
+// unrecorded is the result of a check of work if there is no record of the work.
 var unrecorded = Result{Missing: true, Evidence: "nobody recorded what the agent did"}
 
 // An edge is where the edits of some work end, as indexes of its steps.

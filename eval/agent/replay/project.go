@@ -30,7 +30,7 @@ func (s *Stage) ProjectSkills(in ...string) (dirs []string) {
 }
 
 // projectSettings are the files of a project that run commands, set variables or forbid
-// tools. A program that loads a project's instructions loads them too, and asks nobody.
+// tools. Claude Code loads them together with the project's instructions, without a question.
 var projectSettings = []string{".claude/settings.json", ".claude/settings.local.json"}
 
 // removeSettings removes them from a workspace whose project loads, and a link that leads to

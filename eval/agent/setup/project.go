@@ -21,8 +21,8 @@ func flat(project string) string {
 	}, project)
 }
 
-// Alike reports whether two folders are not the same, and Claude Code has one name for both:
-// what stands below that name may be of either.
+// Alike reports whether Claude Code has one name for two different folders. The notes below
+// that name can be about either of them.
 func Alike(a, b string) bool {
 	if flat(a) != flat(b) || filepath.Clean(a) == filepath.Clean(b) {
 		return false

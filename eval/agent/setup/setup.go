@@ -206,5 +206,5 @@ func (c *collector) lack(one string, names []string) {
 	c.set.Without = append(c.set.Without, plain.Counted(len(names), one)+" ("+shown+")")
 }
 
-// maxNamed is how many names one kind is told with.
+// maxNamed is how many names of one kind are listed.
 const maxNamed = 5

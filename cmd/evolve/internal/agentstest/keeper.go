@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// keeper is a program for --agent command that keeps standing instructions: as an agent it
-// reads them where an agent would, in the folder that it is told of, and as a mutator it
-// adds the one rule that helps.
+// keeper is a program for --agent command. As an agent it follows the standing instructions in
+// its working folder; as a mutator it adds the one rule that helps.
 func keeper() {
 	const rule = "- Name the unit of every axis."
 	var q struct {
