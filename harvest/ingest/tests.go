@@ -32,7 +32,7 @@ func (g *Ingester) grade(ctx context.Context, name string, sessions []*harvest.S
 		return nil, nil, err
 	}
 	owner, err := consent.Read(g.Dir.Projects())
-	if err != nil { // who harvests is told of it, and nothing else has to wait for that
+	if err != nil { // every harvest reads the list first and reports this; the cases stay as they are
 		return nil, nil, nil
 	}
 	spent, err := g.Store.Journal("").SpentCases(ctx, name)

@@ -1,11 +1,10 @@
 package work
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/aymanbagabas/go-udiff/lcs"
+	"github.com/skill-evolve/evolve/eval/check"
 )
 
 // clip cuts a text to at most that many bytes, after a line if that keeps most of it.
@@ -52,18 +51,11 @@ func core(a, b string) (string, string) {
 	return a[from : len(a)-to], b[from : len(b)-to]
 }
 
-// differ is the lines that are only in added and those that are only in removed.
+// differ is the lines that are only in added and those that are only in removed, without a
+// line feed at the end.
 func differ(added, removed string) (string, string) {
-	a, b := split(added), split(removed)
-	if len(a) == 0 || len(b) == 0 {
-		return strings.Join(a, "\n"), strings.Join(b, "\n")
-	}
-	var onlyA, onlyB []string
-	for _, d := range lcs.DiffLines(b, a) {
-		onlyB = append(onlyB, b[d.Start:d.End]...)
-		onlyA = append(onlyA, a[d.ReplStart:d.ReplEnd]...)
-	}
-	return strings.Join(onlyA, "\n"), strings.Join(onlyB, "\n")
+	a, r := check.DiffLines(removed, added)
+	return strings.TrimSuffix(a, "\n"), strings.TrimSuffix(r, "\n")
 }
 
 // split is the lines of a text, none of an empty one.
@@ -71,5 +63,5 @@ func split(text string) []string {
 	if text == "" {
 		return nil
 	}
-	return slices.Collect(strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n"))
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
