@@ -31,7 +31,8 @@ func To(key string, model eval.Model, memory harvest.Memory, red redact.Redactor
 const CallTokens = 8000
 
 // Calls is how many calls a run of the subject with this key makes at most, of texts of up to a
-// hundred lines: to decide so many requests for its trial, and for FindIdle. cases are all.
+// hundred lines: to decide so many requests for its trial, twice if the lines apply to all of
+// them, and for FindIdle. cases are all.
 func Calls(key string, requests int, cases []eval.Case) (n int64) {
 	if subject.Parse(key).Kind != subject.File {
 		return 0
@@ -42,7 +43,7 @@ func Calls(key string, requests int, cases []eval.Case) (n int64) {
 		of[at]++
 		most = max(most, of[at])
 	}
-	for _, k := range []int{requests, mostIdle} {
+	for _, k := range []int{requests, requests, mostIdle} {
 		if k > 0 { // a call is begun if all before it are full, or have the conversation
 			n += int64(min(k, (k-1)/batch+most))
 		}
@@ -59,7 +60,7 @@ func Rule(key string, rule pareto.Config) pareto.Config {
 }
 
 // Read implements gate.Reader: a request is one to which a change applies if any changed line
-// applies to it.
+// applies to it, in two readings.
 func (r *Reader) Read(ctx context.Context, incumbent, challenger eval.Variant, cases []eval.Case, uses []record.Use) (*record.Parts, error) {
 	requests, err := r.Requests(ctx, cases)
 	if err != nil {
@@ -76,7 +77,7 @@ func (r *Reader) Read(ctx context.Context, incumbent, challenger eval.Variant, c
 		turns[i].Conversation = "session-" + turns[i].Session // as the clusters of cases are named
 	}
 	lines := Changed(incumbent.Doc, challenger.Doc)
-	got, _, spent := r.Decide(ctx, lines, slices.Concat(requests, turns))
+	got, _, spent := r.Twice(ctx, lines, slices.Concat(requests, turns))
 	parts := &record.Parts{Cases: map[string]record.Part{}, Uses: make([]record.Part, len(uses)),
 		Removes: len(lines) > 0 && !slices.ContainsFunc(lines, func(l Line) bool { return l.Is != "" })}
 	part := func(id string) record.Part {

@@ -78,18 +78,55 @@ type Stats struct {
 // all if the model fails. The error is *eval.BudgetError, ctx's or Memory's; decisions before
 // it are returned.
 func (r *Reader) Decide(ctx context.Context, lines []Line, requests []Request) (map[string][]int, Stats, error) {
-	if len(lines) <= together {
-		return r.decide(ctx, lines, requests)
+	return r.reading(ctx, first, lines, requests)
+}
+
+// A reading is one of two. Their decisions are remembered apart.
+type reading string
+
+const (
+	first  reading = "applies/"
+	second reading = "applies/again/"
+)
+
+// Twice is Decide, but a line that applies to a request must do so in a second reading, too, of
+// the requests to which any does in the first one. Where few requests are ones to which lines
+// apply, most of a single reading's would be its errors. A request that was not read again is
+// left out.
+func (r *Reader) Twice(ctx context.Context, lines []Line, requests []Request) (map[string][]int, Stats, error) {
+	out, stats, err := r.Decide(ctx, lines, requests)
+	applied := slices.DeleteFunc(slices.Clone(requests), func(q Request) bool { return len(out[q.ID]) == 0 })
+	again := map[string][]int{}
+	if err == nil && len(applied) > 0 {
+		var more Stats
+		again, more, err = r.reading(ctx, second, lines, applied)
+		stats.Calls += more.Calls
 	}
-	first, stats, err := r.decide(ctx, lines[:together], requests)
+	for _, q := range applied {
+		confirmed, ok := again[q.ID]
+		if !ok {
+			delete(out, q.ID)
+			continue
+		}
+		out[q.ID] = slices.DeleteFunc(slices.Clone(out[q.ID]), func(n int) bool { return !slices.Contains(confirmed, n) })
+	}
+	stats.Decided = len(out)
+	return out, stats, err
+}
+
+func (r *Reader) reading(ctx context.Context, which reading, lines []Line, requests []Request) (map[string][]int, Stats, error) {
+	if len(lines) <= together {
+		return r.decide(ctx, which, lines, requests)
+	}
+	begun, stats, err := r.decide(ctx, which, lines[:together], requests)
 	if err != nil {
 		stats.Decided = 0
 		return map[string][]int{}, stats, err
 	}
-	rest, more, err := r.Decide(ctx, lines[together:], requests)
+	rest, more, err := r.reading(ctx, which, lines[together:], requests)
 	out := map[string][]int{}
 	for id, applies := range rest {
-		if had, ok := first[id]; ok {
+		if had, ok := begun[id]; ok {
 			for _, n := range applies {
 				had = append(had, together+n)
 			}
@@ -100,7 +137,7 @@ func (r *Reader) Decide(ctx context.Context, lines []Line, requests []Request) (
 	return out, stats, err
 }
 
-func (r *Reader) decide(ctx context.Context, lines []Line, requests []Request) (map[string][]int, Stats, error) {
+func (r *Reader) decide(ctx context.Context, which reading, lines []Line, requests []Request) (map[string][]int, Stats, error) {
 	out, stats := map[string][]int{}, Stats{Requests: len(requests)}
 	red := r.Redactor
 	if red == nil {
@@ -119,7 +156,7 @@ func (r *Reader) decide(ctx context.Context, lines []Line, requests []Request) (
 	}
 	var open []*asked
 	for _, q := range requests {
-		a, err := r.ask(q, rules, red)
+		a, err := r.ask(q, which, rules, red)
 		if err != nil {
 			return out, stats, err
 		}
@@ -136,7 +173,10 @@ func (r *Reader) decide(ctx context.Context, lines []Line, requests []Request) (
 	stats.Decided = len(out)
 	slices.SortStableFunc(open, func(a, b *asked) int { return a.At.Compare(b.At) })
 	for _, some := range calls(open) {
-		got, err := r.read(ctx, rules, some, len(lines), red)
+		if which == second { // what was read last is read first
+			slices.Reverse(some)
+		}
+		got, err := r.read(ctx, which, rules, some, len(lines), red)
 		if _, spent := errors.AsType[*eval.BudgetError](err); err != nil && spent {
 			return out, stats, err // nothing was sent
 		}
@@ -195,7 +235,7 @@ type seen struct {
 	Files   []string       `json:"files,omitempty"`
 }
 
-func (r *Reader) ask(q Request, rules string, red redact.Redactor) (*asked, error) {
+func (r *Reader) ask(q Request, which reading, rules string, red redact.Redactor) (*asked, error) {
 	s := seen{Request: plain.Runes(q.Text, maxRequest), Files: cut(q.Files)}
 	for _, m := range q.Before[max(0, len(q.Before)-lastBefore):] {
 		s.Before = append(s.Before, eval.Message{Role: m.Role, Text: plain.Runes(m.Text, maxBefore)})
@@ -206,7 +246,7 @@ func (r *Reader) ask(q Request, rules string, red redact.Redactor) (*asked, erro
 	}
 	who := r.Model.Identity()
 	sum := sha256.Sum256([]byte(strings.Join([]string{system, rules, text, who.Backend, who.Model}, "\x00")))
-	return &asked{q, s, "applies/" + hex.EncodeToString(sum[:])}, nil
+	return &asked{q, s, string(which) + hex.EncodeToString(sum[:])}, nil
 }
 
 // cut are the names nearest to the top, and how many there are below.
@@ -266,7 +306,7 @@ func within(applies []int, lines int) bool {
 
 // read has the model read some requests. Those that it has not decided as asked are left out;
 // the error is a *eval.BudgetError or ctx's.
-func (r *Reader) read(ctx context.Context, rules string, some []*asked, lines int, red redact.Redactor) (map[*asked][]int, error) {
+func (r *Reader) read(ctx context.Context, which reading, rules string, some []*asked, lines int, red redact.Redactor) (map[*asked][]int, error) {
 	var b strings.Builder
 	b.WriteString("The lines (origin: the instructions, as a person or a model wrote them):\n\n" + rules +
 		"\n\nRecorded (origin of request: user; of before: its role; of files: the folder):\n")
@@ -277,7 +317,7 @@ func (r *Reader) read(ctx context.Context, rules string, some []*asked, lines in
 		}
 		b.WriteString("\n" + text + "\n")
 	}
-	sum := sha256.Sum256([]byte(b.String()))
+	sum := sha256.Sum256([]byte(string(which) + b.String()))
 	got, err := r.Model.Complete(ctx, eval.Prompt{System: system, User: b.String(), MaxTokens: (replyTokens + lineTokens*lines) * (len(some) + 1),
 		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
 	if err != nil {

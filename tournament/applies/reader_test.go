@@ -136,8 +136,11 @@ func TestSeesNothingThatFollowed(t *testing.T) {
 	m := &model{reply: deciding("SEEN", 1)}
 	r := &Reader{Model: m}
 	parts, err := r.Read(t.Context(), variant(t, "- Be kind.\n"), variant(t, "- Be kind.\n- SEENLINE.\n"), []eval.Case{c}, []record.Use{{Session: "HIDDENSESSION", Time: day(1), Stratum: "HIDDENSTRATUM", Workspace: "HIDDENPLACE"}})
-	if err != nil || parts.Cases["c1"] != record.Applies || parts.Uses[0] != record.Applies || len(m.seen) != 1 {
+	if err != nil || parts.Cases["c1"] != record.Applies || parts.Uses[0] != record.Applies || len(m.seen) != 2 {
 		t.Fatalf("%+v, %v, %d calls", parts, err, len(m.seen))
+	}
+	if m.seen[0].User != m.seen[1].User || m.seen[0].Seed == m.seen[1].Seed {
+		t.Errorf("the second reading of one request has the seed %d and sees\n%s", m.seen[1].Seed, m.seen[1].User)
 	}
 	text := m.seen[0].System + m.seen[0].User
 	for _, want := range []string{"SEENREQUEST", "SEENBEFORE", "SEENREPLY", "SEENNAME.md", "SEENLINE"} {
@@ -245,7 +248,7 @@ func TestNoCallShowsWhatFollowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, stats, err := r.Decide(context.Background(), []Line{{Is: "x"}}, requests)
+		got, stats, err := r.Twice(context.Background(), []Line{{Is: "x"}}, requests)
 		if err != nil || len(got) != n || stats.Calls != len(m.seen) {
 			t.Fatalf("%d of %d, %+v, %v", len(got), n, stats, err)
 		}
@@ -265,6 +268,76 @@ func TestNoCallShowsWhatFollowed(t *testing.T) {
 					had[at] = true
 				}
 			}
+		}
+	})
+}
+
+// TestReadTwice: a line applies if both readings say so, and what was not read again is not
+// decided. Decisions are in the memory after each reading, under keys of their own.
+func TestReadTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "requests")
+		var requests []Request
+		said := [2]map[string][]int{{}, {}}
+		for i := range n {
+			q := Request{ID: fmt.Sprint(i), Text: fmt.Sprintf("request %02d", i), At: day(1 + i%28)}
+			requests = append(requests, q)
+			for k := range said {
+				said[k][q.Text] = slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.IntRange(1, 3), 0, 3).Draw(t, "says"))))
+			}
+		}
+		calls := (n + batch - 1) / batch
+		stops := rapid.IntRange(1, 2*calls+1).Draw(t, "a cap ends it before call")
+		memory, m := new(notes), &model{}
+		m.reply = func(texts []string) string {
+			k := 0
+			if len(m.seen) > calls {
+				k = 1
+			}
+			if len(m.seen)+1 == stops {
+				m.err = &eval.BudgetError{Cap: eval.CapRollouts}
+			}
+			var of []string
+			for i, text := range texts {
+				raw, _ := json.Marshal(append([]int{}, said[k][text]...))
+				of = append(of, fmt.Sprintf(`{"id":"%d","lines":%s}`, i+1, raw))
+			}
+			return "```json\n{\"requests\":[" + strings.Join(of, ",") + "]}\n```"
+		}
+		if stops == 1 {
+			m.err = &eval.BudgetError{Cap: eval.CapRollouts}
+		}
+		r := &Reader{Model: m, Memory: memory}
+		lines := []Line{{Is: "x"}, {Is: "y"}, {Is: "z"}}
+		got, stats, err := r.Twice(context.Background(), lines, requests)
+		if limit, ok := errors.AsType[*eval.BudgetError](err); err != nil && !ok || limit != nil && stats.Calls != stops-1 {
+			t.Fatalf("%v after %d calls, a cap ends it before call %d", err, stats.Calls, stops)
+		}
+		check := func(q Request, applies []int) {
+			var want []int
+			for _, line := range said[0][q.Text] {
+				if slices.Contains(said[1][q.Text], line) {
+					want = append(want, line-1)
+				}
+			}
+			if !slices.Equal(applies, want) {
+				t.Errorf("%v apply, %v in the first reading and %v in the second", applies, said[0][q.Text], said[1][q.Text])
+			}
+		}
+		for _, q := range requests {
+			if applies, ok := got[q.ID]; ok {
+				check(q, applies)
+			} else if err == nil {
+				t.Errorf("request %s is not decided", q.ID)
+			}
+		}
+		if err != nil || stats.Decided != len(got) {
+			return
+		}
+		asked := len(m.seen)
+		again, _, err := r.Twice(context.Background(), lines, requests)
+		if err != nil || len(m.seen) != asked || !reflect.DeepEqual(again, got) {
+			t.Errorf("again %v, want %v, with %d further calls, %v", again, got, len(m.seen)-asked, err)
 		}
 	})
 }
@@ -339,7 +412,7 @@ func TestSkillsHaveOnePart(t *testing.T) {
 		if got := Rule(key, rule); got.Rest != (pareto.Limit{}) != file || file && got.Rest.Alpha != rule.ToleranceAlpha || !file && got != rule {
 			t.Errorf("%s: %+v", key, got)
 		}
-		if got := Calls(key, 13, nil); got != map[bool]int64{true: 12}[file] {
+		if got := Calls(key, 13, nil); got != map[bool]int64{true: 14}[file] {
 			t.Errorf("%s: %d calls", key, got)
 		}
 	}
