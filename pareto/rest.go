@@ -13,6 +13,9 @@ const (
 	// RestLeast is how many pairs of the rest a trial has at least before its challenger is
 	// proved, or is put in place on trial by a night.
 	RestLeast = 20
+	// restMost is how many it has at most before nothing else is missing: about as many as a
+	// proof takes anyway.
+	restMost = 100
 )
 
 // WithRest returns c for a change that applies to some requests only: on the others quality
@@ -73,9 +76,9 @@ func (t *Trial) RestPairs() []Pair { return append([]Pair(nil), t.rest.pairs...)
 
 // WantsRest reports whether the next pair should be of the rest. They are many and cost as much
 // as others, and most challengers never come near a proof: so none is measured before the
-// challenger is promising, and then RestLeast; those that a proof takes are measured when
-// nothing else is missing. That depends on no pair of the rest but on how many there are, and
-// on whether they suffice.
+// challenger is promising, and then those that a trial install by a night takes (RestSeen), up
+// to restMost; those that a proof takes are measured when nothing else is missing. That depends
+// on no pair of the rest but on how many there are, and on whether they suffice.
 func (t *Trial) WantsRest() bool {
 	switch {
 	case t.cfg.Rest == (Limit{}) || t.verdict != Undecided:
@@ -83,7 +86,8 @@ func (t *Trial) WantsRest() bool {
 	case t.OnlyRest():
 		return true
 	}
-	return t.Verdict() == Promising && t.rest.evidence[Quality].n < RestLeast
+	n := t.rest.evidence[Quality].n
+	return t.Verdict() == Promising && (n < RestLeast || n < restMost && !t.RestSeen())
 }
 
 // OnlyRest reports whether nothing but the rest is missing for a promotion.
@@ -112,10 +116,13 @@ func (t *Trial) overAll() (change float64, known bool) {
 }
 
 // RestSeen reports whether the rest lets a night put the challenger in place before it is
-// proved: there are RestLeast pairs, and no sign of harm.
+// proved: it is promising there, too, that quality is not lower by the margin, and there is no
+// sign of harm. Of texts that are worse there by the margin or more, 1 in 4 at most ever gets so
+// far. That there is no sign of harm after RestLeast pairs says much less: so do nine of ten of
+// those that are worse by just the margin.
 func (t *Trial) RestSeen() bool {
 	q := &t.rest.evidence[Quality]
-	return t.cfg.Rest == (Limit{}) || q.n >= RestLeast && q.worse.Max() < promising
+	return t.cfg.Rest == (Limit{}) || q.n >= RestLeast && q.within.Max() >= promising && q.worse.Max() < promising
 }
 
 // restHarmed reports whether harm is shown on the rest.

@@ -142,6 +142,9 @@ func TestProofsNeedTheRest(t *testing.T) {
 			enter(trial, kinds[i], pairs[i])
 		}
 		d := trial.Decide()
+		if trial.RestSeen() && (d.Rest.Quality.N < RestLeast || d.Rest.Within < promising || d.Rest.Worse >= promising) {
+			t.Errorf("a night may put it in place: %+v", d.Rest)
+		}
 		if d.Verdict == Promote && (d.Rest.Quality.N < RestLeast || d.Rest.Within < 1/d.Rest.Alpha*(1-1e-9) || d.Rest.Quality.Low <= -d.Rest.Margin) {
 			t.Errorf("%+v", d.Rest)
 		}
