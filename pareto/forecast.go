@@ -69,27 +69,39 @@ func Forecast(w World, cfg Config) (cases50, cases80 int) {
 	return at(0.5), at(0.8)
 }
 
-// ForecastRest returns within how many pairs of the rest four of five trials show that a
-// challenger which makes no difference there is not worse, by the rule of cfg; 0: more than
-// ForecastCap. It simulates as Forecast does.
-func ForecastRest(w World, cfg Config) int {
-	if cfg.Rest == (Limit{}) {
+// ForecastRest returns within how many pairs of the rest four of five challengers that gain in
+// the world about, and make no difference in the world elsewhere, are promoted by the rule of
+// cfg, once they have won where they apply; 0: more than ForecastCap, or none wins there. It
+// simulates as Forecast does.
+func ForecastRest(about, elsewhere World, cfg Config) int {
+	if cfg.Rest == (Limit{}) || !(about.Gain > 0) {
 		return 0
 	}
-	w.Gain = 0
-	draw := w.pairs(rand.New(rand.NewPCG(2026, 2)))
-	ends := make([]int, forecastTrials)
-	for i := range ends {
+	cfg.Failures, elsewhere.Gain = about.Failures, 0
+	rng := rand.New(rand.NewPCG(2026, 2))
+	draw, other := about.pairs(rng), elsewhere.pairs(rng)
+	var ends []int
+	for range forecastTrials {
 		t := NewTrial(cfg)
-		for t.verdict == Undecided && !t.RestHolds() && t.RestCases() < ForecastCap {
-			t.AddRest(draw())
+		for t.verdict == Undecided && len(t.pairs) < ForecastCap && t.RestCases() < ForecastCap {
+			if t.WantsRest() {
+				t.AddRest(other())
+			} else {
+				t.Add(draw())
+			}
 		}
-		if ends[i] = t.RestCases(); !t.RestHolds() {
-			ends[i] = ForecastCap + 1
+		switch {
+		case t.verdict == Promote:
+			ends = append(ends, t.RestCases())
+		case t.won() != "":
+			ends = append(ends, ForecastCap+1)
 		}
 	}
+	if len(ends) == 0 {
+		return 0
+	}
 	slices.Sort(ends)
-	if n := ends[int(math.Ceil(0.8*forecastTrials))-1]; n <= ForecastCap {
+	if n := ends[int(math.Ceil(0.8*float64(len(ends))))-1]; n <= ForecastCap {
 		return n
 	}
 	return 0

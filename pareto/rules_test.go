@@ -258,3 +258,23 @@ func TestRulesThatHarmElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestForecastOfTheRest: it says what proofs take in the lives above, in which pairs have weights,
+// too.
+func TestForecastOfTheRest(t *testing.T) {
+	lives := fewer(2)
+	for _, share := range []float64{.05, .3} {
+		for _, corrected := range []float64{.3, .5, .8} {
+			l := ruleLife{perWeek: ruleTurns, share: share, failures: corrected, gain: corrected / 2, elsewhere: .2, weeks: 52}
+			rule := night(1, corrected).WithRest()
+			rule.Share = share
+			name := fmt.Sprintf("applies to %.0f %%, %.0f %% corrected", 100*share, 100*corrected)
+			took := l.proofs(t, name, lives).rest
+			got := ForecastRest(World{Failures: corrected, Gain: corrected / 2, Replays: turnReplays}, World{Failures: l.elsewhere, Replays: turnReplays}, rule)
+			t.Logf("  forecast %d", got)
+			if math.Abs(float64(got-took)) > .25*float64(took) {
+				t.Errorf("%s: a proof takes %d pairs of the rest, forecast %d", name, took, got)
+			}
+		}
+	}
+}

@@ -34,6 +34,10 @@ type Proof struct {
 	Share *record.Share `json:"share,omitempty"`
 
 	Rule pareto.Config `json:"-"`
+
+	// all is the share of all uses in which the live text fails, if Failures is that of those
+	// that the trial is about.
+	all float64
 }
 
 // A Gain in quality with the number of held-out cases within which four trials of five
@@ -130,7 +134,7 @@ func (p *Proof) GoOn(trial *record.TrialRecord) error {
 		return err
 	}
 	if t.Cases() > 0 && !t.Outdated() {
-		p.Rule, p.Failures = t.Config(), t.Config().Failures
+		p.Rule, p.all, p.Failures = t.Config(), p.Failures, t.Config().Failures
 		p.Have(t.Decide())
 	}
 	return nil
@@ -156,7 +160,13 @@ func (p *Proof) Simulate() {
 		_, cases := pareto.Forecast(pareto.World{Failures: p.Failures, Gain: gain, Replays: p.Replays, Noise: p.Noise}, p.Rule)
 		p.Gains = append(p.Gains, Gain{gain, cases})
 	}
-	p.Rest = pareto.ForecastRest(pareto.World{Failures: p.Failures, Replays: p.Replays, Noise: p.Noise}, p.Rule)
+	if p.Share != nil && p.Rule.Share == 0 {
+		p.Rule.Share = p.Share.Of()
+	}
+	about := pareto.World{Failures: p.Failures, Gain: p.Failures / 2, Replays: p.Replays, Noise: p.Noise}
+	elsewhere := about
+	elsewhere.Failures = cmp.Or(p.all, p.Failures)
+	p.Rest = pareto.ForecastRest(about, elsewhere, p.Rule)
 }
 
 // Words describe the proof, of a run with so many pieces of fresh evidence.

@@ -121,6 +121,16 @@ func TestProofOfARule(t *testing.T) {
 	if p.Rest < 60 || p.Rest > 160 {
 		t.Errorf("%d others", p.Rest)
 	}
+	few := p
+	few.Share = &record.Share{Applies: 2, Rest: 98}
+	if few.Simulate(); few.Rest <= p.Rest {
+		t.Errorf("%d others where the changed lines apply to 2 %%, else %d: a little harm elsewhere outweighs their gain", few.Rest, p.Rest)
+	}
+	good := p
+	good.all = 0.1
+	if good.Simulate(); good.Rest >= p.Rest {
+		t.Errorf("%d others where the text rarely fails elsewhere, else %d", good.Rest, p.Rest)
+	}
 	if got, want := p.Words(0), "more if the changed lines apply to all of your 60 requests a week"; !strings.Contains(got, want) {
 		t.Errorf("%q lacks %q", got, want)
 	}
