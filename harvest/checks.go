@@ -8,14 +8,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
-	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+	"github.com/skill-evolve/evolve/harvest/fenced"
 )
 
 //go:embed prompts/checks_system.txt
@@ -38,16 +37,15 @@ func listTypes(prompt string, work bool) string {
 
 const (
 	maxQuote      = 4000 // characters of one recorded text in the miner's prompt
-	maxChecks     = 6
-	maxCheckText  = 1000 // characters of one value or rubric
 	checkTokens   = 1200
 	quotedInCheck = 400 // characters of the user's words in a rubric
 )
 
-// Why Checks did not ask the model.
+// Why Checks has no checks of the model's.
 const (
 	NotAsked    = "not asked"     // there is none, or it may not be shown the session
 	TriedBefore = "failed before" // on the same input, in an earlier run
+	Awaited     = "awaited"       // the reply is still to come
 )
 
 // Checks makes the checks of a turn that the user corrected in the turns corrections, in
@@ -64,11 +62,17 @@ func (m *Miner) Checks(ctx context.Context, s *Session, turn int, corrections []
 			return checks, why, err
 		}
 	}
+	return s.Quoted(corrections), why, nil
+}
+
+// Quoted are the checks of a turn that was corrected in the turns corrections without a
+// model's help.
+func (s *Session) Quoted(corrections []int) []eval.Check {
 	if !slices.ContainsFunc(corrections, func(t int) bool {
 		own := s.Own(t)
 		return len(strings.Fields(own)) > 2 || own == strings.TrimSpace(s.Turns[t].Prompt)
 	}) {
-		return nil, why, nil
+		return nil
 	}
 	said := s.said(corrections)
 	rubric := "The user corrected this: «" + said[0] + "»"
@@ -79,7 +83,7 @@ func (m *Miner) Checks(ctx context.Context, s *Session, turn int, corrections []
 	if len(said) > 1 {
 		rubric += " Where they differ, the last one counts."
 	}
-	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: eval.Saying("", rec.Said)}}, why, nil
+	return []eval.Check{{Type: eval.Judge, Rubric: rubric, Feedback: eval.Saying("", strings.Join(said, " / "))}}
 }
 
 // said are the user's own words in each correction.
@@ -145,11 +149,15 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case) (checks []
 			return nil, "", err
 		}
 		if tried != nil {
-			return nil, TriedBefore, nil
+			if checks, why = fenced.Recalled(tried); why == "" && len(checks) == 0 {
+				why = TriedBefore
+			}
+			return spoken(checks, rec.Said), why, nil
 		}
 	}
 	sum := sha256.Sum256([]byte(c.ID))
-	reply, err := m.Model.Complete(ctx, eval.Prompt{System: system, User: user, MaxTokens: checkTokens,
+	m.asked++
+	got, err := m.Model.Complete(ctx, eval.Prompt{System: system, User: user, MaxTokens: checkTokens,
 		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
 	if err != nil {
 		if _, spent := errors.AsType[*eval.BudgetError](err); spent {
@@ -158,23 +166,31 @@ func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case) (checks []
 		if ctx.Err() != nil {
 			return nil, "", ctx.Err()
 		}
+		if eval.IsPending(err) {
+			return nil, Awaited, nil
+		}
 		return nil, "model failed", nil
 	}
-	checks, why = m.fit(reply, c.Reference, &rec)
-	if why != "" && m.Memory != nil {
+	checks, why = m.fit(got, c, &rec)
+	if m.Memory != nil {
 		// The call is paid for, so its result is stored even if the run was
 		// interrupted.
-		err = m.Memory.Remember(context.WithoutCancel(ctx), c.Source.Session, key, []byte(why))
+		err = m.Memory.Remember(context.WithoutCancel(ctx), c.Source.Session, key, fenced.Kept(checks, why))
 	}
+	return spoken(checks, rec.Said), why, err
+}
+
+// spoken adds the user's words to the feedback of checks.
+func spoken(checks []eval.Check, said string) []eval.Check {
 	for i, k := range checks {
-		checks[i].Feedback = eval.Saying(k.Feedback, rec.Said)
+		checks[i].Feedback = eval.Saying(k.Feedback, said)
 	}
-	return checks, why, err
+	return checks
 }
 
 // failureKey identifies a request to one model; another model may do better.
 func failureKey(model eval.Model, system, user string) string {
-	data, err := json.Marshal([]any{"checks/1", model.Identity(), system, user})
+	data, err := json.Marshal([]any{"checks/2", model.Identity(), system, user})
 	if err != nil {
 		panic(err) // strings can be marshalled
 	}
@@ -185,18 +201,26 @@ func failureKey(model eval.Model, system, user string) string {
 // fit returns the checks of a reply that fail on what the user corrected and pass on what
 // they accepted (an answer that may be "", and work that may not be recorded). Of the checks
 // of the work, those are left out that pass on the corrected work, or of which it is not
-// known whether they do. If there are none, why is the reason.
-func (m *Miner) fit(reply eval.Completion, accepted string, rec *Recording) (checks []eval.Check, why string) {
-	if reply.Finish == "length" {
+// known whether they do; and checks that hang on words which nobody had used, and rubrics
+// that name nothing. If there are none, why is the reason.
+func (m *Miner) fit(got eval.Completion, c *eval.Case, rec *Recording) (checks []eval.Check, why string) {
+	if got.Finish == "length" {
 		return nil, "reply cut off"
 	}
-	written, err := parseChecks(m.redact(reply.Text), check.Writable(rec.did != nil))
+	written, why, err := fenced.Checks(m.redact(got.Text), check.Writable(rec.did != nil))
 	if err != nil {
 		return nil, "reply unusable"
+	} else if why != "" {
+		return nil, why
 	}
 	why = "corrected answer passes"
-	tells := false
+	accepted, tells := c.Reference, false
+	words := rec.words(c)
 	for _, k := range written {
+		if fault := words.Fault(&k); fault != "" {
+			why = fault
+			continue
+		}
 		if k.Spec().Work {
 			useful, fits := rec.did.try(&k)
 			if !fits {
@@ -217,53 +241,7 @@ func (m *Miner) fit(reply eval.Completion, accepted string, rec *Recording) (che
 	if !tells {
 		return nil, why
 	}
-	return idle(checks), ""
-}
-
-var block = lazyregexp.New("(?s)```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```")
-
-// ParseBlock reads the JSON in the one fenced block of a reply. A field that into
-// does not have makes all of it unusable.
-func ParseBlock(text string, into any) error {
-	blocks := block.FindAllStringSubmatch(text, -1)
-	if len(blocks) != 1 || strings.Count(text, "```") != 2 {
-		return errors.New("not one fenced block")
-	}
-	dec := json.NewDecoder(strings.NewReader(blocks[0][1]))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if dec.More() {
-		return errors.New("more than one JSON value")
-	}
-	return nil
-}
-
-// parseChecks reads the one fenced block of a reply, with checks of these types.
-func parseChecks(text string, types []string) ([]eval.Check, error) {
-	var got struct {
-		Checks []eval.Check `json:"checks"`
-	}
-	if err := ParseBlock(text, &got); err != nil {
-		return nil, fmt.Errorf("parse checks: %w", err)
-	}
-	if len(got.Checks) == 0 || len(got.Checks) > maxChecks {
-		return nil, fmt.Errorf("parse checks: %d checks, want 1 to %d", len(got.Checks), maxChecks)
-	}
-	for _, k := range got.Checks {
-		if !slices.Contains(types, k.Type) {
-			return nil, fmt.Errorf("parse checks: type %q is not for models to write", k.Type)
-		}
-		if len(k.Value)+len(k.Path)+len(k.Rubric)+len(k.Feedback) > 3*maxCheckText {
-			return nil, errors.New("parse checks: text too long")
-		}
-	}
-	whole := eval.Case{ID: "x", Skill: "x", Prompt: "x", Checks: got.Checks}
-	if err := whole.Validate(); err != nil {
-		return nil, fmt.Errorf("parse checks: %w", err)
-	}
-	return got.Checks, nil
+	return Idle(checks), ""
 }
 
 // passes runs a check on a recorded answer. A judge is not called; its check counts as

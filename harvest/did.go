@@ -6,6 +6,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
+	"github.com/skill-evolve/evolve/harvest/wording"
 	"github.com/skill-evolve/evolve/harvest/work"
 )
 
@@ -74,9 +75,41 @@ func graded(k *eval.Check, d *work.Done) (passed, known bool) {
 	return r.Passed(), err == nil && !r.Missing
 }
 
-// idle adds the question whether the request is fulfilled to checks of the work that an agent
+// words are the words that were used in a turn and before: not those of what was accepted.
+func (r *Recording) words(c *eval.Case) wording.Words {
+	w := wording.Words{Request: wording.Of(c.Prompt), Corrections: wording.Of(r.Corrections...), Before: wording.Of(r.Answer)}
+	for _, m := range c.Context {
+		w.Before.Add(m.Text)
+	}
+	if r.did != nil {
+		w.Before.Add(r.did.corrected.Work.Text())
+	}
+	return w
+}
+
+// A Trial is what was recorded of a turn that was corrected: what its checks must fail on, and
+// what they must pass on.
+type Trial struct {
+	Answer         string
+	Work, Accepted *work.Done // nil: not recorded
+}
+
+// TrialOf is that of c, a case of s.
+func TrialOf(s *Session, c *eval.Case) (t Trial) {
+	turn, corrections, accepted, ok := TurnsOf(s, c)
+	if !ok {
+		return t
+	}
+	t.Answer = s.Turns[turn].Answer
+	if d := workOf(s, turn, corrections, accepted); d != nil {
+		t.Work, t.Accepted = &d.corrected, d.accepted
+	}
+	return t
+}
+
+// Idle adds the question whether the request is fulfilled to checks of the work that an agent
 // passes that does nothing.
-func idle(checks []eval.Check) []eval.Check {
+func Idle(checks []eval.Check) []eval.Check {
 	work := false
 	for i := range checks {
 		k := &checks[i]

@@ -34,7 +34,8 @@ func TestMineWork(t *testing.T) {
 		"one of two":                {`{"type":"ran","value":"go vet"},{"type":"ran","value":"go vet","after":"last_edit"}`, "", []string{"ran"}},
 		"beside the answer":         {`{"type":"ran","value":"go vet"},{"type":"regex","value":"(?i)go vet"}`, "", []string{"regex"}},
 		"more than was wanted":      {`{"type":"ran","value":"go test","after":"last_edit"}`, "accepted work fails", nil},
-		"other files":               {`{"type":"changed","path":"docs/*.md"}`, "accepted work fails", nil},
+		"other files":               {`{"type":"changed","path":"*.md"}`, "accepted work fails", nil},
+		"a name that nobody used":   {`{"type":"added","value":"dryRunFlag\\\\w*Helper"}`, "too narrow", nil},
 		"removed later":             {`{"type":"not_added","value":"TODO"}`, "", []string{"not_added", "judge"}}, // which to do nothing passes, too
 		"what was never done":       {`{"type":"not_ran","value":"git push"}`, "work does not tell", nil},
 		"a command, not taken back": {`{"type":"not_ran","value":"go vet ./..."}`, "accepted work fails", nil},

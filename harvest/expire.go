@@ -85,7 +85,8 @@ func (m *Miner) again(ctx context.Context, k *Kept, stats *MineStats) error {
 	if err != nil {
 		return err
 	}
-	if stats.Asked(why); why != "" {
+	stats.Asked(why)
+	if stats.refuse(k.Case.ID, why); why != "" {
 		return nil
 	}
 	k.Case.Checks = checks

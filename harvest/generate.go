@@ -9,11 +9,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/fenced"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -224,8 +226,8 @@ func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval
 		slices.Sort(s.Files)
 		for _, k := range c.Checks {
 			if !k.Executing() { // checks that run programs are not shown
-				s.Checks = append(s.Checks, eval.Check{Type: k.Type, Value: head(k.Value, maxCheckText), Max: k.Max,
-					Rubric: head(k.Rubric, maxCheckText), Feedback: head(k.Feedback, maxCheckText)})
+				s.Checks = append(s.Checks, eval.Check{Type: k.Type, Value: head(k.Value, fenced.MaxText), Max: k.Max,
+					Rubric: head(k.Rubric, fenced.MaxText), Feedback: head(k.Feedback, fenced.MaxText)})
 			}
 		}
 		seen.Recorded = append(seen.Recorded, s)
@@ -283,4 +285,24 @@ func (g *Generator) build(skill string, d draft, from eval.Case, seen []eval.Sou
 		c.Checks = append(c.Checks, k)
 	}
 	return c, false, cmp.Or(tidy(c), c.Validate())
+}
+
+var shingleSeed = maphash.MakeSeed()
+
+// shingles are the runs of three words of what a case asks, context included, as
+// content.Repeats compares them.
+func shingles(c eval.Case) map[uint64]bool {
+	var b strings.Builder
+	for _, m := range c.Context {
+		b.WriteString(m.Text)
+		b.WriteByte(' ')
+	}
+	b.WriteString(c.Prompt)
+	fields := strings.Fields(strings.ToLower(b.String()))
+	set := make(map[uint64]bool, len(fields))
+	const run = 3
+	for i := 0; i == 0 || i+run <= len(fields); i++ {
+		set[maphash.String(shingleSeed, strings.Join(fields[i:min(i+run, len(fields))], " "))] = true
+	}
+	return set
 }

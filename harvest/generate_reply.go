@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
+	"github.com/skill-evolve/evolve/harvest/fenced"
 )
 
 // Bounds on one generated case, in bytes.
@@ -38,7 +39,7 @@ func parseCases(text string, shown int) ([]draft, error) {
 	var got struct {
 		Cases []draft `json:"cases"`
 	}
-	if err := ParseBlock(text, &got); err != nil {
+	if err := fenced.Block(text, &got); err != nil {
 		return nil, fmt.Errorf("parse cases: %w", err)
 	}
 	if len(got.Cases) == 0 || len(got.Cases) > 4*casesACall {
@@ -62,7 +63,7 @@ func tidy(c eval.Case) error {
 	if len(c.Prompt) > maxPrompt || hides(c.Prompt) {
 		return errors.New("the prompt is too long, or hides something")
 	}
-	if len(c.Checks) > maxChecks || len(c.Files) > maxFiles {
+	if len(c.Checks) > fenced.MaxChecks || len(c.Files) > maxFiles {
 		return errors.New("too many checks or files")
 	}
 	size := 0
@@ -76,7 +77,7 @@ func tidy(c eval.Case) error {
 		switch {
 		case !slices.Contains(check.Writable(false), k.Type):
 			return fmt.Errorf("type %q is not for models to write", k.Type)
-		case len(k.Value) > maxCheckText || len(k.Rubric) > maxCheckText || len(k.Feedback) > maxCheckText:
+		case len(k.Value) > fenced.MaxText || len(k.Rubric) > fenced.MaxText || len(k.Feedback) > fenced.MaxText:
 			return errors.New("a check is too long")
 		case k.Weight != 0:
 			return errors.New("weights are not for models to write")

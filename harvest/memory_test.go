@@ -3,6 +3,7 @@ package harvest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -57,6 +58,28 @@ func TestMineRemembersFailures(t *testing.T) {
 	mine(t, Miner{Model: &oracle{err: errors.New("503")}, Memory: infra}, corrected("s1"))
 	if len(infra.of) > 0 {
 		t.Error("a model that did not answer is taken for one that cannot")
+	}
+}
+
+// Checks that were written are not paid twice either: they may have to wait until their
+// rubrics were tried.
+func TestMineRemembersChecks(t *testing.T) {
+	memory := new(notes)
+	m := oracle{reply: "```json\n{\"checks\":[{\"type\":\"regex\",\"value\":\"(?i)log\",\"feedback\":\"the axis\"}]}\n```"}
+	var first string
+	for run, calls := range []int{1, 0} {
+		cases, stats := mine(t, Miner{Model: &m, Memory: memory}, corrected("s1"))
+		if len(cases) != 1 || stats.ModelCalls != calls || len(stats.Fallbacks) > 0 {
+			t.Fatalf("run %d: %+v", run, stats)
+		}
+		if got := fmt.Sprintf("%+v", cases[0].Checks); run == 0 {
+			first = got
+		} else if got != first {
+			t.Errorf("%s became %s", first, got)
+		}
+	}
+	if _, stats := mine(t, Miner{Model: &oracle{err: &eval.InfraError{Kind: eval.Pending, Err: errors.New("open")}}}, corrected("s1")); stats.Fallbacks[Awaited] != 1 {
+		t.Errorf("a reply that is to come: %+v", stats)
 	}
 }
 

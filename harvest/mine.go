@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
+	"github.com/skill-evolve/evolve/harvest/fenced"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -48,6 +50,8 @@ type Miner struct {
 	// Kept are cases that Model may still write checks of although the text of their
 	// sessions has expired. Mine returns each, with or without other checks.
 	Kept []Kept
+
+	asked int // how often Model was
 }
 
 // MineStats counts the results of Mine. Every use of the skill is counted in exactly
@@ -72,6 +76,9 @@ type MineStats struct {
 	Cases         int `json:"cases"`
 	Clusters      int `json:"clusters"`
 
+	// NoCase has, by the case that a corrected use would be, why none is: what a model says of it.
+	NoCase map[string]string `json:"no_case,omitempty"`
+
 	ModelCalls int `json:"model_calls"`
 	// Fallbacks counts, by reason, the cases whose checks the model could not write.
 	Fallbacks map[string]int `json:"fallbacks,omitempty"`
@@ -94,15 +101,19 @@ func (m *MineStats) of(l Label) *int {
 	return &m.Unknown
 }
 
+// refuse keeps that a turn is no case, if that is why it has no checks.
+func (m *MineStats) refuse(id, why string) {
+	if fenced.NoCase(why) {
+		if m.NoCase == nil {
+			m.NoCase = map[string]string{}
+		}
+		m.NoCase[id] = why
+	}
+}
+
 // Asked counts a result of Miner.Checks.
 func (m *MineStats) Asked(why string) {
-	if why == NotAsked {
-		return
-	}
-	if why != TriedBefore {
-		m.ModelCalls++
-	}
-	if why != "" {
+	if why != "" && why != NotAsked {
 		if m.Fallbacks == nil {
 			m.Fallbacks = make(map[string]int)
 		}
@@ -157,8 +168,8 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 			cases = append(cases, k.Case)
 		}
 	}
-	stats.Cases = len(cases)
-	stats.Clusters, _ = Cluster(cases, m.Existing)
+	stats.Cases, stats.ModelCalls = len(cases), m.asked
+	stats.Clusters, _ = content.Cluster(cases, m.Existing)
 	return cases, stats, err
 }
 
@@ -291,6 +302,7 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 			return nil, err
 		}
 		stats.Asked(why)
+		stats.refuse(c.ID, why)
 		c.Checks = checks
 	}
 	if len(c.Checks) == 0 {

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/check"
 	"github.com/skill-evolve/evolve/eval/content"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -143,6 +142,9 @@ func TestMineModel(t *testing.T) {
 		"fails accepted":   {oracle{reply: fence(`{"checks":[{"type":"contains","value":"LOGARITHMIC"}]}`)}, "accepted answer fails"},
 		"too short":        {oracle{reply: fence(`{"checks":[{"type":"max_chars","max":5}]}`)}, "accepted answer fails"},
 		"tells nothing":    {oracle{reply: fence(`{"checks":[{"type":"contains","value":"scale"}]}`)}, "corrected answer passes"},
+		"says the request": {oracle{reply: fence(`{"checks":[{"type":"judge","rubric":"the answer makes the chart that the user asked for correctly"}]}`)}, "too general"},
+		"an empty reason":  {oracle{reply: fence(`{"checks":[],"none":"mood"}`)}, "reply unusable"},
+		"both":             {oracle{reply: fence(`{"checks":[{"type":"regex","value":"(?i)log scale"}],"none":"talk"}`)}, ""},
 		"failure":          {oracle{err: &eval.InfraError{Kind: eval.ServerError, Err: errors.New("500")}}, "model failed"},
 		"empty":            {oracle{}, "reply unusable"},
 	} {
@@ -168,6 +170,20 @@ func TestMineModel(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A turn that has no check, as the model says, is counted, and its reason is not paid twice.
+func TestMineNoCase(t *testing.T) {
+	for reason, want := range map[string]string{"talk": "only talk", "unseen": "no check can tell"} {
+		memory := new(notes)
+		for run, calls := range []int{1, 0} {
+			m := oracle{reply: "```json\n{\"checks\":[],\"none\":\"" + reason + "\"}\n```"}
+			cases, stats := mine(t, Miner{Model: &m, Memory: memory}, corrected("s1"))
+			if len(cases) != 1 || stats.NoCase[cases[0].ID] != want || stats.ModelCalls != calls {
+				t.Errorf("%s, run %d: %+v", reason, run, stats)
+			}
+		}
 	}
 }
 
@@ -341,22 +357,6 @@ func TestMineRedacts(t *testing.T) {
 	}
 }
 
-func FuzzParseChecks(f *testing.F) {
-	f.Add("```json\n{\"checks\":[{\"type\":\"contains\",\"value\":\"x\"}]}\n```")
-	f.Add("```\n{\"checks\":[{\"type\":\"command\",\"command\":[\"x\"]}]}\n```")
-	f.Fuzz(func(t *testing.T, s string) {
-		checks, err := parseChecks(s, check.Writable(true))
-		if (err == nil) != (len(checks) > 0) {
-			t.Errorf("%d checks, error %v", len(checks), err)
-		}
-		for _, k := range checks {
-			if k.Executing() || len(k.Command) > 0 {
-				t.Errorf("%+v executes", k)
-			}
-		}
-	})
-}
-
 // The index finds exactly the pairs that comparing each with each finds.
 func TestClusterIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -379,7 +379,7 @@ func TestClusterIsExact(t *testing.T) {
 				}
 			}
 		}
-		Cluster(cases, nil)
+		content.Cluster(cases, nil)
 		for i := range cases {
 			if want := fmt.Sprint(parent[i]); cases[i].Cluster != want {
 				t.Fatalf("case %d in cluster %s, want %s: %+v", i, cases[i].Cluster, want, cases)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/eval/content"
 )
 
 // joinWordings puts new cases without a cluster that are wordings of one request into one
@@ -106,7 +106,7 @@ func joinRepeats(cases, stored []eval.Case) (moved int) {
 		for k, i := range places {
 			list[k] = cases[i]
 		}
-		_, like := harvest.Cluster(list, existing[g])
+		_, like := content.Cluster(list, existing[g])
 		all := append(slices.Clone(existing[g]), list...)
 		for k, i := range places {
 			c := &cases[i]

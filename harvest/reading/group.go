@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/fenced"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -334,7 +335,7 @@ func (s sheet) placed(text string) map[string]string {
 		Groups []json.RawMessage `json:"groups"`
 	}
 	out := map[string]string{}
-	if harvest.ParseBlock(text, &got) != nil {
+	if fenced.Block(text, &got) != nil {
 		return out
 	}
 	var entries []entry

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/fenced"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -344,7 +345,7 @@ func parse(text string) map[string]answer {
 		Moments []json.RawMessage `json:"moments"`
 	}
 	out, twice := map[string]answer{}, map[string]bool{}
-	if harvest.ParseBlock(text, &got) != nil {
+	if fenced.Block(text, &got) != nil {
 		return out
 	}
 	for _, raw := range got.Moments {

@@ -60,7 +60,7 @@ func (m *model) Complete(_ context.Context, p eval.Prompt) (eval.Completion, err
 	return eval.Completion{Text: m.reply(ids), Finish: m.finish}, nil
 }
 
-func fenced(list ...string) string {
+func inBlock(list ...string) string {
 	return "```json\n{\"moments\":[" + strings.Join(list, ",") + "]}\n```"
 }
 
@@ -71,7 +71,7 @@ func about(entry string) func([]string) string {
 		for _, id := range ids {
 			list = append(list, strings.ReplaceAll(entry, "%s", id))
 		}
-		return fenced(list...)
+		return inBlock(list...)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestRead(t *testing.T) {
 		"standing":             {model{reply: alter("skill:plot", "standing")}, "corrected bitte logarithmisch 1 standing Use log scales yes"},
 		"no rule":              {model{reply: alter(`"rule":"Use log scales","concerns":"skill:plot"`, `"rule":"","concerns":"neither"`)}, "corrected bitte logarithmisch 1   yes"},
 		"another moment's id":  {model{reply: alter("%s", "0a1b2c3d")}, ""},
-		"two entries":          {model{reply: func(ids []string) string { return fenced(about(right)(ids)[20:], `{"id":"`+ids[0]+`"}`) }}, ""},
+		"two entries":          {model{reply: func(ids []string) string { return inBlock(about(right)(ids)[20:], `{"id":"`+ids[0]+`"}`) }}, ""},
 		"invented words":       {model{reply: alter("bitte  logarithmisch", "falsch")}, ""},
 		"translated words":     {model{reply: alter("bitte  logarithmisch", "logarithmic please")}, ""},
 		"the agent's words":    {model{reply: alter("bitte  logarithmisch", "mit linearer Skala")}, ""},
@@ -115,7 +115,7 @@ func TestRead(t *testing.T) {
 		"smuggled":             {model{reply: about(`{"id":"%s","label":"void","replayable":"yes"}`)}, ""},
 		"another field":        {model{reply: alter(`"replayable"`, `"confidence":1,"replayable"`)}, ""},
 		"not replayable":       {model{reply: alter(`"yes"`, `"perhaps"`)}, ""},
-		"nothing":              {model{reply: func([]string) string { return fenced() }}, ""},
+		"nothing":              {model{reply: func([]string) string { return inBlock() }}, ""},
 		"no fence":             {model{reply: func([]string) string { return `{"moments":[]}` }}, ""},
 		"cut off":              {model{reply: about(right), finish: "length"}, ""},
 	} {
@@ -177,7 +177,7 @@ func TestBatch(t *testing.T) {
 		for _, id := range append(ids[:1:1], ids[2:]...) {
 			list = append(list, `{"id":"`+id+`","label":"corrected","words":"drops tabs","replayable":"yes"}`)
 		}
-		return fenced(list...)
+		return inBlock(list...)
 	}}
 	saved := 0
 	r := Reader{Model: &m, Save: func(context.Context, *harvest.Session) error { saved++; return nil }}

@@ -21,6 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/fenced"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
@@ -345,7 +346,7 @@ func parse(text string, lines int) map[string][]int {
 		Requests []json.RawMessage `json:"requests"`
 	}
 	out, twice := map[string][]int{}, map[string]bool{}
-	if harvest.ParseBlock(text, &got) != nil {
+	if fenced.Block(text, &got) != nil {
 		return out
 	}
 	for _, raw := range got.Requests {

@@ -1,17 +1,9 @@
-package harvest
+package content
 
-import (
-	"hash/maphash"
-	"strings"
-
-	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/content"
-)
-
-var shingleSeed = maphash.MakeSeed()
+import "github.com/skill-evolve/evolve/eval"
 
 // Cluster puts the cases of one session, and cases whose prompts are near-duplicates
-// (see content.Repeats), into one cluster: that of the existing case that they
+// (see Repeats), into one cluster: that of the existing case that they
 // resemble, else of the first of them. Existing cases keep their clusters. It returns
 // the number of clusters among cases, and for each case the index, in existing followed
 // by cases, of the case that names its cluster.
@@ -44,7 +36,7 @@ func Cluster(cases, existing []eval.Case) (clusters int, like []int) {
 			first[eval.ClusterOf(&all[j])] = j
 		}
 	}
-	content.Repeats(all, len(existing), func(i, j int) bool { return root(i) == root(j) }, join)
+	Repeats(all, len(existing), func(i, j int) bool { return root(i) == root(j) }, join)
 	names := make(map[string]bool)
 	like = make([]int, len(cases))
 	for k := range cases {
@@ -54,22 +46,4 @@ func Cluster(cases, existing []eval.Case) (clusters int, like []int) {
 		names[eval.ClusterOf(&cases[k])] = true
 	}
 	return len(names), like
-}
-
-// shingles are the runs of three words of what a case asks, context included, as
-// content.Repeats compares them.
-func shingles(c eval.Case) map[uint64]bool {
-	var b strings.Builder
-	for _, m := range c.Context {
-		b.WriteString(m.Text)
-		b.WriteByte(' ')
-	}
-	b.WriteString(c.Prompt)
-	fields := strings.Fields(strings.ToLower(b.String()))
-	set := make(map[uint64]bool, len(fields))
-	const run = 3
-	for i := 0; i == 0 || i+run <= len(fields); i++ {
-		set[maphash.String(shingleSeed, strings.Join(fields[i:min(i+run, len(fields))], " "))] = true
-	}
-	return set
 }
