@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/checkout"
 	"github.com/skill-evolve/evolve/harvest/moments"
 	"github.com/skill-evolve/evolve/harvest/reading"
+	"github.com/skill-evolve/evolve/harvest/verify"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
@@ -31,6 +32,7 @@ type Mining struct {
 type MineStats struct {
 	harvest.MineStats
 	Reading     reading.Stats   `json:"reading"`
+	Verified    verify.Stats    `json:"verified"`
 	Moments     *moments.Counts `json:"moments,omitempty"` // of a file
 	Unconfirmed []Ungraded      `json:"unconfirmed,omitempty"`
 	NoProgram   []Ungraded      `json:"no_program,omitempty"`
@@ -63,7 +65,8 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	}
 	// What was mined is kept even if mining was stopped.
 	after := context.WithoutCancel(ctx)
-	if _, _, e := g.Store.SaveCases(after, mined); e != nil {
+	mined, e := q.keep(after, mined, &stats)
+	if e != nil {
 		return nil, stats, e
 	}
 	if e := q.settle(after, stats); e != nil {
@@ -72,7 +75,6 @@ func (g *Ingester) Mine(ctx context.Context, name string, m Mining) (fresh []eva
 	if e := g.Split(after, name, m.OnTrial); e != nil {
 		return nil, stats, e
 	}
-	var e error
 	if stats.Unconfirmed, stats.NoProgram, e = g.grade(after, name, q.sessions); e != nil {
 		return nil, stats, e
 	}
@@ -131,11 +133,11 @@ func (g *Ingester) open(ctx context.Context, name string, m Mining) (*quarry, er
 			return nil, err
 		}
 		for _, c := range q.known {
-			if Quoted(c) {
+			if unproven(c) {
 				q.again[c.ID] = c.Cluster
 			}
 		}
-		q.known = slices.DeleteFunc(q.known, Quoted)
+		q.known = slices.DeleteFunc(q.known, unproven)
 	}
 	if file.Kind == subject.File {
 		err = q.take(ctx, file)
@@ -164,6 +166,9 @@ func (q *quarry) mine(ctx context.Context, save func(context.Context, *harvest.S
 			mined[i].Cluster = cluster
 			stats.Cases--
 		}
+	}
+	if e := q.verify(ctx, mined, &stats, save == nil); err == nil {
+		err = e
 	}
 	if choice != nil {
 		choice.Mark(mined)

@@ -20,7 +20,7 @@ type Counts struct {
 	// knows yet what it says, nor whether they can be replayed.
 	Unread int `json:"unread"`
 	// Hanging are turns that cannot be replayed, by what they hang on: network, app, screen,
-	// files, person, changes, nothing_asked; or as_read by a model.
+	// files, person, changes, nothing_asked, or as_read by a model; or are no cases for their checks: dropped.
 	Hanging map[string]int `json:"hanging,omitempty"`
 	// Teaching are turns of the sessions that only teach, Taught those that were corrected
 	// and can be replayed.
@@ -30,6 +30,19 @@ type Counts struct {
 
 // Cases is how many of the drawn turns are cases.
 func (c *Counts) Cases() int { return c.Corrected + c.Accepted + c.Silent }
+
+// Drop counts a case that was made of a drawn turn and is not kept.
+func (c *Counts) Drop(stratum string) {
+	switch stratum {
+	case eval.Silent:
+		c.Silent--
+	case string(harvest.Accepted):
+		c.Accepted--
+	default:
+		c.Corrected--
+	}
+	c.Hanging[dropped]++
+}
 
 // A Choice holds which turns of a population become cases.
 type Choice struct {

@@ -18,6 +18,7 @@ const (
 	changes   = "changes"
 	nothing   = "nothing_asked"
 	asRead    = "as_read" // a model found something when it read what followed
+	dropped   = "dropped" // no check tells, or the owner dropped the case
 	unread    = "unread"  // it is no key: it may be a case later
 )
 
@@ -25,6 +26,7 @@ const (
 var words = map[string]string{
 	network: "need a network", app: "need a running app", screen: "need a screen", elsewhere: "need files outside of the repository",
 	person: "need another person", changes: "are about changes that no commit has", nothing: "ask for nothing", asRead: "need what is not in the repository, as a model read them",
+	dropped: "have no check that could tell, or were dropped",
 }
 
 // maxRequest is how many bytes of a person's own words are searched for what they hang on:

@@ -76,6 +76,18 @@ type checkWriter struct{ asked int }
 func (m *checkWriter) Identity() eval.Identity { return eval.Identity{Model: "writer"} }
 
 func (m *checkWriter) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) {
+	items := strings.Split(p.User, "\nitem ")[1:]
+	if len(items) > 0 { // the rubrics are tried on what was recorded
+		for i, text := range items {
+			met := "yes"
+			if strings.Contains(text, "by a linear order.") {
+				met = "no"
+			}
+			id, _, _ := strings.Cut(text, "\n")
+			items[i] = `{"id":"` + id + `","criteria":[{"reason":"r","met":"` + met + `"}]}`
+		}
+		return eval.Completion{Text: "```json\n{\"items\":[" + strings.Join(items, ",") + "]}\n```", Finish: "stop"}, nil
+	}
 	if words.MatchString(p.User) {
 		m.asked++
 	}

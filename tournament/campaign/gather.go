@@ -104,6 +104,9 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 	}
 	c.found = append(c.found, fmt.Sprintf("harvest: %d new sessions, %d uses of %s (%d corrected, %d accepted), %d new cases",
 		h.Sessions, uses.Uses, f.Skill, uses.Corrected, uses.Accepted, stats.Cases))
+	if refused := stats.Refused(); refused != "" {
+		c.found = append(c.found, "harvest: "+refused)
+	}
 	if uses.Unread > 0 {
 		c.found = append(c.found, "harvest: "+ingest.UnreadUses(uses.Unread))
 	}

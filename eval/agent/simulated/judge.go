@@ -134,6 +134,48 @@ func corrections(user string) string {
 	return user
 }
 
+// verify says of each item in a prompt which of its criteria the answer meets: one that quotes
+// no lesson asks for all those of the request.
+func (m *model) verify(p eval.Prompt) string {
+	type decision struct {
+		Met string `json:"met"`
+	}
+	type entry struct {
+		ID       string     `json:"id"`
+		Criteria []decision `json:"criteria"`
+	}
+	reply := struct {
+		Items []entry `json:"items"`
+	}{[]entry{}}
+	for _, text := range strings.Split("\n"+p.User, "\nitem ")[1:] {
+		id, quoted, _ := strings.Cut(text, "\n")
+		var seen struct {
+			Context         []eval.Message
+			Request, Answer string
+			Criteria        []string
+		}
+		if json.NewDecoder(strings.NewReader(unquoted(quoted))).Decode(&seen) != nil {
+			continue
+		}
+		e, n := entry{ID: id}, normalise(seen.Answer)
+		for _, criterion := range seen.Criteria {
+			asked := m.criteria(criterion, "")
+			if len(asked) == 0 {
+				asked = m.request(&eval.Case{Prompt: seen.Request, Context: seen.Context}).lessons
+			}
+			met := "yes"
+			for _, i := range asked {
+				if !stands(n, m.lessons[i].outcome) {
+					met = "no"
+				}
+			}
+			e.Criteria = append(e.Criteria, decision{met})
+		}
+		reply.Items = append(reply.Items, e)
+	}
+	return strings.Replace(fenced(encode(reply)), "```", "```json", 1)
+}
+
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -35,6 +35,8 @@ func (m *model) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, e
 		text = m.group(p)
 	case applying:
 		text = everyLine(p)
+	case verifying:
+		text = m.verify(p)
 	case generating:
 		text = m.generate(p, &d)
 	default:
@@ -74,10 +76,11 @@ const (
 	grouping
 	generating
 	applying
+	verifying
 )
 
 // kindOf recognises what a prompt asks for by the reply that it describes: a JSON
-// object with a "score" or a "better", JSON with "cases", "moments", "requests", "groups" or "checks",
+// object with a "score" or a "better", JSON with "cases", "moments", "requests", "items", "groups" or "checks",
 // or else a revised text. If there is a system prompt, only that counts: the rest quotes
 // texts by others.
 func kindOf(p eval.Prompt) kind {
@@ -96,6 +99,8 @@ func kindOf(p eval.Prompt) kind {
 		return reading
 	case json && strings.Contains(asked, `{"requests"`):
 		return applying
+	case json && strings.Contains(asked, `{"items"`):
+		return verifying
 	case json && strings.Contains(asked, `{"groups"`):
 		return grouping
 	case json && strings.Contains(asked, `"checks"`):
