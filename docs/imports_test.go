@@ -123,7 +123,7 @@ var mayImport = map[string][]string{
 	"harvest/reading":                 {"eval", "eval/plain", "harvest", "harvest/fenced", "harvest/redact", "harvest/work"},
 	"store/peek":                      {"store/sqlite"},
 	"docs":                            {},
-	"eval/agent/agenttest":            {"eval", "eval/agent/setup", "eval/check", "eval/workspace", "mutate/skill", "mutate/standing", "mutate/subject"},
+	"eval/agent/agenttest":            {"eval", "eval/agent/process", "eval/agent/setup", "eval/check", "eval/workspace", "mutate/skill", "mutate/standing", "mutate/subject"},
 	"eval/evaltest":                   {},
 
 	"eval/agent/simulated/worldstest": {"eval/agent/simulated"},

@@ -93,7 +93,17 @@ func (st *stage) one(v eval.Variant, c *eval.Case, change func(*eval.Evaluator))
 // good evaluates a case that must be answered well.
 func (st *stage) good(v eval.Variant, c *eval.Case) *eval.Rollout {
 	st.Helper()
-	r, err := st.one(v, c, nil)
+	return st.goodBy(nil, v, c)
+}
+
+// goodBy is good with a grader of its own; nil is that of plain checks.
+func (st *stage) goodBy(g eval.Grader, v eval.Variant, c *eval.Case) *eval.Rollout {
+	st.Helper()
+	r, err := st.one(v, c, func(e *eval.Evaluator) {
+		if g != nil {
+			e.Grader = g
+		}
+	})
 	if r.Status != eval.Done || r.Quality != 1 || r.Failure != "" || r.Attempts != 1 || r.InfraRetries != 0 {
 		st.Fatalf("rollout = %s (%v), want a good one at the first try", compact(r), err)
 	}

@@ -28,20 +28,20 @@ func until(limit time.Duration, ok func() bool) bool {
 	}
 }
 
-// A process is one that survived.
-type process struct {
+// A survivor is a process that did not end.
+type survivor struct {
 	pid  int
 	line string
 }
 
 // marked lists the processes, other than this one, with the mark in their
 // environment or command line. If there is no /proc it lists none.
-func marked(mark string) []process {
+func marked(mark string) []survivor {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		panic(err) // only for a bad pattern
 	}
-	var found []process
+	var found []survivor
 	for _, dir := range dirs {
 		pid, err := strconv.Atoi(filepath.Base(dir))
 		if err != nil || pid == os.Getpid() {
@@ -51,7 +51,7 @@ func marked(mark string) []process {
 		line, _ := os.ReadFile(dir + "/cmdline")
 		env, _ := os.ReadFile(dir + "/environ")
 		if bytes.Contains(line, []byte(mark)) || bytes.Contains(env, []byte(mark)) {
-			found = append(found, process{pid, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))})
+			found = append(found, survivor{pid, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))})
 		}
 	}
 	return found

@@ -3,12 +3,10 @@ package agenttest
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/check"
 	"github.com/skill-evolve/evolve/eval/workspace"
 )
 
@@ -104,26 +102,6 @@ func programConversation(st *stage) {
 	}
 	if q, a := strings.Index(text, "earlier-question"), strings.Index(text, "earlier-answer"); q > a {
 		st.Error("the conversation is out of order")
-	}
-}
-
-// Every program's work looks the same, and its checks are met.
-func programWorked(st *stage) {
-	r := st.good(variant(st.T), plainCase(append([]eval.Check{
-		{Type: eval.Ran, Value: "grep diamond"},
-		{Type: eval.NotRan, Value: "grep", After: check.LastEdit},
-		{Type: eval.Ran, Value: "cat no-such-stone", After: check.LastEdit},
-		{Type: eval.NotRan, Value: "git push"},
-		{Type: eval.Changed, Path: "data/**"},
-		{Type: eval.NotChanged, Path: "out/index.txt"},
-		{Type: eval.Added, Value: "^quartz,7$", Path: "*.csv"},
-		{Type: eval.NotAdded, Value: "hardness"}}, fileChecks...)...))
-	want := &check.Work{
-		Steps: []check.Step{{Line: looks}, {File: written}, {File: written}, {Line: appends}, {Line: misses, Failed: true}},
-		Files: []check.Change{{Path: table, Added: "quartz,7\n"}, {Path: written, Added: "a diamond\n"}},
-	}
-	if !reflect.DeepEqual(r.Work, want) {
-		st.Errorf("work = %s, want %s", compact(r.Work), compact(want))
 	}
 }
 
