@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
+	"github.com/skill-evolve/evolve/mutate/standing"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
@@ -125,8 +126,8 @@ func newKernelCheckCommand(a *global) *cobra.Command {
 	profile := string(check.ClaudeCode)
 	c := &cobra.Command{
 		Use:     "check SKILL|FILE",
-		Short:   "Check a SKILL.md against the rules; exit code 2 if it breaks one",
-		Example: "  evolve kernel check dataviz\n  evolve kernel check ./SKILL.md",
+		Short:   "Check a SKILL.md or a file of instructions against the rules; exit code 2 if it breaks one",
+		Example: "  evolve kernel check dataviz\n  evolve kernel check ./SKILL.md\n  evolve kernel check AGENTS.md",
 		Args:    exactArgs(1, "a skill or a file"),
 		RunE:    func(c *cobra.Command, args []string) error { return kernelCheck(a, args[0], check.Profile(profile)) },
 	}
@@ -153,20 +154,13 @@ func kernelCheck(a *global, arg string, profile check.Profile) error {
 	if profile != check.ClaudeCode && profile != check.Portable {
 		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", profile)
 	}
-	path, folder, err := skillFile(a, arg)
+	path, found, err := findings(a, arg, profile)
 	if err != nil {
 		return err
 	}
-	text, err := skill.ReadFile(path)
-	if err != nil {
-		return problem.Inputf("name a skill, a folder with a SKILL.md, or a SKILL.md", "read skill: %v", err)
-	}
-	// A text that does not parse still is a document; Validate reports the
-	// reason.
-	doc, _ := skill.Parse(text, skill.Options{})
 	r := checkReport{Schema: 1, Path: path, OK: true, Findings: []checkFinding{}}
 	errs := 0
-	for _, f := range check.Validate(doc, profile, folder) {
+	for _, f := range found {
 		severity := "warning"
 		if f.Severity == check.Reject {
 			severity = "error"
@@ -192,6 +186,27 @@ func kernelCheck(a *global, arg string, profile check.Profile) error {
 		err = problem.Inputf("mend the lines that are named, then check again", "%s has %s", path, plain.Counted(errs, "error"))
 	}
 	return err
+}
+
+// findings checks a skill or a file, and returns its path.
+func findings(a *global, arg string, profile check.Profile) (path string, found []check.Finding, err error) {
+	loads := standing.Loader{Layout: a.layout()}
+	if key, ok := loads.Instructions(arg); ok {
+		found, err = loads.Findings(key)
+		return arg, found, err
+	}
+	path, folder, err := skillFile(a, arg)
+	if err != nil {
+		return "", nil, err
+	}
+	text, err := skill.ReadFile(path)
+	if err != nil {
+		return "", nil, problem.Inputf("name a skill, a folder with a SKILL.md, a SKILL.md or a file of instructions", "read skill: %v", err)
+	}
+	// A text that does not parse still is a document; Validate reports the
+	// reason.
+	doc, _ := skill.Parse(text, skill.Options{})
+	return path, check.Validate(doc, profile, folder), nil
 }
 
 // skillFile finds the SKILL.md for a skill's name, a folder or a file, and

@@ -1,6 +1,7 @@
 package standing
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,6 +79,7 @@ func (l *Loader) reaches(from, file string, f following) bool {
 type Import struct {
 	From, To string // paths
 	Hops     int    // from the file that was asked about
+	Line     int    // in that file: of the import that leads to this one
 	// Back: To is From or one of the files through which From is reached: nothing follows it
 	// from here.
 	Back bool
@@ -91,8 +93,8 @@ const maxImports = 500
 // the order in which they are met. Each imported file is a subject of its own.
 func Graph(path string) (out []Import) {
 	done := map[string]bool{}
-	var follow func(from string, above []string)
-	follow = func(from string, above []string) {
+	var follow func(from string, above []string, line int)
+	follow = func(from string, above []string, line int) {
 		done[from] = true
 		above = append(slices.Clone(above), from)
 		doc, err := read(from)
@@ -100,6 +102,9 @@ func Graph(path string) (out []Import) {
 			return
 		}
 		for _, i := range doc.Imports() {
+			if from == path {
+				line = 1 + bytes.Count(doc.Render()[:i.Start], []byte("\n"))
+			}
 			name := i.Path
 			if !exists(resolve(from, name)) {
 				name = trimmed(name)
@@ -113,12 +118,12 @@ func Graph(path string) (out []Import) {
 			if !found && !strings.ContainsAny(name, "/.") {
 				continue // "@somebody" is no path
 			}
-			out = append(out, Import{from, to, len(above), back, !found})
+			out = append(out, Import{from, to, len(above), line, back, !found})
 			if found && !back && !done[to] {
-				follow(to, above)
+				follow(to, above, line)
 			}
 		}
 	}
-	follow(path, nil)
+	follow(path, nil, 0)
 	return out
 }

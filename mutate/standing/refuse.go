@@ -2,7 +2,6 @@ package standing
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,13 +37,7 @@ func (l *Loader) Notes(key string) (lines []string) {
 	if err != nil {
 		return nil
 	}
-	dir := filepath.Dir(path)
-	short := func(path string) string {
-		if rel, err := filepath.Rel(dir, path); err == nil && !strings.HasPrefix(rel, "..") {
-			return rel
-		}
-		return path
-	}
+	short := short(path)
 	var names []string
 	for _, i := range Graph(path) {
 		switch {

@@ -164,10 +164,10 @@ func (v *validation) body(d *document) {
 		return
 	}
 	if n := skill.Tokens(body); n > skill.MaxBodyTokens {
-		v.add("body-tokens", Warn, first, "the body has about %d tokens; the specification advises fewer than %d", n, skill.MaxBodyTokens)
+		v.add("body-tokens", Warn, first, "the body has about %d tokens; the specification of skills advises fewer than %d", n, skill.MaxBodyTokens)
 	}
 	if n := len(d.md.Starts); n > maxBodyLines {
-		v.add("body-lines", Warn, first, "the body has %d lines; the specification advises at most %d", n, maxBodyLines)
+		v.add("body-lines", Warn, first, "the body has %d lines; the specification of skills advises at most %d", n, maxBodyLines)
 	}
 	if !utf8.ValidString(body) {
 		v.add("not-utf8", Reject, first, "the body is not UTF-8")
