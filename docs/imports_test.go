@@ -113,7 +113,7 @@ var mayImport = map[string][]string{
 	"cmd/evolve/internal/ending":      {"cmd/evolve/internal/term", "eval/git", "eval/plain", "harvest/hook", "store/datadir"},
 	"eval/splits":                     {"eval", "eval/plain"},
 	"harvest/corrections":             {"eval", "harvest"},
-	"cmd/evolve/internal/corrections": {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval", "eval/plain", "eval/problem", "harvest", "harvest/corrections", "harvest/ingest", "harvest/reading", "mutate/skill", "store", "tournament/campaign"},
+	"cmd/evolve/internal/corrections": {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval", "eval/plain", "eval/problem", "harvest", "harvest/corrections", "harvest/ingest", "harvest/reading", "mutate/skill", "mutate/standing", "mutate/subject", "store", "tournament/campaign"},
 	"cmd/evolve/internal/harvested":   {"cmd/evolve/internal/corrections", "cmd/evolve/internal/term", "eval/plain", "harvest/corrections", "harvest/ingest"},
 	"harvest/work/worktest":           {"harvest", "harvest/corpustest", "harvest/work"},
 	"harvest/checkout":                {"eval", "eval/git", "eval/plain", "eval/shell", "harvest", "harvest/redact", "harvest/work"},

@@ -128,6 +128,14 @@ func TestStanding(t *testing.T) {
 	if r.Standing([]Text{*ReadText("standing", path)}); r.Rules[0].Rule != wording || !strings.Contains(r.Rules[0].Written.Line, "linter") {
 		t.Errorf("a rule in a group: %+v", r.Rules[0])
 	}
+	for session, want := range map[string]string{"s1": path, "s2": ""} { // of another project
+		r = Of([]*harvest.Session{said("s1", "done", "lint fails", rule(lint, "standing"))}, nil, "", nil)
+		text := *ReadText("standing", path)
+		text.Sessions = map[string]bool{session: true}
+		if r.Standing([]Text{text}); r.Rules[0].Written.Path != want {
+			t.Errorf("loaded by %s: written in %q, want %q", session, r.Rules[0].Written.Path, want)
+		}
+	}
 	if ReadText("standing", path+".missing") != nil {
 		t.Error("a file that is not there was read")
 	}

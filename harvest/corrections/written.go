@@ -3,7 +3,7 @@ package corrections
 import (
 	"cmp"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 type Text struct {
 	Concerns string // see harvest.Reading
 	Path     string
+	Sessions map[string]bool // that loaded it, by their ids; nil: all
 	Modified time.Time
 	Lines    []string
 }
@@ -34,15 +35,17 @@ func ReadText(concerns, path string) *Text {
 	return &Text{Concerns: concerns, Path: path, Modified: info.ModTime(), Lines: strings.Split(string(data), "\n")}
 }
 
-// Instructions are the names of files with standing instructions in a project.
-var Instructions = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", filepath.Join(".github", "copilot-instructions.md")}
-
 // Written says how a rule stands: in which text it is, if in any, and whether it was
 // corrected since that text changed last.
 type Written struct {
 	Path  string `json:"path,omitempty"` // "" is nowhere
+	File  string `json:"file,omitempty"` // its name for people
 	Line  string `json:"line,omitempty"`
 	Since int    `json:"since,omitempty"` // sessions that corrected it although it was written
+	// Project and Own name the files of which one could have a rule that is nowhere: that of
+	// the only project that it was corrected in, and the person's own.
+	Project string `json:"project,omitempty"`
+	Own     string `json:"own,omitempty"`
 }
 
 // Standing finds out how the rules stand in texts.
@@ -67,7 +70,7 @@ func (r *Report) Standing(texts []Text) {
 		}
 		best := .6 // of a rule's words in one line
 		for k, t := range texts {
-			if t.Concerns != "standing" && t.Concerns != rule.Concerns {
+			if t.Concerns != "standing" && t.Concerns != rule.Concerns || !t.loaded(rule) {
 				continue
 			}
 			for at, line := range t.Lines {
@@ -88,6 +91,11 @@ func (r *Report) Standing(texts []Text) {
 			}
 		}
 	}
+}
+
+// loaded reports whether a session that corrected the rule loaded the text.
+func (t *Text) loaded(rule *Rule) bool {
+	return t.Sessions == nil || slices.ContainsFunc(rule.Quotes, func(q Quote) bool { return t.Sessions[q.Session] })
 }
 
 // since counts the sessions with a quote after a time.

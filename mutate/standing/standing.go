@@ -358,6 +358,12 @@ const maxRules = 1000
 
 // atStart yields the files that a session loads at once and that nothing imports.
 func (s *session) atStart(yield func(path string) bool) {
+	s.each(func(path string, when When) bool { return when != Start || yield(path) })
+}
+
+// each yields the files in the session's folder, above it and in the person's home that it
+// loads and that nothing imports.
+func (s *session) each(yield func(path string, when When) bool) {
 	for _, r := range Table {
 		if r.Agent != s.agent {
 			continue
@@ -368,7 +374,7 @@ func (s *session) atStart(yield func(path string) bool) {
 		}
 		for dir := range dirs {
 			for _, path := range found(s.path(r.File, dir)) {
-				if s.directly(path) == Start && !yield(path) {
+				if when := s.directly(path); when != Never && !yield(path, when) {
 					return
 				}
 			}

@@ -4,9 +4,6 @@ package corrections
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +48,8 @@ func (p Parts) Command() *cobra.Command {
 were corrections, how many of these one general rule would have prevented, how many
 can be asked again from a checkout, and how many cases came of the uses of your
 skills. Below are the rules, the most frequent first, each with your words, and
-whether a skill or your standing instructions (AGENTS.md, CLAUDE.md) say it already. A
+which file says it already, a skill or standing instructions (AGENTS.md, CLAUDE.md,
+rules), or could say it: the repository's, which others may get too, or your own. A
 rule of a skill may be no longer needed: the model passes its cases without the skill,
 in all rollouts that runs and comparisons have stored.
 
@@ -185,48 +183,18 @@ func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string, 
 		return nil, err
 	}
 	var sessions []*harvest.Session
-	folders := []string{}
 	for i := range all {
 		sessions = append(sessions, &all[i])
-		if dir := all[i].CWD; dir != "" && !slices.Contains(folders, dir) {
-			folders = append(folders, dir)
-		}
 	}
 	wordings, _, err := reading.Grouper{Memory: db}.Group(ctx, sessions)
 	if err != nil {
 		return nil, err
 	}
 	r := corrections.Of(sessions, cases, name, wordings)
-	r.Standing(texts(l, r, folders))
+	p := newPlaces(l, sessions)
+	r.Standing(p.texts(r))
+	p.place(r)
 	return r, r.Unneeded(cases, func(c *eval.Case) ([]eval.Rollout, error) {
 		return db.Rollouts(ctx, store.RolloutFilter{Candidate: eval.NoSkill, Skill: c.Skill, Case: c.ID})
 	})
-}
-
-// texts are those in which the rules of a report could be.
-func texts(l *skill.Layout, r *corrections.Report, folders []string) (out []corrections.Text) {
-	add := func(concerns, path string) {
-		if t := corrections.ReadText(concerns, path); t != nil {
-			out = append(out, *t)
-		}
-	}
-	seen := map[string]bool{}
-	for _, x := range r.Rules {
-		if name, ok := skillOf(x.Concerns); ok && !seen[name] {
-			seen[name] = true
-			if live, err := l.Live(name); err == nil {
-				add(x.Concerns, live.Path)
-			}
-		}
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		add("standing", filepath.Join(home, ".claude", "CLAUDE.md"))
-		add("standing", filepath.Join(home, ".codex", "AGENTS.md"))
-	}
-	for _, dir := range folders {
-		for _, name := range corrections.Instructions {
-			add("standing", filepath.Join(dir, name))
-		}
-	}
-	return out
 }

@@ -3,7 +3,6 @@ package corrections
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,7 +59,7 @@ func words(r *corrections.Report, f *flags) string {
 			break
 		}
 		fmt.Fprintf(&b, "\n%s\n", Title(rule))
-		fmt.Fprintf(&b, "  %s\n", standing(rule))
+		fmt.Fprintf(&b, "  %s\n", written(rule))
 		if u := rule.Unaided; u != nil {
 			fmt.Fprintf(&b, "  perhaps no longer needed: without the skill %s passed %s of %s, %s\n", plain.Line(u.Model), plain.Counted(u.Rollouts, "rollout"), plain.Counted(u.Cases, "case"), u.Last.Format("2006-01-02"))
 		}
@@ -121,11 +120,16 @@ func Title(r corrections.Rule) string {
 	return fmt.Sprintf("%s: %s (%s)", whose, what, in)
 }
 
-func standing(r corrections.Rule) string {
-	where := filepath.Base(r.Written.Path)
+func written(r corrections.Rule) string {
+	where := plain.Line(r.Written.File)
+	project, own := plain.Line(r.Written.Project), r.Written.Own
 	switch {
 	case r.Written.Path == "" && r.Rule == "" && r.Said == "":
 		return "not compared with what is written"
+	case r.Written.Path == "" && project != "" && own != "":
+		return fmt.Sprintf("written nowhere: %s is the project's file, %s is yours", project, own)
+	case r.Written.Path == "" && own != "":
+		return fmt.Sprintf("written nowhere: %s is your file for all projects", own)
 	case r.Written.Path == "":
 		return "written nowhere"
 	case r.Written.Since > 0:
