@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -29,6 +30,8 @@ type runResult struct {
 	// Targets has the result for each target, with --promote and a proof.
 	Targets []release.Placed `json:"targets"`
 	Report  string           `json:"report"`
+
+	promote string // the command that installs the challenger
 }
 
 // concludeRun prints the result of a run, and first installs its challenger
@@ -59,8 +62,13 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 	if err := o.Guard(ctx, db, res.Skill); err != nil {
 		res.Warnings = append(res.Warnings, "texts in quarantine may be loaded by agents: "+oneLine(err.Error()))
 	}
+	if res.Challenger != nil {
+		if res.promote, err = tracked.Command(ctx, db, c.Live, res.Challenger.SHA, res.Skill); err != nil {
+			return err
+		}
+	}
 	if v := out.Verdict; v != nil && v.Verdict == pareto.Promote && !res.Installed && res.Challenger != nil && res.Challenger.Shorter == nil {
-		o.Leave(res.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `evolve promote %[2]s`", res.Challenger.SHA, res.Skill)
+		o.Leave(res.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `%[3]s`", res.Challenger.SHA, res.Skill, res.promote)
 	}
 	if res.Report, err = writeReport(ctx, a, db, res.Run); err != nil {
 		return err
@@ -176,7 +184,7 @@ func printResult(a *global, r *runResult) error {
 
 // next is the command to type after a run.
 func (r *runResult) next() string {
-	s := report.Standing{Skill: r.Skill, Stopped: r.Status == string(record.Stopped), Installed: r.Installed,
+	s := report.Standing{Skill: r.Skill, Promote: r.promote, Stopped: r.Status == string(record.Stopped), Installed: r.Installed,
 		Doubted: r.Verdict.Judge != nil && !r.Verdict.Judge.Trusted}
 	if r.Challenger != nil {
 		s.Challenger, s.Shorter = r.Challenger.SHA, r.Challenger.Shorter != nil

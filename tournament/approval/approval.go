@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 )
 
 // A Desk records the owner's decisions on candidates.
@@ -198,7 +199,8 @@ func nextAfter(ctx context.Context, db *store.Store, live *skill.Live, c *candid
 		case t.Closed != "":
 			return "nothing: " + t.Closed, nil
 		case c.Standing() == candidate.Proven:
-			return fmt.Sprintf("`evolve promote %s@%s` installs it", live.Name, plain.Short(c.SHA)), nil
+			command, err := tracked.Command(ctx, db, live, c.SHA, live.Name+"@"+plain.Short(c.SHA))
+			return fmt.Sprintf("`%s` installs it", command), err
 		case c.Standing() == candidate.Undecided:
 			return fmt.Sprintf("`evolve --skill %s` goes on where its trial was", live.Name), nil
 		}

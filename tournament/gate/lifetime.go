@@ -17,7 +17,7 @@ func (g *Gate) reportLifetime(ctx context.Context, st *state, v *Verdict, of rec
 	v.Number, v.Lifetime = n.Number, n.Level()
 	if over := n.OverLifetime(g.Skill, st.Trial); over != "" {
 		v.Single = true
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%s: `evolve promote %s` installs it if you say so, nights go on with fresh cases", over, g.Skill))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s: it is installed at your word alone, and nights go on with fresh cases", over))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -22,6 +23,7 @@ type Standing struct {
 	Installed  bool
 	Shorter    bool   // it only lacks lines of the incumbent
 	Doubted    bool   // held-out cases rest on a judge that does not agree with the owner
+	Promote    string // the command that installs the challenger; "" is evolve promote and the skill
 	Resume     string // the run, if it was killed or interrupted; "" for one that ended
 }
 
@@ -41,7 +43,7 @@ func (s Standing) Next() string {
 	case s.Installed:
 		return fmt.Sprintf("installed; `evolve rollback %s` takes it back", s.Skill)
 	case s.Decision == pareto.Promote:
-		return fmt.Sprintf("`evolve diff %s@%.12s` shows it, `evolve promote %[1]s` installs it", s.Skill, s.Challenger)
+		return fmt.Sprintf("`evolve diff %s@%.12s` shows it, `%[3]s` installs it", s.Skill, s.Challenger, cmp.Or(s.Promote, "evolve promote "+s.Skill))
 	case s.Decision.IsOpen() && s.Doubted:
 		return fmt.Sprintf("`evolve review %s`, then `evolve --skill %s` again: what the judge said counts once it agrees with you", s.Skill, run)
 	case s.Decision.IsOpen():

@@ -40,7 +40,9 @@ func Build(d *Data) (*Model, error) {
 	if m.Shorter != nil {
 		m.Sentence = "The challenger is " + m.Shorter.String() + ". " + m.Sentence
 	}
-	m.Next = m.standing().Next()
+	s := m.standing()
+	s.Promote = d.Promote
+	m.Next = s.Next()
 	evidence(m, d)
 	if n := noiseOf(d.Events); n.Pairs > 0 {
 		m.Noise = &n

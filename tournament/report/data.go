@@ -27,6 +27,8 @@ type Data struct {
 	Version, Installed *int
 	// Lessons are the challenger's sentences with the cases that taught them.
 	Lessons []Lesson
+	// Promote is the command that installs the challenger, "" if that is not known.
+	Promote string
 	// Incumbent and Challenger are their texts; nil if there is none.
 	Incumbent, Challenger []byte
 }

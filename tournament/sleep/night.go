@@ -203,6 +203,8 @@ type Result struct {
 	// Against is any other objection to installing it, in words.
 	Against string `json:"against,omitempty"`
 	Report  string `json:"report,omitempty"`
+	// Command installs the challenger at its owner's word; "" is evolve promote and the skill.
+	Command string `json:"command,omitempty"`
 	// Settled is what became of a trial install of its skill, "" if it goes on or there is
 	// none; Kept: the challenger was in place on trial, and stays.
 	Settled string `json:"trial_install,omitempty"`

@@ -51,7 +51,7 @@ func waitingIn(n *sleep.Night) []string {
 func leftTo(k *sleep.Step) string {
 	switch {
 	case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil:
-		return fmt.Sprintf("%s@%.12s: %s; `evolve promote %s`", k.Skill, k.Result.Challenger, k.Note, k.Skill)
+		return fmt.Sprintf("%s@%.12s: %s; `%s`", k.Skill, k.Result.Challenger, k.Note, cmp.Or(k.Result.Command, "evolve promote "+k.Skill))
 	case k.Kind == sleep.Install && (k.Stage == sleep.Skipped || k.Stage == sleep.Failed), asksForLabels(k):
 		return k.Skill + ": " + k.Note
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -26,6 +27,11 @@ func (rd *Reader) RunReport(ctx context.Context, name string) (*report.Model, er
 	}
 	if data.Run.Status, err = rd.RunStatus(&data.Run); err != nil {
 		return nil, err
+	}
+	if live, err := rd.Layout.Live(data.Run.Skill); err == nil && data.Run.Challenger != "" {
+		if data.Promote, err = tracked.Command(ctx, rd.Store, live, data.Run.Challenger, live.Name); err != nil {
+			return nil, err
+		}
 	}
 	return report.Build(data)
 }

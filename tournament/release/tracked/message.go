@@ -217,13 +217,27 @@ func Offer(ctx context.Context, in *release.Installer, live *skill.Live, trial *
 	if command == "" || err != nil || !live.Tracked {
 		return command, against, err
 	}
-	p := promotion{in: in, live: live, v: &record.Version{SHA: trial.Challenger}}
-	if several, err := p.several(ctx); err != nil {
-		return "", nil, err
-	} else if !several {
-		command += " --for-everyone"
+	word, err := flag(ctx, in.Store, live, trial.Challenger)
+	return command + word, against, err
+}
+
+// Command takes a text of live at its owner's word: name is the subject's, or names the text
+// too. It has the flag without which Promote refuses.
+func Command(ctx context.Context, db *store.Store, live *skill.Live, sha, name string) (string, error) {
+	word, err := flag(ctx, db, live, sha)
+	return "evolve promote " + name + word, err
+}
+
+// flag is what others who get a text have its owner add, "" for nothing.
+func flag(ctx context.Context, db *store.Store, live *skill.Live, sha string) (string, error) {
+	if !live.Tracked {
+		return "", nil
 	}
-	return command, against, nil
+	p := promotion{in: &release.Installer{Store: db}, live: live, v: &record.Version{SHA: sha}}
+	if several, err := p.several(ctx); several || err != nil {
+		return "", err
+	}
+	return " --for-everyone", nil
 }
 
 // several reports whether the sessions of two people or more speak for the text.

@@ -28,6 +28,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/skill-evolve/evolve/tournament/search"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -398,6 +399,9 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	part := candidate.PartOf(t.With.Operator)
 	if live.Tracked {
 		r.Against = "git tracks the file, so others get it"
+	}
+	if r.Command, err = tracked.Command(ctx, s.Store, live, t.Challenger, live.Name); err != nil {
+		return err
 	}
 	if part == skill.Description {
 		// It decides when the skill is offered, which its owner has confirmed.
