@@ -34,7 +34,8 @@ func (b *Backends) place(ctx context.Context, key string) *placed {
 }
 
 // overwrites reports whether the file would be written over another one: over that of a
-// repository below the file's, or of the folder in which the session worked.
+// repository below the file's, or of a folder between it and the one in which the session
+// worked.
 func (p *placed) overwrites(ctx context.Context, c *eval.Case) bool {
 	dir, top := p.folder(c)
 	if top == "" {
@@ -53,7 +54,13 @@ func (p *placed) overwrites(ctx context.Context, c *eval.Case) bool {
 		folder, more, _ := strings.Cut(left, "/")
 		below, ok := strings.CutPrefix(rest, folder+"/")
 		if !ok {
-			return p.mode(ctx, top, c.Workspace.Commit, path.Join(within, rest)) != ""
+			above := path.Clean(strings.TrimSuffix(within, left))
+			for dir := within; dir != above; dir = path.Dir(dir) {
+				if p.mode(ctx, top, c.Workspace.Commit, path.Join(dir, rest)) != "" {
+					return true
+				}
+			}
+			return false
 		}
 		rest, left = below, more
 	}

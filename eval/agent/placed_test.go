@@ -36,7 +36,7 @@ func TestUsableByPlace(t *testing.T) {
 	shop := filepath.Join(work, "shop")
 	before := committed(t, shop, "echo old > CLAUDE.md")
 	linked := committed(t, shop, "mv CLAUDE.md other.md; ln -s other.md AGENTS.md")
-	now := committed(t, shop, "rm AGENTS.md; mv other.md AGENTS.md; mkdir web api; echo web > web/AGENTS.md; echo api > api/a.go")
+	now := committed(t, shop, "rm AGENTS.md; mv other.md AGENTS.md; mkdir -p web/js api; echo web > web/AGENTS.md; echo js > web/js/a.js; echo api > api/a.go")
 	inner := committed(t, filepath.Join(shop, "inner"), "echo mine > AGENTS.md")
 
 	const lacks, over = " left out: their recorded tree has no file ", " would be written over another file: that of their own repository or folder"
@@ -51,6 +51,8 @@ func TestUsableByPlace(t *testing.T) {
 		"a folder's, in it":            {"file:" + shop + ":web/AGENTS.md", shop + "/web", now, ""},
 		"the top's, in a folder":       {"file:" + shop + ":AGENTS.md", shop + "/api", now, ""},
 		"over the folder's":            {"file:" + shop + ":AGENTS.md", shop + "/web", now, "1 case left out: AGENTS.md" + over},
+		"over one between":             {"file:" + shop + ":AGENTS.md", shop + "/web/js", now, "1 case left out: AGENTS.md" + over},
+		"the folder's, below it":       {"file:" + shop + ":web/AGENTS.md", shop + "/web/js", now, ""},
 		"above the repository":         {"file:" + work + ":AGENTS.md", shop, now, "1 case left out: AGENTS.md" + over},
 		"above, in another repository": {"file:" + shop + ":AGENTS.md", shop + "/inner", inner, "1 case left out: AGENTS.md" + over},
 		"never committed":              {"file:" + shop + ":CLAUDE.local.md", shop, now, ""},

@@ -75,10 +75,14 @@ var _ eval.Preparer = (*Recorded)(nil)
 
 // Prepared implements eval.Preparer.
 func (w *Recorded) Prepared(c *eval.Case) string {
-	if w.Setup == nil || c.Workspace == nil {
+	if c.Workspace == nil {
 		return ""
 	}
-	return w.Setup.Identity(c.Workspace.Repo)
+	id := w.loadsAbove(c)
+	if w.Setup != nil {
+		id = strings.TrimSpace(w.Setup.Identity(c.Workspace.Repo) + " " + id)
+	}
+	return id
 }
 
 // PreparedIn is what was prepared for an open folder; nil for nothing.

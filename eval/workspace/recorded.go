@@ -38,6 +38,10 @@ type Recorded struct {
 	// Base is the folder of a relative Workspace.Repo; "" is the current folder.
 	Base     string
 	MaxBytes int64 // of one tree, unpacked; 0 is 512 MiB
+	// Above are files that agents load from the folders over that in which they work, "**"
+	// being any path below a folder. Where only a folder of a repository is restored, it has
+	// them at its top.
+	Above []string
 	// Setup prepares the dependencies of trees; nil: they have none. What cannot be
 	// prepared cannot be restored.
 	Setup Preparer
@@ -243,7 +247,7 @@ func (w *Recorded) archive(ctx context.Context, at *eval.Workspace, files map[st
 		limit = 512 << 20
 	}
 	tree := tar.NewWriter(out)
-	if err := packTree(tree, objects, full+"^{tree}", repo.Prefix, limit); errors.Is(err, git.ErrMissing) {
+	if err := packTree(tree, objects, full+"^{tree}", repo.Prefix, w.Above, limit); errors.Is(err, git.ErrMissing) {
 		return "", nil, fmt.Errorf("the commit is not whole here, as in a partial clone: %w", err)
 	} else if err != nil {
 		return "", nil, fmt.Errorf("pack tree: %w", err)

@@ -44,8 +44,10 @@ type packer struct {
 	entries int
 }
 
-// packTree writes to out the folder prefix of a tree.
-func packTree(out *tar.Writer, objects treeReader, tree, prefix string, limit int64) error {
+// packTree writes to out the folder prefix of a tree, and the files of above that the folders
+// over it have.
+func packTree(out *tar.Writer, objects treeReader, tree, prefix string, above []string, limit int64) error {
+	top := tree
 	for name := range strings.SplitSeq(prefix, "/") {
 		if name == "" {
 			break // the top
@@ -61,7 +63,10 @@ func packTree(out *tar.Writer, objects treeReader, tree, prefix string, limit in
 		tree = entries[i].ID
 	}
 	p := &packer{objects: objects, out: out, limit: limit}
-	return p.folder(tree, ".", 0)
+	if err := p.folder(tree, ".", 0); err != nil {
+		return err
+	}
+	return p.above(top, prefix, above)
 }
 
 // packFolder writes to out the folder name below dir.
@@ -164,18 +169,10 @@ func (p *packer) file(e git.Entry, name string) error {
 
 // link writes a link whose text stays inside, and leaves out any other.
 func (p *packer) link(id, name string) error {
-	blob, err := p.objects.Blob(id)
+	target, err := p.target(id, name)
 	if err != nil {
-		return fmt.Errorf("read link %s: %w", name, err)
+		return err
 	}
-	if blob.Size > maxLink {
-		return nil
-	}
-	text, err := bounded.ReadAll(blob, maxLink)
-	if err != nil {
-		return fmt.Errorf("read link %s: %w", name, err)
-	}
-	target := string(text)
 	to := path.Join(path.Dir(name), target)
 	if target == "" || path.IsAbs(target) || to == ".." || strings.HasPrefix(to, "../") || strings.ContainsRune(target, 0) {
 		return nil
@@ -184,6 +181,22 @@ func (p *packer) link(id, name string) error {
 		return fmt.Errorf("write tree: %w", err)
 	}
 	return nil
+}
+
+// target is where a link leads, "" if nothing can be there.
+func (p *packer) target(id, name string) (string, error) {
+	blob, err := p.objects.Blob(id)
+	if err != nil {
+		return "", fmt.Errorf("read link %s: %w", name, err)
+	}
+	if blob.Size > maxLink {
+		return "", nil
+	}
+	text, err := bounded.ReadAll(blob, maxLink)
+	if err != nil {
+		return "", fmt.Errorf("read link %s: %w", name, err)
+	}
+	return string(text), nil
 }
 
 // dotGit reports whether some file system takes name for .git: NTFS ignores blanks and

@@ -38,7 +38,7 @@ func (o objectsOf) Blob(id string) (*git.Blob, error) {
 // packedTree writes a folder of a tree as a tar file.
 func packedTree(w io.Writer, objects treeReader, tree, prefix string, limit int64) error {
 	out := tar.NewWriter(w)
-	return errors.Join(packTree(out, objects, tree, prefix, limit), out.Close())
+	return errors.Join(packTree(out, objects, tree, prefix, nil, limit), out.Close())
 }
 
 // Whatever a tree holds, nothing is written outside of the folder, and no link

@@ -56,6 +56,17 @@ func Own(agent string) (file subject.Ref, ok bool) {
 	return subject.Ref{}, false
 }
 
+// Above lists the files that an agent loads from the folders above a session's, "**" being any
+// path below a folder.
+func Above(agent string) (files []string) {
+	for _, r := range Table {
+		if r.Agent == agent && r.Above != "" {
+			files = append(files, r.File)
+		}
+	}
+	return files
+}
+
 // Top is the top folder of the repository that a folder is in, of the main working tree if it
 // has several; "" if it is in none.
 func Top(folder string) string {

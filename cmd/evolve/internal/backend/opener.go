@@ -22,6 +22,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/standing"
 	"github.com/skill-evolve/evolve/store/datadir"
 )
 
@@ -250,7 +251,7 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 		back.Search = o.Control.Agent(to[agent.Replay], played[3].Agent, owner)
 	}
 	if agent.UsesTools(b.Agent) {
-		back.Spaces = &workspace.Recorded{}
+		back.Spaces = &workspace.Recorded{Above: standing.Above(agent.KindOf(b.Agent).Sessions)}
 		if b.Setup != "" || len(b.Setups) > 0 {
 			data, err := datadir.Find(o.Getenv)
 			if err != nil {
