@@ -105,14 +105,16 @@ func Path(t eval.Task) string {
 }
 
 // place writes the instructions that t tries over those that are there, and removes them if
-// it tries none.
+// it tries none. A work retry goes on in the workspace that the agent left, with what it
+// made of them; the home is a new one.
 func (s *Stage) place(t eval.Task) error {
 	v := t.Variant
-	if v.Path == "" {
-		return nil
-	}
 	dir, name := s.Workspace, v.Path
-	if below, ok := strings.CutPrefix(v.Path, "~/"); ok {
+	below, home := strings.CutPrefix(v.Path, "~/")
+	switch {
+	case v.Path == "" || !home && t.Prior != nil:
+		return nil
+	case home:
 		dir, name = s.Home, below
 	}
 	root, err := os.OpenRoot(dir)

@@ -285,7 +285,9 @@ func (s *Stage) original(name string) (c content, of bool) {
 	switch v := s.task.Variant; {
 	case !there && !made:
 		return c, true
-	case v.Path == name && v.Doc != nil:
+	case v.Path == name && v.Doc == nil:
+		return c, true // it was removed
+	case v.Path == name:
 		return content{there: true, text: v.Doc.Render()}, true
 	case there && !made && !state.mode.IsRegular():
 		return content{there: true}, true

@@ -175,6 +175,39 @@ func TestWorkOfASecondAttempt(t *testing.T) {
 		Files: []check.Change{{Path: "a.txt", Added: "two\nthree\n"}, {Path: "b.txt", Removed: "one\n"}, {Path: "c.txt", Added: "two\n"}, {Path: "new.txt", Added: "x\n"}}})
 }
 
+// A second attempt goes on with what the first one made of the instructions.
+func TestInstructionsOfASecondAttempt(t *testing.T) {
+	doc, err := skill.Parse([]byte("Be new.\n"), skill.Options{Instructions: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []struct {
+		doc           *skill.Document
+		first, second string
+		left          string
+		want          []check.Change
+	}{
+		{doc, "true", "true", "Be new.\n", []check.Change{}},
+		{doc, "echo 'Be odd.' >> AGENTS.md", "true", "Be new.\nBe odd.\n", []check.Change{{Path: "AGENTS.md", Added: "Be odd.\n"}}},
+		{doc, "rm AGENTS.md", "true", "", []check.Change{{Path: "AGENTS.md", Removed: "Be new.\n"}}},
+		{nil, "true", "true", "", []check.Change{}},
+		{nil, "echo 'Be old.' > AGENTS.md", "true", "Be old.\n", []check.Change{{Path: "AGENTS.md", Added: "Be old.\n"}}},
+		{nil, "echo 'Be odd.' > AGENTS.md", "rm AGENTS.md", "", []check.Change{}},
+	} {
+		task := site(t, map[string]string{"AGENTS.md": "Be old.\n"}, nil)
+		task.Variant = eval.Variant{Name: "AGENTS.md", Path: "AGENTS.md", Doc: k.doc}
+		task.Prior = &eval.Prior{Work: worked(t, task, k.first)}
+		got := worked(t, task, k.second)
+		if !slices.Equal(got.Files, k.want) {
+			t.Errorf("%q, %q: changed %+v, want %+v", k.first, k.second, got.Files, k.want)
+		}
+		text, err := os.ReadFile(filepath.Join(task.Workspace, "AGENTS.md"))
+		if string(text) != k.left || err != nil && k.left != "" {
+			t.Errorf("%q, %q: left %q (%v), want %q", k.first, k.second, text, err, k.left)
+		}
+	}
+}
+
 func TestSteps(t *testing.T) {
 	task := site(t, nil, map[string]string{"a.go": "x"})
 	dir := task.Workspace
