@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"eval/plain":                      {},
 	"eval/problem":                    {},
 	"eval/shell":                      {},
-	"eval/agent":                      {"eval", "eval/agent/process", "eval/agent/setup", "eval/check", "eval/git", "eval/plain", "eval/workspace", "harvest/redact", "mutate/skill", "mutate/subject"},
+	"eval/agent":                      {"eval", "eval/agent/process", "eval/agent/setup", "eval/check", "eval/git", "eval/plain", "eval/workspace", "harvest/redact", "mutate/skill", "mutate/standing", "mutate/subject"},
 	"eval/agent/…":                    {"eval", "eval/agent", "eval/agent/process", "eval/agent/replay", "eval/agent/setup", "eval/check", "eval/git", "eval/problem", "eval/scratch", "eval/shell", "eval/skillcreator", "eval/workspace", "mutate/skill", "mutate/skill/check"},
 	"eval/agent/process":              {"eval/scratch"},
 	"eval/agent/setup":                {"eval/plain", "mutate/skill"},

@@ -9,6 +9,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/git"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/mutate/standing"
 	"github.com/skill-evolve/evolve/mutate/subject"
 )
 
@@ -17,7 +19,7 @@ type placed struct {
 	root, path string
 	base       string // of relative repositories
 	committed  bool   // else it is only in the owner's working tree, and no recorded tree has it
-	modes      map[[3]string]string
+	blobs      map[[3]string]blob
 }
 
 // place is the file that is tried; nil if it is none, or a person's.
@@ -26,7 +28,7 @@ func (b *Backends) place(ctx context.Context, key string) *placed {
 	if b.Spaces == nil || name == "" || root == "~" {
 		return nil
 	}
-	p := &placed{root: root, path: name, base: b.Spaces.Base, modes: map[[3]string]string{}}
+	p := &placed{root: root, path: name, base: b.Spaces.Base, blobs: map[[3]string]blob{}}
 	if head, err := git.Head(root); err == nil {
 		p.committed = p.mode(ctx, root, head, name) != ""
 	}
@@ -67,6 +69,38 @@ func (p *placed) overwrites(ctx context.Context, c *eval.Case) bool {
 	return false
 }
 
+// replaced reports whether the agent loads another file of the recorded tree in the place of
+// this one. A link and a file that imports others may lead to it.
+func (p *placed) replaced(ctx context.Context, agent string, c *eval.Case) bool {
+	dir, top := p.folder(c)
+	within, err := filepath.Rel(top, dir)
+	if top == "" || err != nil {
+		return false
+	}
+	within = filepath.ToSlash(within)
+	of, rivals := standing.Rivals(agent, p.path)
+	of = path.Clean(of)
+	for _, r := range rivals {
+		until := of
+		if r.Anywhere {
+			until = "."
+		}
+		for at := within; ; at = path.Dir(at) {
+			if at != until && at == "." {
+				at, until = of, of // the session is not below the file
+			}
+			b := p.read(ctx, top, c.Workspace.Commit, path.Join(at, r.File))
+			if strings.HasPrefix(b.mode, "100") && !standing.Imports(agent, b.text) {
+				return true
+			}
+			if at == until {
+				break
+			}
+		}
+	}
+	return false
+}
+
 // lacks reports whether a recorded tree does not have the file, or has a link in its place.
 func (p *placed) lacks(ctx context.Context, c *eval.Case) bool {
 	_, top := p.folder(c)
@@ -91,19 +125,29 @@ func (p *placed) folder(c *eval.Case) (dir, top string) {
 
 // mode is git's mode of a file of a commit; "" if the commit does not have it.
 func (p *placed) mode(ctx context.Context, top, commit, name string) string {
-	k := [3]string{top, commit, name}
-	mode, ok := p.modes[k]
-	if !ok {
-		mode = modeOf(ctx, top, commit, name)
-		p.modes[k] = mode
-	}
-	return mode
+	return p.read(ctx, top, commit, name).mode
 }
 
-func modeOf(ctx context.Context, top, commit, name string) (mode string) {
+// A blob is a file of a commit.
+type blob struct {
+	mode string
+	text []byte // of a regular file that is not too large for instructions
+}
+
+func (p *placed) read(ctx context.Context, top, commit, name string) blob {
+	k := [3]string{top, commit, path.Clean(name)}
+	b, ok := p.blobs[k]
+	if !ok {
+		b = blobOf(ctx, top, commit, k[2])
+		p.blobs[k] = b
+	}
+	return b
+}
+
+func blobOf(ctx context.Context, top, commit, name string) (b blob) {
 	repo, err := git.Open(ctx, top)
 	if err != nil {
-		return ""
+		return b
 	}
 	defer repo.Close()
 	objects := repo.Objects(ctx)
@@ -112,17 +156,23 @@ func modeOf(ctx context.Context, top, commit, name string) (mode string) {
 	for part := range strings.SplitSeq(name, "/") {
 		entries, err := objects.Tree(id)
 		if err != nil {
-			return ""
+			return blob{}
 		}
-		mode = ""
+		b.mode = ""
 		for _, e := range entries {
 			if e.Name == part {
-				id, mode = e.ID, e.Mode
+				id, b.mode = e.ID, e.Mode
 			}
 		}
-		if mode == "" {
-			return ""
+		if b.mode == "" {
+			return b
 		}
 	}
-	return mode
+	if !strings.HasPrefix(b.mode, "100") {
+		return b
+	}
+	if f, err := objects.Blob(id); err == nil && f.Size <= skill.MaxFile {
+		b.text, _ = bounded.ReadAll(f, skill.MaxFile) // what cannot be read imports nothing
+	}
+	return b
 }

@@ -72,3 +72,46 @@ func TestUsableByPlace(t *testing.T) {
 		}
 	}
 }
+
+// A tree in which the agent loads another file in the subject's place would be tried without
+// it in both arms.
+func TestUsableByRivals(t *testing.T) {
+	work, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop := filepath.Join(work, "shop")
+	plain := committed(t, shop, "echo all > AGENTS.md; mkdir web; echo web > web/AGENTS.md; echo a > web/a.go")
+	override := committed(t, shop, "echo mine > AGENTS.override.md")
+	linked := committed(t, shop, "rm AGENTS.override.md; ln -s AGENTS.md CLAUDE.md")
+	imports := committed(t, shop, "rm CLAUDE.md; echo '@AGENTS.md' > CLAUDE.md")
+	claude := committed(t, shop, "echo 'Be brief.' > CLAUDE.md")
+	for name, k := range map[string]struct {
+		agent, path, folder, commit string
+		replaced                    bool
+	}{
+		"alone":                        {"codex", "AGENTS.md", "", plain, false},
+		"beside":                       {"codex", "AGENTS.md", "", override, true},
+		"beside, pi":                   {"pi", "AGENTS.md", "", override, true},
+		"beside, but not for it":       {"copilot-cli", "AGENTS.md", "", override, false},
+		"beside another one":           {"codex", "web/AGENTS.md", "", override, false},
+		"put beside it in a folder":    {"codex", "AGENTS.md", "web", override, true},
+		"the folder's":                 {"codex", "web/AGENTS.md", "web", override, false},
+		"the file itself":              {"codex", "AGENTS.override.md", "", override, false},
+		"a link to it":                 {"claude-code", "AGENTS.md", "", linked, false},
+		"a file that imports it":       {"claude-code", "AGENTS.md", "", imports, false},
+		"above":                        {"claude-code", "AGENTS.md", "", claude, true},
+		"above, from a folder":         {"claude-code", "web/AGENTS.md", "web", claude, true},
+		"loaded whatever is beside it": {"claude-code", "CLAUDE.md", "", claude, false},
+		"of no known agent":            {"openai", "AGENTS.md", "", claude, false},
+	} {
+		p := &placed{root: shop, path: k.path, blobs: map[[3]string]blob{}}
+		c := &eval.Case{Workspace: &eval.Workspace{Repo: filepath.Join(shop, k.folder), Commit: k.commit}}
+		if got := p.replaced(t.Context(), k.agent, c); got != k.replaced {
+			t.Errorf("%s: replaced %v, want %v", name, got, k.replaced)
+		}
+	}
+	if (&placed{root: shop, path: "AGENTS.md"}).replaced(t.Context(), "codex", &eval.Case{}) {
+		t.Error("a case without a tree")
+	}
+}

@@ -67,6 +67,8 @@ func (b *Backends) Usable(ctx context.Context, s *Spec, cases []eval.Case) (kept
 	if p := b.place(ctx, kept[0].Skill); p != nil {
 		drop(p.path+" would be written over another file: that of their own repository or folder", func(c *eval.Case) bool { return p.overwrites(ctx, c) })
 		drop("their recorded tree has no file "+p.path, func(c *eval.Case) bool { return p.lacks(ctx, c) })
+		agent := KindOf(s.Agent).Sessions
+		drop("another file of their recorded tree is loaded in the place of "+p.path, func(c *eval.Case) bool { return p.replaced(ctx, agent, c) })
 		if err == nil {
 			err = ctx.Err()
 		}

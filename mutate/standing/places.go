@@ -67,6 +67,42 @@ func Above(agent string) (files []string) {
 	return files
 }
 
+// A Rival is a file that is loaded in the place of another one.
+type Rival struct {
+	File string // from the folder of the other's row
+	// Anywhere: in any folder from the session's up, else only beside the other one.
+	Anywhere bool
+}
+
+// Rivals are the files in whose presence an agent does not load that at path, below a
+// repository; dir is the folder that they are named from, slash-separated. There are none if
+// the agent loads the file in any case, or never.
+func Rivals(agent, path string) (dir string, rivals []Rival) {
+	for _, r := range Table {
+		above, ok := strings.CutSuffix("/"+path, "/"+r.File)
+		if r.Agent != agent || !ok || strings.HasPrefix(r.File, "~/") {
+			continue
+		}
+		if len(r.After) == 0 {
+			return "", nil
+		}
+		dir = strings.TrimPrefix(above, "/")
+		for _, file := range r.After {
+			rivals = append(rivals, Rival{file, r.Alone})
+		}
+	}
+	return dir, rivals
+}
+
+// Imports reports whether a text imports any file, as an agent reads it.
+func Imports(agent string, text []byte) bool {
+	if imports[agent].hops == 0 {
+		return false
+	}
+	doc, _ := skill.Parse(text, skill.Options{Instructions: true}) // it is never nil
+	return len(doc.Imports()) > 0
+}
+
 // Top is the top folder of the repository that a folder is in, of the main working tree if it
 // has several; "" if it is in none.
 func Top(folder string) string {
