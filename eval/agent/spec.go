@@ -139,24 +139,26 @@ func (s *Spec) Priced() error {
 
 // Describe names agent, mutator and judge, defaults included.
 func (s *Spec) Describe() string {
-	name := func(agent, model string) string {
-		switch {
-		case KindOf(agent).Simulated:
-			return "the simulated model"
-		case model == "":
-			return agent + " with its own model"
-		}
-		return fmt.Sprintf("%s/%s", agent, model)
-	}
-	out := "agent " + name(s.Agent, s.Model)
+	out := "agent " + ModelName(s.Agent, s.Model)
 	if s.SearchModel != "" {
-		out += ", in the search " + name(s.Agent, s.SearchModel)
+		out += ", in the search " + ModelName(s.Agent, s.SearchModel)
 	}
 	if s.ReflectAgent != s.Agent || s.ReflectModel != s.Model {
-		out += ", mutator " + name(s.ReflectAgent, s.ReflectModel)
+		out += ", mutator " + ModelName(s.ReflectAgent, s.ReflectModel)
 	}
 	if s.JudgeAgent != s.ReflectAgent || s.JudgeModel != s.ReflectModel {
-		out += ", judge " + name(s.JudgeAgent, s.JudgeModel)
+		out += ", judge " + ModelName(s.JudgeAgent, s.JudgeModel)
 	}
 	return out
+}
+
+// ModelName names for people who answers; model is "" if the agent chooses.
+func ModelName(agent, model string) string {
+	switch {
+	case KindOf(agent).Simulated:
+		return "the simulated model"
+	case model == "":
+		return agent + " with its own model"
+	}
+	return agent + "/" + model
 }

@@ -70,7 +70,7 @@ func unaided(all []eval.Rollout, cases map[string]*eval.Case) *Unaided {
 		if x.Model != "" {
 			return x.Agent.Backend + "/" + x.Model
 		}
-		return x.Agent.Backend + "/" + x.Agent.Model
+		return strings.TrimSuffix(x.Agent.Backend+"/"+x.Agent.Model, "/")
 	}
 	last := slices.MaxFunc(all, func(a, b eval.Rollout) int { return a.Started.Compare(b.Started) })
 	out := &Unaided{Model: who(&last), Last: last.Started}

@@ -16,8 +16,8 @@ func (d *Draw) Text() string {
 	if c == nil {
 		return ""
 	}
-	text := fmt.Sprintf("loaded in %s of %s; a coin draws %s: %d drawn, %d cases (%d corrected, %d accepted, %d silent)\n",
-		plain.Counted(c.Turns, "request"), plain.Counted(c.Sessions, "session"), d.Percent(), c.Drawn, c.Cases(), c.Corrected, c.Accepted, c.Silent)
+	text := fmt.Sprintf("loaded in %s of %s; a coin draws %s: %d drawn, %s (%d corrected, %d accepted, %d silent)\n",
+		plain.Counted(c.Turns, "request"), plain.Counted(c.Sessions, "session"), d.Percent(), c.Drawn, plain.Counted(c.Cases(), "case"), c.Corrected, c.Accepted, c.Silent)
 	not := []string{}
 	for _, why := range slices.SortedFunc(maps.Keys(c.Hanging), func(a, b string) int { return cmp.Or(c.Hanging[b]-c.Hanging[a], cmp.Compare(a, b)) }) {
 		not = append(not, fmt.Sprintf("%d %s", c.Hanging[why], words[why]))
@@ -29,7 +29,11 @@ func (d *Draw) Text() string {
 		text += "of the other drawn ones " + strings.Join(not, ", ") + "\n"
 	}
 	if c.Taught > 0 {
-		text += fmt.Sprintf("%s of other sessions, which is never held out, teaches the search\n", plain.Counted(c.Taught, "correction"))
+		teach := "teach the search and are never held out"
+		if c.Taught == 1 {
+			teach = "teaches the search and is never held out"
+		}
+		text += fmt.Sprintf("%s of other sessions %s\n", plain.Counted(c.Taught, "correction"), teach)
 	}
 	return text
 }

@@ -82,12 +82,10 @@ func (r *Runner) PrepareReading(ctx context.Context, o ReadingOptions) (*Reading
 	if err != nil {
 		return nil, err
 	}
-	g := &Reading{runner: r, options: o, back: back, Forecast: &ReadingForecast{Schema: 1, Model: o.ReflectAgent + "/" + o.ReflectModel}}
+	g := &Reading{runner: r, options: o, back: back, Forecast: &ReadingForecast{Schema: 1, Model: agent.ModelName(o.ReflectAgent, o.ReflectModel)}}
 	fc := g.Forecast
 	fc.CostUSD = new(float64)
-	if fc.free = agent.KindOf(o.ReflectAgent).Simulated; fc.free {
-		fc.Model = "the simulated model"
-	}
+	fc.free = agent.KindOf(o.ReflectAgent).Simulated
 	db, err := r.Existing(ctx)
 	if err != nil || db == nil {
 		return g, err

@@ -57,10 +57,8 @@ const (
 )
 
 func (o *Options) forecast(cases []eval.Case) *Forecast {
-	fc := &Forecast{Schema: 1, Skill: o.Skill, Model: o.ReflectAgent + "/" + o.ReflectModel, Wanted: o.N}
-	if fc.free = agent.KindOf(o.ReflectAgent).Simulated; fc.free {
-		fc.Model = "the simulated model"
-	}
+	fc := &Forecast{Schema: 1, Skill: o.Skill, Model: agent.ModelName(o.ReflectAgent, o.ReflectModel), Wanted: o.N}
+	fc.free = agent.KindOf(o.ReflectAgent).Simulated
 	shown := 0
 	for i := range cases {
 		if c := &cases[i]; !c.Generated() && (c.Split == eval.Train || c.Split == eval.Val) {

@@ -126,5 +126,17 @@ func (r *Report) next() string {
 			return fmt.Sprintf("`evolve %s %s` looks for a better text", flag, s.Skill)
 		}
 	}
+	if n := r.waiting(); n > 0 {
+		return fmt.Sprintf("`evolve corrections --read --dry-run` says what it costs to have a model read what you said to %s", plain.Counted(n, "request"))
+	}
 	return "use your skills and correct them when they are wrong: cases are made from that"
+}
+
+// waiting counts the requests of which no model has read what was said to them: each may
+// become a case.
+func (r *Report) waiting() (n int) {
+	for _, s := range r.Skills {
+		n += s.Unread
+	}
+	return n
 }

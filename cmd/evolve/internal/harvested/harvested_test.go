@@ -23,3 +23,16 @@ func TestUnconfirmedTests(t *testing.T) {
 		t.Errorf("%s", &out)
 	}
 }
+
+// Without cases the next step is to have read what may bring some, if anything waits.
+func TestNext(t *testing.T) {
+	for want, skills := range map[string][]ingest.SkillCases{
+		"use your skills and correct them":              {{Skill: "plot"}},
+		"`evolve corrections --read --dry-run` says":    {{Skill: "plot", Unread: 1}, {Skill: "file:~:.claude/CLAUDE.md", Unread: 2}},
+		"`evolve --skill plot` looks for a better text": {{Skill: "plot", Unread: 1, Cases: 1}},
+	} {
+		if got := (&Report{Stored: 1, Skills: skills}).next(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
