@@ -49,12 +49,19 @@ func (b *Backends) Vendors(kinds ...string) (out []string) {
 	return out
 }
 
-// Lacks is a line about what the replays lacked, none if that is nothing.
-func (b *Backends) Lacks() []string {
-	if len(b.Without) == 0 {
+// Lacks is a line about what the replays of cases lacked, none if that is nothing.
+func (b *Backends) Lacks(cases []eval.Case) []string {
+	var projects []string
+	for i := range cases {
+		if w := cases[i].Workspace; w != nil {
+			projects = append(projects, w.Repo)
+		}
+	}
+	without := slices.Concat(b.Without, b.Owner.Held(projects))
+	if len(without) == 0 {
 		return nil
 	}
-	return []string{"replayed without: " + strings.Join(b.Without, ", ")}
+	return []string{"replayed without: " + strings.Join(without, ", ")}
 }
 
 // UsesTools reports whether the agent works in a folder.

@@ -162,7 +162,7 @@ func (c *Campaign) Run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, &StoppedError{c.run.ID, err}
 	}
-	out.Warnings = append(append(out.Warnings, audit.Warnings()...), c.back.Lacks()...)
+	out.Warnings = append(append(out.Warnings, audit.Warnings()...), c.back.Lacks(c.cases)...)
 	res, err := c.result(ctx, out)
 	if err == nil && out.Verdict != nil {
 		c.afterGate(ctx)

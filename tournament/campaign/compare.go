@@ -141,7 +141,7 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 			return nil, held.Taught(t.Label, "compare another text")
 		}
 	}
-	c.Report.Warnings = append(append(append(c.Report.Warnings, notes...), left.Lines()...), c.back.Lacks()...)
+	c.Report.Warnings = append(append(append(c.Report.Warnings, notes...), left.Lines()...), c.back.Lacks(c.cases)...)
 	if c.others, err = c.back.Others(c.runner.Layout, c.texts.Live.Name, c.config.Evolve == skill.Description); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -132,16 +133,49 @@ func (s *Set) Sent() bool { return s != nil && len(s.Files)+len(s.Notes) > 0 }
 // NotesOf are the notes that the agent keeps of a project, by its folder. There are none if
 // they may not go along, or may be those of another folder.
 func (s *Set) NotesOf(project string) []File {
-	notes := s.Notes[flat(project)]
-	if len(notes) == 0 || s.May != nil && !s.May(project) {
+	if s.held(project) != "" {
 		return nil
+	}
+	return s.Notes[flat(project)]
+}
+
+// held is why the notes of a project do not go along, "" if they do, or there are none.
+func (s *Set) held(project string) string {
+	if len(s.Notes[flat(project)]) == 0 {
+		return ""
+	}
+	if s.May != nil && !s.May(project) {
+		return "their text may not be sent, see `evolve privacy`"
 	}
 	for _, dir := range append(twins("/", "-", flat(project)), s.folders[flat(project)]...) {
 		if Alike(dir, project) {
-			return nil
+			return "they may be those of another folder"
 		}
 	}
-	return notes
+	return ""
+}
+
+// Held names the notes that replays in these projects lack: "the agent's notes of shop (they
+// may be those of another folder)".
+func (s *Set) Held(projects []string) (lines []string) {
+	if s == nil {
+		return nil
+	}
+	of := map[string][]string{}
+	for _, project := range slices.Compact(slices.Sorted(slices.Values(projects))) {
+		if why := s.held(project); why != "" {
+			of[why] = append(of[why], plain.Line(filepath.Base(project)))
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(of)) {
+		names := of[why]
+		shown := strings.Join(names[:min(len(names), maxNamed)], ", ")
+		if more := len(names) - maxNamed; more > 0 {
+			shown += fmt.Sprintf(" and %d more projects", more)
+		}
+		lines = append(lines, fmt.Sprintf("the agent's notes of %s (%s)", shown, why))
+	}
+	return lines
 }
 
 // WriteNotes writes the notes of a project into dir, which is made.

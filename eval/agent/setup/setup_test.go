@@ -133,11 +133,12 @@ func TestNotesOfTwoFolders(t *testing.T) {
 		cwd   string            // in a transcript beside the notes
 		deny  bool
 		want  int
+		held  string
 	}{
-		"one folder":              {map[string]string{"be-ta/x": "x", "be/x": "x"}, "be-ta", false, 1},
-		"two folders":             {map[string]string{"be-ta/x": "x", "be/ta/x": "x"}, "be-ta", false, 0},
-		"a session of a lost one": {map[string]string{"be-ta/x": "x"}, "be/ta", false, 0},
-		"it may not go along":     {map[string]string{"be-ta/x": "x"}, "be-ta", true, 0},
+		"one folder":              {map[string]string{"be-ta/x": "x", "be/x": "x"}, "be-ta", false, 1, ""},
+		"two folders":             {map[string]string{"be-ta/x": "x", "be/ta/x": "x"}, "be-ta", false, 0, "they may be those of another folder"},
+		"a session of a lost one": {map[string]string{"be-ta/x": "x"}, "be/ta", false, 0, "they may be those of another folder"},
+		"it may not go along":     {map[string]string{"be-ta/x": "x"}, "be-ta", true, 0, "their text may not be sent, see `evolve privacy`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			top := homeOf(t, c.files)
@@ -150,6 +151,13 @@ func TestNotesOfTwoFolders(t *testing.T) {
 			}
 			if got := s.NotesOf(project); len(got) != c.want {
 				t.Errorf("notes = %q, want %d", got, c.want)
+			}
+			var want []string
+			if c.held != "" {
+				want = []string{"the agent's notes of be-ta (" + c.held + ")"}
+			}
+			if got := s.Held([]string{project, filepath.Join(top, "without-notes"), project}); !slices.Equal(got, want) {
+				t.Errorf("held: %q, want %q", got, want)
 			}
 		})
 	}

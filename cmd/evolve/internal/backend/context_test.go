@@ -49,10 +49,10 @@ func TestContext(t *testing.T) {
 	if spec.Context != agent.ContextOwner || own.Owner == nil || spec.OwnerTokens != 113 || bareSpec.OwnerTokens != 0 || bare.Owner != nil || configured.Owner != nil {
 		t.Errorf("context %q, set-up %v of %d tokens, bare %v of %d, configured %v", spec.Context, own.Owner, spec.OwnerTokens, bare.Owner, bareSpec.OwnerTokens, configured.Owner)
 	}
-	if got := own.Lacks(); !slices.Equal(got, []string{"replayed without: 1 MCP server (github)"}) {
+	if got := own.Lacks(nil); !slices.Equal(got, []string{"replayed without: 1 MCP server (github)"}) {
 		t.Errorf("the owner's replays lack %q", got)
 	}
-	if got := bare.Lacks(); len(got) != 1 || !strings.Contains(got[0], "--context bare") {
+	if got := bare.Lacks(nil); len(got) != 1 || !strings.Contains(got[0], "--context bare") {
 		t.Errorf("bare replays lack %q", got)
 	}
 	if a, b := own.Agent.Identity(), bare.Agent.Identity(); a == b || b != configured.Agent.Identity() || own.Search.Identity() == bare.Search.Identity() {
@@ -120,7 +120,7 @@ func TestSetupElsewhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer b.Close()
-			lacks := strings.Join(b.Lacks(), "\n")
+			lacks := strings.Join(b.Lacks(nil), "\n")
 			if b.Owner.Sent() != c.sent || strings.Contains(lacks, "not agreed for cheap.example.com") == c.sent {
 				t.Errorf("set-up %+v; %s", b.Owner, lacks)
 			}
