@@ -115,7 +115,8 @@ var runners = []string{"builtin", "command", "doas", "env", "exec", "ionice", "n
 // maxPrefix is how many words before a program are looked at.
 const maxPrefix = 32
 
-// is reports whether words are the command, behind `env A=1`, `timeout 5` and the like too.
+// is reports whether words are the command, behind `env A=1`, `timeout 5`, `uv run` and the like
+// too.
 func (w wish) is(words []shell.Word) answer {
 	found := no
 	starts := make([]bool, min(len(words), maxPrefix)+1)
@@ -125,13 +126,17 @@ func (w wish) is(words []shell.Word) answer {
 			continue
 		}
 		found = max(found, min(equalName(w.program, x), w.fits(words[i+1:])))
-		if !x.Whole || !slices.Contains(runners, path.Base(x.Text)) {
+		next := i + launched(words[i:])
+		if x.Whole && slices.Contains(runners, path.Base(x.Text)) {
+			next = i + 1
+		}
+		if next == i {
 			continue
 		}
 		if i+1 < len(words) && path.Base(x.Text) == "command" && flag(words[i+1]) && strings.ContainsAny(words[i+1].Text, "vV") {
 			continue // it tells where the program is
 		}
-		for k := i + 1; k < len(starts)-1; k++ {
+		for k := next; k < len(starts)-1; k++ {
 			starts[k] = true
 			if y := words[k]; !flag(y) && !takesValue(words[k-1]) && !strings.Contains(y.Text, "=") && !number(y.Text) {
 				break
