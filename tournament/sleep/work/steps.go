@@ -399,9 +399,9 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	part := candidate.PartOf(t.With.Operator)
 	if live.Tracked {
 		r.Against = "git tracks the file, so others get it"
-	}
-	if r.Command, err = tracked.Command(ctx, s.Store, live, t.Challenger, live.Name); err != nil {
-		return err
+		if r.Command, err = tracked.Command(ctx, s.Store, live, t.Challenger, live.Name); err != nil {
+			return err
+		}
 	}
 	if part == skill.Description {
 		// It decides when the skill is offered, which its owner has confirmed.
