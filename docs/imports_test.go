@@ -89,7 +89,7 @@ var mayImport = map[string][]string{
 	"tournament/gate":                 {"eval", "eval/plain", "mutate/skill", "pareto", "tournament/record"},
 	"tournament/search":               {"eval", "eval/plain", "mutate", "mutate/skill", "mutate/skill/check", "pareto", "tournament/gate", "tournament/record"},
 	"tournament/report/charts":        {"eval", "eval/plain", "pareto", "tournament/record", "tournament/report"},
-	"tournament/report/page":          {"eval", "eval/plain", "pareto", "tournament/gate", "tournament/report", "tournament/report/charts", "tournament/sleep", "tournament/status"},
+	"tournament/report/page":          {"eval", "eval/plain", "pareto", "tournament/gate", "tournament/record", "tournament/report", "tournament/report/charts", "tournament/sleep", "tournament/status"},
 	"tournament/report/reporttest":    {"eval", "mutate/skill", "pareto", "tournament/gate", "tournament/record", "tournament/report", "tournament/search"},
 	"mutate/skill/install":            {"mutate/skill"},
 	"store/sqlite":                    {"eval"},

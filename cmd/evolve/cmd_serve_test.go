@@ -197,7 +197,7 @@ func TestServeReads(t *testing.T) {
 	d.says(d.get("/"), "dataviz", "105 uses", "is proved", `href="/skills/dataviz/promote"`, `href="/skills/dataviz/approve?at=`+wide[:12])
 	d.says(d.get("/queue"), "proven by the gate", "in quarantine: new-url", "/skills/dataviz/approve?at="+wide, "/skills/dataviz/promote?at="+sha)
 	d.says(d.get("/runs"), runs[0].ID, "dataviz")
-	d.says(d.get("/runs/"+runs[len(runs)-1].ID), "Cases × candidates", "The search", "evolve report")
+	d.says(d.get("/runs/"+runs[len(runs)-1].ID), "Requests × texts", "The search", "evolve report")
 	d.says(d.get("/nights"), "No night yet")
 	d.says(d.get("/skills/dataviz"), "v0", sha[:12], "diff?to="+sha, "Lineage")
 	d.says(d.get("/skills/dataviz/diff?to="+sha), provenLine, `class="added"`, "kernel")

@@ -111,7 +111,7 @@ func TestLineageOfMany(t *testing.T) {
 		t.Fatal("a lineage of 200 is drawn in full")
 	}
 	last := p.Texts[len(p.Texts)-1].S
-	if !strings.Contains(last, "challenger") || !strings.Contains(p.Texts[0].S, "incumbent") {
+	if !strings.Contains(last, "new text") || !strings.Contains(p.Texts[0].S, "your text") {
 		t.Errorf("from %q to %q", p.Texts[0].S, last)
 	}
 	if p := Lineage(reporttest.Model(t, reporttest.Tournament(t, 9, 4))); p == nil || len(p.Texts) != 9 {

@@ -13,7 +13,7 @@ import (
 // mostEvidence is the end of the axis of e-values.
 const mostEvidence = 1e8
 
-// Evidence draws the e-processes of the gate over the held-out clusters, on
+// Evidence draws the e-processes of the gate over the pairs of held-out requests, on
 // a logarithmic axis, with the lines that they have to reach. nil if the gate
 // ran no pair.
 func Evidence(m *report.Model) *Plot {
@@ -26,8 +26,8 @@ func Evidence(m *report.Model) *Plot {
 	if v := m.Verdict; v != nil && report.Deciding(v) > 0 {
 		what = v.Route
 	}
-	p := &Plot{ID: "plot-evidence", Width: plotWidth, Height: 230, Title: "Evidence over the held-out clusters",
-		Desc: fmt.Sprintf("That %s is better: %s after %s.", what, pareto.Chance(last.EValue), plain.Counted(last.Cases, "cluster"))}
+	p := &Plot{ID: "plot-evidence", Width: plotWidth, Height: 230, Title: "Evidence, request by request",
+		Desc: fmt.Sprintf("That %s is better: %s after %s.", what, pareto.Chance(last.EValue), plain.Counted(last.Cases, "request"))}
 	type series struct {
 		class, name string
 		of          func(report.Evidence) *float64
@@ -50,7 +50,7 @@ func Evidence(m *report.Model) *Plot {
 		high = max(high, 2/alpha)
 	}
 	f := frame{x: axis{lo: 0, hi: max(float64(last.Cases), 1), from: 44, to: plotWidth - 8}, y: axis{lo: low, hi: high * 1.3, from: 194, to: 28, log: true},
-		xTitle: "held-out clusters", yTitle: "1 time in … by chance", xTicks: 7, yTicks: 5, whole: true}
+		xTitle: "requests compared", yTitle: "luck alone comes this far 1 time in …", xTicks: 7, yTicks: 5, whole: true}
 	p.frame(f)
 	labels := &placer{bounds: box{f.x.from, f.y.to - 4, f.x.to, f.y.from}}
 	rule := func(class, name string, level float64) {
@@ -119,5 +119,5 @@ func pairTitle(e report.Evidence) string {
 	if e.Quality != nil && !math.IsNaN(*e.Quality) {
 		q = fmt.Sprintf("%+.2f", *e.Quality)
 	}
-	return fmt.Sprintf("cluster %d: quality %s, %s", e.Cases, q, pareto.Chance(e.EValue))
+	return fmt.Sprintf("request %d: quality %s, %s", e.Cases, q, pareto.Chance(e.EValue))
 }

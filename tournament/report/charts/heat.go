@@ -33,7 +33,7 @@ func Heat(m report.Matrix, roles [2]Role) *Plot {
 	}
 	width := max(1, min(14, math.Floor((1140-left)/float64(cols)*2)/2)) // of a column
 	p := &Plot{ID: "plot-heat", Width: max(340, left+width*float64(cols)+6), Height: top + pitch*float64(rows) + 34, Title: "Quality of each candidate on each case",
-		Desc: fmt.Sprintf("%s by %s; the darker the better, blank was never measured. The tables of candidates and of cases say the same in numbers.",
+		Desc: fmt.Sprintf("%s by %s; the darker the better, blank was not tried. The tables of candidates and of cases say the same in numbers.",
 			plain.Counted(rows, "candidate"), plain.Counted(cols, "case"))}
 	right, bottom := left+width*float64(cols), top+pitch*float64(rows)
 	p.path("heat-back", rect(left, top, right, bottom))
@@ -67,7 +67,7 @@ func Heat(m report.Matrix, roles [2]Role) *Plot {
 			last = c
 		}
 	}
-	p.text("axis-title", "start", left, bottom+31, "case")
+	p.text("axis-title", "start", left, bottom+31, "number of the request")
 	return p
 }
 

@@ -125,8 +125,11 @@ func (b *branch) line() string {
 	default:
 		s += " in part"
 	}
-	if b.Role != "" {
-		s += " " + b.Role
+	switch b.Role {
+	case "incumbent":
+		s += " your text"
+	case "challenger":
+		s += " new text"
 	}
 	for _, o := range b.others {
 		s += " + " + plain.Head(o, 8)

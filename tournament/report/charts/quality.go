@@ -8,26 +8,33 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
-// Quality draws the search: the best validation quality against the rollouts
+// Quality draws the search: the best validation quality so far against the rollouts
 // spent, each candidate at the point at which it was measured, the phases,
 // and below the plot which proposals won their minibatch. nil if there is
 // nothing to draw.
 func Quality(m *report.Model) *Plot {
 	var best, points []float64
-	end := 0.0
-	for _, s := range m.Events {
+	end, confirmed := 0.0, -1
+	for i, s := range m.Events {
 		end = max(end, float64(s.Rollouts))
-		if s.Best != nil && !strings.HasPrefix(s.Kind, "gate") && s.Kind != "verdict" {
-			best = append(best, float64(s.Rollouts), *s.Best)
+		switch {
+		case s.Kind == "confirmed":
+			confirmed = i
+		case s.Best != nil && confirmed < 0 && !strings.HasPrefix(s.Kind, "gate") && s.Kind != "verdict":
+			q := *s.Best
+			if n := len(best); n > 0 {
+				q = max(q, best[n-1]) // repeated trials of the leader may come out lower
+			}
+			best = append(best, float64(s.Rollouts), q)
 		}
 	}
 	if len(best) == 0 {
 		return nil
 	}
-	p := &Plot{ID: "plot-quality", Width: plotWidth, Height: 260, Title: "Validation quality against rollouts",
+	p := &Plot{ID: "plot-quality", Width: plotWidth, Height: 260, Title: "Best quality so far",
 		Desc: fmt.Sprintf("The best validation quality is %.2f after %.0f rollouts and %.2f after %.0f.", best[1], best[0], best[len(best)-1], best[len(best)-2])}
 	f := frame{x: axis{lo: 0, hi: max(end, 1), from: 40, to: plotWidth - 8}, y: axis{lo: 0, hi: 1, from: 196, to: 44},
-		xTitle: "rollouts", yTitle: "quality", xTicks: 7, yTicks: 6, whole: true, drop: 18}
+		xTitle: "answers of the agent so far", yTitle: "quality, 0 to 1", xTicks: 7, yTicks: 6, whole: true, drop: 18}
 	p.phases(m.Events, f)
 	p.frame(f)
 
@@ -59,6 +66,12 @@ func Quality(m *report.Model) *Plot {
 			}
 			points = append(points, x, y)
 			p.titled(class, glyph(sh, x, y, 4*size), s.Text)
+		}
+	}
+	if confirmed >= 0 {
+		if s := &m.Events[confirmed]; s.Quality() != nil {
+			p.titled("challenger", glyph(diamond, f.x.at(float64(s.Rollouts)), f.y.at(*s.Quality()), 4.2), s.Text)
+			p.Desc += fmt.Sprintf(" The winner scores %.2f in a trial that had no part in choosing it.", *s.Quality())
 		}
 	}
 	var line []float64
@@ -95,7 +108,7 @@ func (p *Plot) phases(events []report.Step, f frame) {
 				begin("finals", events[i-1].Rollouts)
 			}
 		case "gate_start":
-			begin("gate", s.Rollouts)
+			begin("held out", s.Rollouts)
 		}
 		if n := len(all); n > 0 {
 			all[n-1].to = float64(s.Rollouts)

@@ -5,18 +5,18 @@ import "fmt"
 // A Sign is a mark with its meaning.
 type Sign struct{ Class, D, Name string }
 
-// Signs are the key of a scatter.
+// Signs are the key of a run's charts.
 func Signs() []Sign {
 	var out []Sign
 	for _, s := range []struct {
 		class string
 		shape shape
 		name  string
-	}{{"incumbent", square, "incumbent"}, {"challenger", diamond, "challenger"}, {"no-skill", cross, "no skill"},
-		{"on-front", disc, "on the front of all objectives"}, {"point-open", ring, "beaten by another text"}} {
+	}{{"incumbent", square, "your text"}, {"challenger", diamond, "new text"}, {"no-skill", cross, "no skill"},
+		{"on-front", disc, "no other text is better in everything"}, {"point-open", ring, "another text is better in everything"}} {
 		out = append(out, Sign{s.class, glyph(s.shape, 10, 7, 4.5), s.name})
 	}
-	return append(out, Sign{"front", "M2 11H10V3H18", "front of these two"}, Sign{"band", "M2 3H18V11H2Z", "ε: within the noise of the front"})
+	return out
 }
 
 // Shades are the map's, from 0 to 1.

@@ -50,8 +50,11 @@ func TestKeyboardInABrowser(t *testing.T) {
 	b.shape(1280, 900, "light")
 	file := pages(t)["run"]
 	b.open(file)
+	if ask[int](b, `[...document.querySelectorAll(".chapter")].map(d => d.open = true).length`) < 5 {
+		t.Fatal("not every chapter below the change is folded")
+	}
 	seen := map[string]bool{}
-	for range 40 {
+	for range 60 {
 		if err := chromedp.Do(b.ctx, chromedp.KeyEvent("\t")); err != nil {
 			t.Fatal(err)
 		}

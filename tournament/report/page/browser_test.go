@@ -87,21 +87,18 @@ func TestPagesInABrowser(t *testing.T) {
 				if n := ask[int](b, `document.querySelectorAll("svg text").length`); n == 0 && name != "quiet" && name != "night" { // a night has no drawing
 					t.Errorf("%s: no text in any drawing: the test sees nothing", what)
 				}
-				for _, s := range ask[[]string](b, overlaps) {
-					t.Errorf("%s: overlap: %s", what, s)
-				}
-				for _, s := range ask[[]string](b, sticking) {
-					t.Errorf("%s: %s", what, s)
-				}
-				if scheme == "light" { // with everything open, too
-					ask[int](b, `[...document.querySelectorAll("details")].slice(0, 60).map(d => d.open = true).length`)
-					for _, s := range ask[[]string](b, sticking) {
-						t.Errorf("%s, opened: %s", what, s)
-					}
-					b.shoot(what + "-open")
-					b.open(file)
-				}
 				b.shoot(what)
+				for _, how := range []string{"folded", ".chapter", "details"} { // with the chapters, and with everything open
+					if how != "folded" {
+						ask[int](b, `[...document.querySelectorAll("`+how+`")].slice(0, 60).map(d => d.open = true).length`)
+					}
+					for _, s := range append(ask[[]string](b, overlaps), ask[[]string](b, sticking)...) {
+						t.Errorf("%s, %s: %s", what, how, s)
+					}
+					if how == ".chapter" {
+						b.shoot(what + "-open")
+					}
+				}
 			}
 		}
 	}

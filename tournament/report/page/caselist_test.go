@@ -33,11 +33,11 @@ func TestLongAnswersAreCut(t *testing.T) {
 	if !strings.Contains(b.String(), "<code>evolve report r --json</code> has them whole") {
 		t.Error("it is not said that texts are cut")
 	}
-	if l := listCases(all[:3], "", ""); l.Cut != mostRunes || len(l.Groups[0].Cases[0].Arms[0].Answer) < mostRunes {
+	if l := listCases(all[:3], "", decided{}); l.Cut != mostRunes || len(l.Groups[0].Cases[0].Arms[0].Answer) < mostRunes {
 		t.Errorf("three cases are cut at %d", l.Cut)
 	}
 	short := []report.Case{{N: 1, Prompt: "p", Arms: []report.CaseArm{{Label: "A", Answer: "same"}, {Label: "B", Answer: "same"}}}}
-	if l := listCases(short, "", ""); l.Cut != 0 || l.Groups[0].Cases[0].Arms[1].Same != "A" {
+	if l := listCases(short, "", decided{}); l.Cut != 0 || l.Groups[0].Cases[0].Arms[1].Same != "A" {
 		t.Errorf("%+v", l)
 	}
 }
@@ -46,7 +46,7 @@ func TestLongAnswersAreCut(t *testing.T) {
 func TestTriggerCase(t *testing.T) {
 	yes, no := true, false
 	c := report.Case{N: 1, ID: "t", Prompt: "p", Trigger: &yes, Arms: []report.CaseArm{{Label: "incumbent", Invoked: &no}, {Label: "challenger", Invoked: &yes}, {Label: "no skill"}}}
-	v := listCases([]report.Case{c}, "", "").Groups[0].Cases[0]
+	v := listCases([]report.Case{c}, "", decided{}).Groups[0].Cases[0]
 	got := strings.Join(v.Facts, ",") + "; " + strings.Join(v.Arms[0].Facts, ",") + "; " + strings.Join(v.Arms[1].Facts, ",") + "; " + strings.Join(v.Arms[2].Facts, ",")
 	for _, want := range []string{"the skill should be loaded; ", "skill not loaded; ", ",skill loaded; "} {
 		if !strings.Contains(got, want) {
@@ -69,21 +69,30 @@ func TestWonAndLostAreTheVerdicts(t *testing.T) {
 	}
 	*all[1].Arms[0].Quality, *all[1].Arms[1].Quality = 1, 0
 	all[2].Late = true
-	titles := func(decidedOn string) (out []string) {
-		l := listCases(all, "", decidedOn)
+	titles := func(by decided) (out []string) {
+		l := listCases(all, "", by)
 		for _, f := range l.Flips {
 			out = append(out, f.Title)
 		}
 		return append(out, l.Groups[0].Title)
 	}
-	for decidedOn, want := range map[string]string{
-		"test": "Held-out cases lost by the new text (1), Held-out cases won by the new text (1)",
-		"val":  "Validation cases lost by the new text (0), Validation cases won by the new text (2)",
-		"":     "Cases lost by the new text (1), Cases won by the new text (4)"} {
-		want += ", Held-out (3; 2 in the evidence, 1 measured beside them when it sufficed)"
-		if got := strings.Join(titles(decidedOn), ", "); got != want {
-			t.Errorf("%q: %s\nwant %s", decidedOn, got, want)
+	for _, k := range []struct {
+		by            decided
+		worse, better int
+	}{{decided{split: "test"}, 1, 1}, {decided{split: "val"}, 0, 2}, {decided{}, 1, 4},
+		{decided{split: "test", pairs: map[string]int{"0": 1, "1": 0, "of an earlier run": 1}}, 0, 1}} {
+		want := fmt.Sprintf("Worse with the new text (%d), Better with the new text (%d), Requests that the search never saw (3; 2 in the evidence, 1 measured beside them when it sufficed)", k.worse, k.better)
+		if got := strings.Join(titles(k.by), ", "); got != want {
+			t.Errorf("%+v: %s\nwant %s", k.by, got, want)
 		}
+		if l := listCases(all, "", k.by); l.Unlisted != max(0, len(k.by.pairs)-2) {
+			t.Errorf("%+v: %d are not listed", k.by, l.Unlisted)
+		}
+	}
+	// The cases of one session are one pair.
+	all[0].Cluster, all[1].Cluster = "s", "s"
+	if got := titles(decided{split: "test", pairs: map[string]int{"s": -1}}); got[0] != "Worse with the new text (1)" || got[1] != "Better with the new text (0)" {
+		t.Errorf("%q", got)
 	}
 }
 

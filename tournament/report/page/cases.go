@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -25,10 +26,19 @@ const (
 
 // A caseList is a page's cases: those whose result changed by name, then all.
 type caseList struct {
-	Flips  []flipGroup
-	Groups []caseGroup
-	Cut    int    // runes that texts are cut at; 0 if none is
-	Whole  string // the command that has them whole
+	Flips    []flipGroup
+	Unlisted int // pairs of the evidence whose cases are not among these
+	Groups   []caseGroup
+	Cut      int    // runes that texts are cut at; 0 if none is
+	Whole    string // the command that has them whole
+}
+
+// A decided says which cases count as changed.
+type decided struct {
+	split string // those of this split, "" for all
+	// pairs are the evidence, if there is any: by cluster, whether the new text was
+	// worse (-1), better (1) or the same (0).
+	pairs map[string]int
 }
 
 type flipGroup struct {
@@ -66,42 +76,46 @@ type armView struct {
 
 type checkView struct{ Class, Mark, Text string }
 
-// listCases lays out cases; whole is the command that prints them uncut. Only
-// cases with evidence of the split decidedOn, "" for all, count as changed.
-func listCases(all []report.Case, whole, decidedOn string) caseList {
+// listCases lays out cases; whole is the command that prints them uncut.
+func listCases(all []report.Case, whole string, by decided) caseList {
 	out := caseList{Whole: whole}
 	most, cut := affordable(all)
 	if cut {
 		out.Cut = most
 	}
-	of := "Cases"
-	if title, _ := splitTitle(decidedOn); decidedOn != "" {
-		of = title + " cases"
-	}
-	lost, won := flipGroup{Title: of + " lost by the new text"}, flipGroup{Title: of + " won by the new text"}
-	at, late := map[string]int{}, 0
+	worse, better := flipGroup{Title: "Worse with the new text"}, flipGroup{Title: "Better with the new text"}
+	at, late, listed := map[string]int{}, 0, map[string]bool{}
 	for i := range all {
-		v := viewOf(&all[i], most)
-		g, known := at[all[i].Split]
+		c := &all[i]
+		v := viewOf(c, most)
+		g, known := at[c.Split]
 		if !known {
 			g = len(out.Groups)
-			at[all[i].Split] = g
-			title, note := splitTitle(all[i].Split)
+			at[c.Split] = g
+			title, note := splitTitle(c.Split)
 			out.Groups = append(out.Groups, caseGroup{Title: title, Note: note})
 		}
 		out.Groups[g].Cases = append(out.Groups[g].Cases, v)
-		if all[i].Late {
+		if c.Late {
 			late++
 		}
-		if all[i].Late || decidedOn != "" && all[i].Split != decidedOn {
+		if c.Late || by.split != "" && c.Split != by.split {
 			continue
 		}
-		flips := &won
-		switch flip(&all[i]) {
+		changed := flip(c)
+		if by.pairs != nil { // the cases of a cluster are one pair
+			sign, known := by.pairs[clusterOf(c)]
+			if !known || listed[clusterOf(c)] {
+				continue
+			}
+			changed, listed[clusterOf(c)] = sign, true
+		}
+		flips := &better
+		switch changed {
 		case 0:
 			continue
 		case -1:
-			flips = &lost
+			flips = &worse
 		}
 		if len(flips.Cases) == mostFlips {
 			flips.More++
@@ -109,20 +123,32 @@ func listCases(all []report.Case, whole, decidedOn string) caseList {
 		}
 		flips.Cases = append(flips.Cases, v)
 	}
+	out.Unlisted = len(by.pairs) - len(listed)
 	for i := range out.Groups {
 		g := &out.Groups[i]
 		n := fmt.Sprint(len(g.Cases))
 		if held, _ := splitTitle(string(eval.Test)); late > 0 && g.Title == held {
-			n += fmt.Sprintf("; %d in the evidence, %d measured beside them when it sufficed", len(g.Cases)-late, late)
+			n += fmt.Sprintf("; %d in the evidence%s, %d measured beside them when it sufficed", len(g.Cases)-late, sessions(len(listed), len(g.Cases)-late), late)
 		}
 		g.Title, g.Many = fmt.Sprintf("%s (%s)", g.Title, n), len(g.Cases) > manyCases
 	}
-	for _, f := range []flipGroup{lost, won} {
+	for _, f := range []flipGroup{worse, better} {
 		f.Title = fmt.Sprintf("%s (%d)", f.Title, len(f.Cases)+f.More)
 		out.Flips = append(out.Flips, f)
 	}
 	return out
 }
+
+// sessions says of how many sessions cases are, if several are of one.
+func sessions(n, cases int) string {
+	if n == 0 || n == cases {
+		return ""
+	}
+	return fmt.Sprintf(" (of %s)", plain.Counted(n, "session"))
+}
+
+// clusterOf names the pair that a case is a part of.
+func clusterOf(c *report.Case) string { return cmp.Or(c.Cluster, c.ID) }
 
 // affordable is the length, in runes, at which texts are cut so that all of
 // them fit the budget; cut reports whether any is.
@@ -161,11 +187,11 @@ func affordable(all []report.Case) (most int, cut bool) {
 func splitTitle(split string) (title, note string) {
 	switch split {
 	case "val":
-		return "Validation", "The search chose by these."
+		return "Requests that the search chose by", "(validation)"
 	case "test":
-		return "Held-out", "The gate's own measurements: the search never saw these."
+		return "Requests that the search never saw", "(held out) The evidence is of these alone."
 	case "train":
-		return "Training", "The mutator learned from these."
+		return "Requests that it learned from", "(training)"
 	}
 	return "No split", ""
 }
@@ -307,14 +333,18 @@ func clip(s string, n int) string {
 	return string(r[:min(len(r), n)]) + " …"
 }
 
-// flip compares the first two arms of a case: -1 if the second lost it, +1
-// if it won it, 0 for neither, or if one of them has no score.
+// paired reports whether both texts have a score on a case.
+func paired(c *report.Case) bool {
+	return len(c.Arms) >= 2 && c.Arms[0].Quality != nil && c.Arms[1].Quality != nil && c.Arms[1].Label != "no skill"
+}
+
+// flip compares the first two arms of a case: -1 if the second is worse, +1
+// if it is better, 0 for neither, or if one of them has no score.
 func flip(c *report.Case) int {
-	if len(c.Arms) < 2 || c.Arms[0].Quality == nil || c.Arms[1].Quality == nil || c.Arms[1].Label == "no skill" {
+	if !paired(c) {
 		return 0
 	}
-	a, b := *c.Arms[0].Quality, *c.Arms[1].Quality
-	switch {
+	switch a, b := *c.Arms[0].Quality, *c.Arms[1].Quality; {
 	case a-b > 1e-9:
 		return -1
 	case b-a > 1e-9:

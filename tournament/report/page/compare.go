@@ -29,7 +29,7 @@ func Comparison(c *report.Comparison) func(io.Writer) error {
 	cs, mx := c.CaseList()
 	v := &compareView{Comparison: c, Sentence: c.Sentence(), Forest: charts.Deltas(c), Shades: charts.Shades(),
 		Heat: charts.Heat(mx, [2]charts.Role{{SHA: "a", Name: "A " + plain.Text(c.A.Label), Short: "A"}, {SHA: "b", Name: "B " + plain.Text(c.B.Label), Short: "B"}}),
-		List: listCases(cs, fmt.Sprintf("`evolve compare %s %s %s --format benchmark`", c.Skill, c.A.Name(), c.B.Name()), "")}
+		List: listCases(cs, fmt.Sprintf("`evolve compare %s %s %s --format benchmark`", c.Skill, c.A.Name(), c.B.Name()), decided{})}
 	v.Rows = c.Rows()
 	v.Bills, v.BarsOf = bills(c.Bill())
 	if c.Spent == nil {

@@ -58,9 +58,9 @@ func TestContrast(t *testing.T) {
 	if got := contrast(t, "#ffffff", "#767676"); math.Abs(got-4.54) > 0.01 { // a known pair
 		t.Fatalf("contrast of #767676 on white is %.3f", got)
 	}
-	text := [][2]string{{"ink", "page"}, {"ink", "card"}, {"dim", "page"}, {"dim", "card"}, {"dim", "phase"}, {"dim", "band"}, {"accent", "page"}, {"accent", "card"},
-		{"good", "page"}, {"good", "band"}, {"bad", "page"}, {"bad", "band"}, {"warn-ink", "warn"}, {"ink", "added"}, {"ink", "removed"}, {"ink", "band"}}
-	marks := [][2]string{{"axis", "page"}, {"accent", "band"}, {"accent", "phase"}, {"good", "phase"}, {"bad", "phase"}, {"ink", "phase"}, {"axis", "phase"},
+	text := [][2]string{{"ink", "page"}, {"ink", "card"}, {"dim", "page"}, {"dim", "card"}, {"dim", "phase"}, {"accent", "page"}, {"accent", "card"},
+		{"good", "page"}, {"bad", "page"}, {"warn-ink", "warn"}, {"ink", "added"}, {"ink", "removed"}}
+	marks := [][2]string{{"axis", "page"}, {"accent", "phase"}, {"good", "phase"}, {"bad", "phase"}, {"ink", "phase"}, {"axis", "phase"},
 		{"h3", "page"}, {"h4", "page"}, {"h4", "h0"}}
 	all := palettes(t)
 	for scheme, colours := range all {

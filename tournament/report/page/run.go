@@ -1,9 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -16,7 +18,9 @@ import (
 // runView is what a run's page shows.
 type runView struct {
 	*report.Model
-	Facts                            []fact
+	First                            first
+	Facts                            []fact // on the first screen
+	Exact                            []fact // how it was decided
 	Contents                         []link
 	Quality, Evidence, Lineage, Heat *charts.Plot
 	Scatter                          *charts.Scatter
@@ -24,7 +28,7 @@ type runView struct {
 	Shown, Hidden                    []report.Candidate // with metrics: of interest, and the rest
 	Key                              []charts.Sign
 	Shades                           []charts.Sign
-	Taught                           []lessonView
+	Diff                             *taughtDiff
 	HeatNote                         string
 	Columns                          []string
 	HeatRows                         []heatRow
@@ -35,12 +39,12 @@ type runView struct {
 
 // Run writes the report of a run as one self-contained page: no script, no network.
 func Run(m *report.Model) func(io.Writer) error {
-	v := &runView{Model: m, Quality: charts.Quality(m), Evidence: charts.Evidence(m), Lineage: charts.Lineage(m),
-		Heat:    charts.Heat(m.Matrix, [2]charts.Role{{SHA: m.Incumbent, Name: "incumbent", Short: "inc."}, {SHA: m.Challenger, Name: "challenger", Short: "chal."}}),
-		Scatter: charts.ScatterOf(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run), decidedOn(m))}
-	v.Facts = facts(m)
+	v := &runView{Model: m, First: firstOf(m), Quality: charts.Quality(m), Evidence: charts.Evidence(m), Lineage: charts.Lineage(m),
+		Heat:    charts.Heat(m.Matrix, [2]charts.Role{{SHA: m.Incumbent, Name: "your text", Short: "yours"}, {SHA: m.Challenger, Name: "new text", Short: "new"}}),
+		Scatter: charts.ScatterOf(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run), decidedBy(m))}
+	v.Facts, v.Exact = []fact{{"cost", spentText(m.Spent)}, {"next", m.Next}}, exact(m)
 	v.candidates()
-	v.Taught = taughtBy(m)
+	v.Diff = taught(m)
 	v.heatTable()
 	v.Bills, v.BarsOf = bills(m.Spending, m.Spent)
 	v.Key = charts.Signs()
@@ -48,9 +52,9 @@ func Run(m *report.Model) func(io.Writer) error {
 	for _, c := range []struct {
 		link
 		there bool
-	}{{link{"evidence", "Held-out evidence"}, v.Held != nil}, {link{"objectives", "Objectives"}, v.Scatter != nil || v.Shown != nil},
-		{link{"search", "Search"}, v.Quality != nil || v.Lineage != nil}, {link{"change", "What changed"}, m.Diff != nil && len(m.Diff.Lines) > 0},
-		{link{"map", "Cases × candidates"}, v.Heat != nil}, {link{"cases", "Cases"}, len(v.List.Groups) > 0}, {link{"spent", "Spent"}, true}} {
+	}{{link{"change", "What changes"}, v.Diff != nil}, {link{"decided", "How it was decided"}, true},
+		{link{"search", "The search"}, v.Searched()}, {link{"map", "Requests × texts"}, v.Heat != nil},
+		{link{"cases", "The requests"}, len(v.List.Groups) > 0}, {link{"spent", "Cost"}, true}} {
 		if c.there {
 			v.Contents = append(v.Contents, c.link)
 		}
@@ -58,55 +62,81 @@ func Run(m *report.Model) func(io.Writer) error {
 	return render("run.html", v)
 }
 
-// facts are the cost, the next step, and the worth of the texts.
-func facts(m *report.Model) []fact {
-	out := []fact{{"cost", spentText(m.Spent)}}
-	var inc, chal *report.Candidate
-	for i := range m.Candidates {
-		switch m.Candidates[i].Role {
-		case "incumbent":
-			inc = &m.Candidates[i]
-		case "challenger":
-			chal = &m.Candidates[i]
+// Searched reports whether the run searched; a check of a given text does not.
+func (v *runView) Searched() bool {
+	return slices.ContainsFunc(v.Events, func(s report.Step) bool { return s.Kind == "search_start" || s.Kind == "seed" })
+}
+
+func role(m *report.Model, name string) *report.Candidate {
+	i := slices.IndexFunc(m.Candidates, func(c report.Candidate) bool { return c.Role == name })
+	if i < 0 {
+		return nil
+	}
+	return &m.Candidates[i]
+}
+
+// exact are the figures behind the answer, with a plain word for each.
+func exact(m *report.Model) (out []fact) {
+	add := func(name, format string, args ...any) { out = append(out, fact{name, fmt.Sprintf(format, args...)}) }
+	add("verdict", "%s", m.Sentence)
+	if v := m.Verdict; v != nil && v.Alpha > 0 {
+		add("luck (e)", "e is how strongly the requests so far speak for the new text: a text that is no better reaches e only 1 time in e by luck. It is %.1f, and %.0f proves it. One may look at any time.", v.EValue, 1/v.Alpha)
+	}
+	if n := m.Noise; n != nil {
+		add("noise (ε)", "the same text on the same request differs by ±%.2f in quality from one try to the next (%s). Between the texts of the search a smaller difference counts as none.", n.Quality, plain.Counted(n.Pairs, "repeated answer"))
+	}
+	if v := m.Verdict; v != nil && v.Judge != nil {
+		add("judge (κ)", "how far the judge agrees with you: 1 is always, 0 is no more than by chance. %s.", report.Capital(v.Judge.String()))
+	}
+	if inc := role(m, "incumbent"); inc != nil && inc.Metrics.N > 0 {
+		name := "your text"
+		if m.Version != nil {
+			name = fmt.Sprintf("v%d", *m.Version)
 		}
-	}
-	name := "incumbent"
-	if m.Version != nil {
-		name = fmt.Sprintf("v%d", *m.Version)
-	}
-	if inc != nil && inc.Metrics.N > 0 {
 		s := fmt.Sprintf("quality %.2f with %s", inc.Metrics.Quality, name)
-		if chal != nil && chal.Metrics.N > 0 {
-			s += fmt.Sprintf(", %.2f with the challenger %s", chal.Metrics.Quality, plain.Short(chal.SHA))
+		if chal := role(m, "challenger"); chal != nil && chal.Metrics.N > 0 {
+			s += fmt.Sprintf(", %.2f with the new text %s", chal.Metrics.Quality, plain.Short(chal.SHA))
 			if m.Confirmed() != nil {
 				s += ", in a trial that had no part in choosing it"
 			}
 		}
-		out = append(out, fact{"validation", s + "; " + plain.Counted(inc.Metrics.Cases, "case")})
+		add("validation", "%s; %s that the search chose by, no evidence", s, plain.Counted(inc.Metrics.Cases, "request"))
+		if w := m.Worth; w != nil {
+			add("worth", "%s", report.Worth(w, name, inc.Metrics.Cases))
+		}
+	}
+	if pair, n := heldOutMeans(m); n > 0 && m.Verdict != nil && len(m.Verdict.PerObjective) > 0 {
+		if q := m.Verdict.PerObjective[0]; q.Measured && math.Abs(pair[1]-pair[0]-q.Estimate.Mean) > 0.005 {
+			add("weights", "the verdict counts a request as much as its kind is frequent in your use (%+.2f); the bars count all alike (%+.2f)", q.Estimate.Mean, pair[1]-pair[0])
+		}
 	}
 	if m.Heard != nil {
-		out = append(out, fact{"heard", m.Heard.String()})
-	}
-	if w := m.Worth; w != nil {
-		all := 0
-		if inc != nil {
-			all = inc.Metrics.Cases
-		}
-		out = append(out, fact{"worth", report.Worth(w, name, all)})
+		add("requests", "%s", m.Heard.String())
 	}
 	if m.Note != "" {
-		out = append(out, fact{"ended by", plain.Excerpt(m.Note, 200)})
+		add("ended by", "%s", plain.Excerpt(m.Note, 200))
 	}
-	return append(out, fact{"next", m.Next})
+	return out
 }
 
-// decidedOn is the split that decides whether the challenger is better: what
-// the gate measured, or without a gate validation.
-func decidedOn(m *report.Model) string {
-	if m.Verdict != nil {
-		return string(eval.Test)
+// decidedBy tells which cases decide whether the challenger is better: the pairs of the
+// gate, or without a gate validation.
+func decidedBy(m *report.Model) decided {
+	if m.Verdict == nil {
+		return decided{split: string(eval.Val)}
 	}
-	return string(eval.Val)
+	d := decided{split: string(eval.Test), pairs: map[string]int{}}
+	for i, e := range m.Evidence {
+		if e.Quality == nil || math.IsNaN(*e.Quality) {
+			continue
+		}
+		// A pair of an earlier run has no name here.
+		d.pairs[cmp.Or(e.Cluster, fmt.Sprint("\x00", i))] = int(cmp.Compare(*e.Quality, 0))
+	}
+	if len(d.pairs) == 0 {
+		d.pairs = nil
+	}
+	return d
 }
 
 // held is the table of the gate's evidence.
@@ -114,6 +144,7 @@ type held struct {
 	Scope  string
 	Rows   []heldRow
 	Forest *charts.Plot
+	Past   bool // quality has reached its line, and something else holds the verdict back
 }
 
 type heldRow struct {
@@ -121,17 +152,21 @@ type heldRow struct {
 	Measured                                           bool
 }
 
+// names are the objectives in words.
+var names = map[string]string{"quality": "quality", "latency": "time", "cost": "cost", "retries": "corrections"}
+
 // heldOut formats differences in the usual form: new against old, costs and
 // durations as a ratio.
 func heldOut(v *gate.Verdict) *held {
-	if v == nil {
+	if v == nil || v.Cases == 0 {
 		return nil
 	}
 	var rows []charts.ForestRow
-	h := &held{Scope: fmt.Sprintf("%s: %d won, %d lost, %d tied on quality", plain.Counted(v.Wins+v.Losses+v.Ties, "held-out case"), v.Wins, v.Losses, v.Ties)}
+	h := &held{Scope: fmt.Sprintf("%s: %d better, %d worse, %d the same in quality", plain.Counted(v.Wins+v.Losses+v.Ties, "held-out request"), v.Wins, v.Losses, v.Ties),
+		Past: v.Verdict.IsOpen() && v.EValue*v.Alpha >= 1}
 	for i := range v.PerObjective {
 		o := &v.PerObjective[i]
-		r := heldRow{Objective: o.Objective, Measured: o.Measured}
+		r := heldRow{Objective: cmp.Or(names[o.Objective], o.Objective), Measured: o.Measured}
 		if o.Measured {
 			e := o.Estimate
 			r.Change = against(o, e.Mean)
@@ -139,18 +174,18 @@ func heldOut(v *gate.Verdict) *held {
 			if o.Objective != "quality" { // less is better: the bounds change places
 				lo, hi = hi, lo
 			}
-			r.Interval = fmt.Sprintf("%s to %s (%.0f%%)", lo, hi, 100*e.Level)
+			r.Interval = fmt.Sprintf("%s to %s (%.0f %%)", lo, hi, 100*e.Level)
 			r.Score = fmt.Sprintf("%d/%d/%d", e.Wins, e.Losses, e.Ties)
-			r.Better = pareto.ChanceOf(o.Better, o.Alpha)
+			r.Better = pareto.Chance(o.Better)
 			if o.Objective == pareto.Quality.String() {
 				r.Within = pareto.Chance(o.Within)
 			}
-			rows = append(rows, charts.ForestRow{Name: o.Objective, Low: e.Low, Mid: e.Mean, High: e.High, Tolerance: -o.Tolerance,
-				Differs: e.Low > 0 || e.High < 0, Title: fmt.Sprintf("%s: %s, %s", o.Objective, r.Change, r.Interval)})
+			rows = append(rows, charts.ForestRow{Name: r.Objective, Low: e.Low, Mid: e.Mean, High: e.High, Tolerance: -o.Tolerance, Bound: "accepted to " + against(o, -o.Tolerance),
+				Change: r.Change, Differs: e.Low > 0 || e.High < 0, Title: fmt.Sprintf("%s: %s, %s", r.Objective, r.Change, r.Interval)})
 		}
 		h.Rows = append(h.Rows, r)
 	}
-	h.Forest = charts.Forest("incumbent", "challenger", rows)
+	h.Forest = charts.Forest("your text", "new text", rows)
 	return h
 }
 
@@ -203,9 +238,9 @@ func (v *runView) heatTable() {
 		at = append(at, i)
 		name := plain.Head(sha, 8)
 		if sha == v.Incumbent {
-			name = "incumbent"
+			name = "your text"
 		} else if sha == v.Challenger {
-			name = "challenger"
+			name = "new text"
 		}
 		v.Columns = append(v.Columns, name)
 	}
@@ -232,51 +267,6 @@ func (v *runView) heatTable() {
 		}
 		v.HeatRows = append(v.HeatRows, row)
 	}
-}
-
-type lessonView struct {
-	Class, Mark, Text, Was, Because string
-	Cases                           []lessonCase
-	More                            int
-}
-
-type lessonCase struct {
-	N         int // of the case in this report, 0 for none
-	ID, Words string
-}
-
-// citedCases is the number of cases shown for a sentence.
-const citedCases = 3
-
-func taughtBy(m *report.Model) (out []lessonView) {
-	number := map[string]int{}
-	for _, c := range m.Cases {
-		number[c.ID] = c.N
-	}
-	for _, l := range m.Lessons {
-		v := lessonView{"up", "+", clip(l.Text, checkRunes), clip(l.Was, checkRunes), plain.Excerpt(l.Because, 300), nil, 0}
-		switch l.Kind {
-		case "removed":
-			v.Class, v.Mark = "down", "−"
-		case "reworded":
-			v.Class, v.Mark = "", "~"
-		}
-		seen := map[string]bool{}
-		for _, s := range l.Steps {
-			for _, c := range s.Cases {
-				switch {
-				case seen[c.Case]:
-				case len(v.Cases) == citedCases:
-					v.More++
-				default:
-					v.Cases = append(v.Cases, lessonCase{number[c.Case], plain.Text(c.Case), plain.Excerpt(c.Words, 240)})
-				}
-				seen[c.Case] = true
-			}
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 type billView struct {
