@@ -73,7 +73,12 @@ func newRunCommand(a *global) *cobra.Command {
 			return runSkill(c.Context(), a, f)
 		},
 	}
-	fl := c.Flags()
+	f.register(c.Flags())
+	return c
+}
+
+// register registers the flags of a run.
+func (f *runFlags) register(fl *pflag.FlagSet) {
 	fl.SortFlags = false
 	fl.StringVar(&f.Skill, "skill", "", "name of the skill")
 	fl.StringVar(&f.Skill, "file", "", "instead of a skill: a file of standing instructions, for example AGENTS.md")
@@ -100,7 +105,6 @@ func newRunCommand(a *global) *cobra.Command {
 	fl.StringVar(&f.Batch, "batch", "", "which cases a minibatch has: "+oneOf(search.Batches)+" (default targeted)")
 	fl.StringVar(&f.Stop, "stop", "", "what ends the search: "+oneOf(search.Stops)+" (default patience)")
 	fl.StringVar((*string)(&f.Profile), "profile", string(check.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
-	return c
 }
 
 // oneOf lists the names of a registry in words.

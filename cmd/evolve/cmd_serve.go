@@ -22,6 +22,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/spf13/cobra"
@@ -137,7 +138,8 @@ func commandOf(ctx context.Context, a *global) (*pages.Command, error) {
 	}
 	desk, err := approvalDesk(a, db)
 	return &pages.Command{Store: db, Layout: a.layout(), Installer: in, Reader: rd, Cases: g, Desk: desk,
-		Agree: func(ctx context.Context, p *release.Plan, yes bool) error { return agree(ctx, a, db, p, yes) }}, err
+		Forecast: func(ctx context.Context, name string) (*campaign.Forecast, error) { return forecastFor(ctx, a, name) },
+		Agree:    func(ctx context.Context, p *release.Plan, yes bool) error { return agree(ctx, a, db, p, yes) }}, err
 }
 
 // openBrowser opens an address in the owner's browser. It goes through a file

@@ -61,7 +61,7 @@ func TestServeInABrowser(t *testing.T) {
 	}
 
 	b.Click(`a[href="/queue"]`)
-	b.Click(`a[href*="/promote?"]`)
+	b.Click(`a[href$="/promote"]`)
 	says(t, b, "+"+provenLine, "takes the place of")
 	if d.file() != d.live {
 		t.Fatal("installed without a word")
@@ -166,7 +166,7 @@ func TestServeForeigners(t *testing.T) {
 	d := serveDemo(t)
 	d.enter(b)
 	b.Open(d.Base() + "/queue")
-	b.Click(`a[href*="/promote?"]`)
+	b.Click(`a[href$="/promote"]`)
 	fields := browsertest.Ask[string](b, `[...document.querySelectorAll("input[type=hidden]")].map(i => i.outerHTML).join("")`) // worse than any attacker: it knows the form
 
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -296,7 +296,7 @@ func TestServeLooks(t *testing.T) {
 	wide, sha := skill.HashText([]byte(d.wide)), skill.HashText([]byte(d.proven))
 	page := form(d.get("/skills/dataviz/promote?at=" + sha))
 	d.post("/skills/dataviz/promote", page, http.StatusOK)
-	for name, path := range map[string]string{"status": "/", "queue": "/queue", "runs": "/runs", "report": "/runs/" + runs[len(runs)-1].ID, "nights": "/nights", "skill": "/skills/dataviz",
+	for name, path := range map[string]string{"status": "/", "queue": "/queue", "runs": "/runs", "report": "/runs/" + runs[len(runs)-1].ID, "nights": "/nights", "skill": "/skills/dataviz", "corrections": "/skills/dataviz/corrections", "forecast": "/skills/dataviz/run", "all-cases": "/skills/dataviz/cases",
 		"diff": "/skills/dataviz/diff?from=v0&to=live", "cases": "/skills/dataviz/cases?text=hostile", "case": "/skills/dataviz/case?id=hostile-1", "edit": "/skills/dataviz/case/edit?id=hostile-1",
 		"json": "/skills/dataviz/case/edit?id=hostile-1&json", "drop": "/skills/dataviz/case/drop?id=hostile-1", "review": "/skills/dataviz/review", "approve": "/skills/dataviz/approve?at=" + wide,
 		"rollback": "/skills/dataviz/rollback", "refused": "/skills/dataviz/reject?at=" + sha, "missing": "/nothing"} {

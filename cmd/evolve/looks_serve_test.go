@@ -23,7 +23,7 @@ func TestPagesChangeNothing(t *testing.T) {
 			of := "?id=" + regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(cases)[1]
 			for _, path := range []string{"/", "/runs", "/runs/last", "/runs/last/report", "/nights", "/nights/20261120-031700-1", "/queue", "/skills/on-trial",
 				"/skills/on-trial/diff?from=v0&to=live", "/skills/dataviz/cases", "/skills/dataviz/case" + of, "/skills/dataviz/case/edit" + of, "/skills/dataviz/case/drop" + of,
-				"/skills/proved/review",
+				"/skills/proved/review", "/skills/dataviz/corrections", "/skills/dataviz/run", "/favicon.svg", "/runs/",
 				"/skills/held/approve?at=" + h.approved, "/skills/held/reject?at=" + h.approved, "/skills/proved/promote", "/skills/proved/reject?at=challenger",
 				"/skills/on-trial/promote", "/skills/on-trial/rollback", "/skills/alarmed/rollback", "/skills/dataviz/rollback", "/style.css", "/live.js"} {
 				d.get(path)

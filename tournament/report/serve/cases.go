@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,6 +43,19 @@ func (s *Server) cases(w http.ResponseWriter, r *http.Request) {
 	}
 	slices.Sort(v.Origins)
 	s.page(w, r, http.StatusOK, "cases.html", v)
+}
+
+// splitName is what the cases of a split are for.
+func splitName(s any) string {
+	switch fmt.Sprint(s) {
+	case string(eval.Train):
+		return "to learn from"
+	case string(eval.Val):
+		return "to choose by"
+	case string(eval.Test):
+		return "held out"
+	}
+	return "no part yet"
 }
 
 // mentions reports whether a visible field of a case has the words of a

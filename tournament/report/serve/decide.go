@@ -6,15 +6,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
-	all, err := alone(s, func() ([]Waiting, error) { return s.program.Queue(r.Context()) })
-	if err != nil {
-		s.failed(w, r, err)
-		return
-	}
-	s.page(w, r, http.StatusOK, "queue.html", all)
-}
-
 type planView struct{ *Plan }
 
 func (v planView) title() string { return string(v.Act) + " " + plain.Text(v.Skill) }

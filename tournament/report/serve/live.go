@@ -57,6 +57,28 @@ func (v *liveView) Best() string {
 	return "unknown"
 }
 
+// paceSteps are the newest steps that the pace is taken from.
+const paceSteps = 20
+
+// LeftWords says how long it may take at the present pace.
+func (v *liveView) LeftWords() string {
+	n := len(v.Steps)
+	if v.Cap == 0 || n < 2 {
+		return "not known"
+	}
+	from, to := v.Steps[max(0, n-paceSteps)], v.Steps[n-1]
+	done := to.Rollouts - from.Rollouts
+	if done <= 0 {
+		return "not known"
+	}
+	switch left := to.Time.Sub(from.Time) / time.Duration(done) * time.Duration(max(0, v.Cap-v.Rollouts())); {
+	case left < time.Minute:
+		return "less than a minute"
+	default:
+		return fmt.Sprintf("at most about %s at this pace", plain.Counted(int(left.Minutes()+0.5), "minute"))
+	}
+}
+
 // Rollouts are those that the run has reported.
 func (v *liveView) Rollouts() int64 {
 	n := v.Spent.Rollouts
@@ -81,6 +103,8 @@ func (v *liveView) Bar() int64 { return max(v.Cap, v.Rollouts(), 1) }
 type message struct {
 	Phase    string   `json:"phase"`
 	Best     string   `json:"best"`
+	Left     string   `json:"left"`
+	Cost     string   `json:"cost"`
 	Rollouts int64    `json:"rollouts"`
 	Bar      int64    `json:"bar"`
 	Of       string   `json:"of"`
@@ -178,7 +202,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 // message is one line.
 func progressMessage(p *Progress, last int) (state, text string, newest int, err error) {
 	v := newLiveView(p)
-	m := message{Phase: v.Phase, Best: v.Best(), Rollouts: v.Rollouts(), Bar: v.Bar(), Of: v.Of(), Status: string(p.Status), Steps: []string{}}
+	m := message{Phase: v.Phase, Best: v.Best(), Left: v.LeftWords(), Cost: p.Spent.Dollars(), Rollouts: v.Rollouts(), Bar: v.Bar(), Of: v.Of(), Status: string(p.Status), Steps: []string{}}
 	bare, err := json.Marshal(m)
 	if err != nil {
 		return "", "", last, fmt.Errorf("encode progress: %w", err)

@@ -30,6 +30,7 @@ func file(name string) string {
 var (
 	style = page.Style() + file("serve.css")
 	live  = file("live.js")
+	icon  = file("favicon.svg")
 )
 
 // frame is made for the first page.
@@ -39,7 +40,9 @@ var frame = sync.OnceValue(func() *page.Frame {
 		"skillNav":  skillNav,
 		"query":     url.QueryEscape,
 		"wayOf":     wayOf,
+		"rejectOf":  rejectOf,
 		"counted":   counted,
+		"splitName": splitName,
 		"inc":       func(i int) int { return i + 1 },
 		"ago":       ago,
 		"date":      func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },
@@ -63,7 +66,7 @@ type way struct {
 
 // skillNav are the pages of a skill; here is the one that is shown.
 func skillNav(name, here string) []way {
-	ways := []way{{Name: "Versions"}, {Name: "Cases", Path: "/cases"}, {Name: "Blind review", Path: "/review"}}
+	ways := []way{{Name: "Versions"}, {Name: "Corrections", Path: "/corrections"}, {Name: "Start a run", Path: "/run"}, {Name: "Cases", Path: "/cases"}, {Name: "Blind review", Path: "/review"}}
 	for i := range ways {
 		ways[i].Path, ways[i].Here = skillPath(name)+ways[i].Path, ways[i].Name == here
 	}
@@ -99,8 +102,8 @@ type view struct {
 var titles = map[string][2]string{
 	"enter.html": {"evolve", ""}, "error.html": {"Not done", ""}, "done.html": {"Done", ""},
 	"status.html": {"Skills", "status"}, "runs.html": {"Runs", "runs"}, "live.html": {"Run", "runs"}, "body.html": {"Report", "runs"},
-	"nights.html": {"Nights", "nights"}, "queue.html": {"Waiting", "queue"}, "plan.html": {"Confirm", "queue"},
-	"skill.html": {"Skill", "status"}, "diff.html": {"What changed", "status"}, "cases.html": {"Cases", "status"},
+	"nights.html": {"Nights", "nights"}, "queue.html": {"Waiting", "queue"}, "plan.html": {"Confirm", "status"},
+	"skill.html": {"Skill", "status"}, "diff.html": {"What changed", "status"}, "corrections.html": {"Corrections", "status"}, "forecast.html": {"Start a run", "status"}, "cases.html": {"Cases", "status"},
 	"case.html": {"Case", "status"}, "edit.html": {"Edit a case", "status"}, "drop.html": {"Drop a case", "status"}, "review.html": {"Review", "status"},
 }
 

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -9,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/charts"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
@@ -20,6 +22,12 @@ type Program interface {
 	// Read like `evolve status` and `evolve log`.
 	Status(ctx context.Context) (*status.Report, error)
 	Log(ctx context.Context, skill string) (*status.Log, error)
+	// Uses are the uses of a skill that Status counts.
+	Uses(ctx context.Context, skill string) ([]charts.Use, error)
+	// Corrections are what `evolve corrections SKILL` shows.
+	Corrections(ctx context.Context, skill string) (*Corrections, error)
+	// Forecast is what the owner's command for a run would do and cost, as --dry-run prints it.
+	Forecast(ctx context.Context, skill string) (*Forecast, error)
 	// Diff compares two texts, named as `evolve diff` names them; from may be "",
 	// which is the live one.
 	Diff(ctx context.Context, skill, from, to string) (*report.Diff, error)
@@ -49,8 +57,6 @@ type Program interface {
 	// "2" or "=".
 	Answer(ctx context.Context, skill string, pair PairName, choice string) error
 
-	// Queue is what waits for its owner's decision.
-	Queue(ctx context.Context) ([]Waiting, error)
 	// Plan describes what an act would do, and does nothing. at is a
 	// candidate's SHA-256, a version ("v1"), or "".
 	Plan(ctx context.Context, act Act, skill, at string) (*Plan, error)
@@ -94,7 +100,8 @@ type Done struct {
 // A Run is a line of the list of runs.
 type Run struct {
 	record.Run
-	Decision string // the gate's, "" if it did not meet
+	Decision string // the gate's, in words; "" if it did not meet
+	Result   string // on how many requests it was better and worse; "" if nothing was compared
 	Working  bool   // a process is at work on it
 }
 
@@ -103,6 +110,32 @@ type Progress struct {
 	Run
 	Cap   int64         // of rollouts, 0 for none
 	Steps []report.Step // all, in order
+}
+
+// Corrections are what was corrected, by the rule that would have prevented it.
+type Corrections struct {
+	Turns, Corrected, Unread int // turns with the skill, those corrected, and replies that no model has read
+	Rules                    []Correction
+}
+
+// A Correction is one rule, in words.
+type Correction struct {
+	Title, Written string
+	Quotes         []Quote // the newest first
+}
+
+// A Quote is what the owner said.
+type Quote struct {
+	Words string
+	Time  time.Time
+	Note  string // "" for none
+}
+
+// A Forecast is what a run would do and cost.
+type Forecast struct {
+	Command string
+	Lines   []string
+	Why     *Error // why there is none; nil if there is
 }
 
 // A CaseNow is a case with the fingerprint of its present state.
@@ -131,14 +164,6 @@ type Review struct {
 	Left   int    // pairs without a label
 	Labels int    // of the skill, with a preference
 	Judge  string // how the judge compares, in words; "" if nothing is known
-}
-
-// A Waiting is a candidate that waits for its owner's decision.
-type Waiting struct {
-	Skill, SHA string
-	Standing   candidate.Standing
-	Words      string
-	Acts       []Act
 }
 
 // A Plan is what an act would do.

@@ -61,16 +61,18 @@ func (s *Server) Base() string { return "http://127.0.0.1:" + s.port }
 func (s *Server) routes() *http.ServeMux {
 	m := http.NewServeMux()
 	get := func(path string, h http.HandlerFunc) { m.HandleFunc("GET "+path, h) }
-	get("/{$}", s.status)
+	get("/{$}", s.status("status.html"))
 	get("/runs", s.runs)
 	get("/runs/{run}", s.run)
 	get("/runs/{run}/report", s.report)
 	get("/runs/{run}/events", s.events)
 	get("/nights", s.nights)
 	get("/nights/{night}", s.night)
-	get("/queue", s.queue)
+	get("/queue", s.status("queue.html"))
 	get("/skills/{skill}", s.skill)
 	get("/skills/{skill}/diff", s.diff)
+	get("/skills/{skill}/corrections", s.corrections)
+	get("/skills/{skill}/run", s.forecast)
 	get("/skills/{skill}/cases", s.cases)
 	get("/skills/{skill}/case", s.oneCase)
 	get("/skills/{skill}/case/edit", s.editForm)
@@ -83,6 +85,10 @@ func (s *Server) routes() *http.ServeMux {
 		get("/skills/{skill}/"+string(act), s.plan(act))
 		m.HandleFunc("POST /skills/{skill}/"+string(act), s.do(act))
 	}
+	for _, path := range []string{"/runs", "/nights", "/queue"} { // as they may be typed
+		m.Handle("GET "+path+"/{$}", http.RedirectHandler(path, http.StatusMovedPermanently))
+	}
+	get("/favicon.svg", asset("image/svg+xml", icon))
 	get("/style.css", asset("text/css; charset=utf-8", style))
 	get("/live.js", asset("text/javascript; charset=utf-8", live))
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

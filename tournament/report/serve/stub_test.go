@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
+	"github.com/skill-evolve/evolve/tournament/report/charts"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -134,8 +135,16 @@ func (s *stub) Answer(_ context.Context, _ string, p PairName, choice string) er
 	return err
 }
 
-func (s *stub) Queue(context.Context) ([]Waiting, error) {
-	return []Waiting{{Skill: hostile, SHA: hostile, Standing: hostile, Words: hostile, Acts: []Act{Approve, Act(hostile)}}}, nil
+func (s *stub) Uses(context.Context, string) ([]charts.Use, error) {
+	return []charts.Use{{Time: time.Unix(0, 0), Corrected: true}, {Time: time.Unix(1e6, 0)}}, nil
+}
+
+func (s *stub) Corrections(context.Context, string) (*Corrections, error) {
+	return &Corrections{Turns: 2, Corrected: 1, Unread: 1, Rules: []Correction{{Title: hostile, Written: hostile, Quotes: []Quote{{Words: hostile, Note: hostile}}}}}, nil
+}
+
+func (s *stub) Forecast(context.Context, string) (*Forecast, error) {
+	return &Forecast{Command: hostile, Lines: []string{hostile}, Why: &Error{Message: hostile, Hint: hostile}}, nil
 }
 
 func (s *stub) Plan(_ context.Context, act Act, skill, at string) (*Plan, error) {

@@ -59,7 +59,7 @@ func words(r *corrections.Report, f *flags) string {
 			break
 		}
 		fmt.Fprintf(&b, "\n%s\n", Title(rule))
-		fmt.Fprintf(&b, "  %s\n", written(rule))
+		fmt.Fprintf(&b, "  %s\n", Standing(rule))
 		if u := rule.Unaided; u != nil {
 			fmt.Fprintf(&b, "  perhaps no longer needed: without the skill %s passed %s of %s, %s\n", plain.Line(u.Model), plain.Counted(u.Rollouts, "rollout"), plain.Counted(u.Cases, "case"), u.Last.Format("2006-01-02"))
 		}
@@ -120,7 +120,8 @@ func Title(r corrections.Rule) string {
 	return fmt.Sprintf("%s: %s (%s)", whose, what, in)
 }
 
-func written(r corrections.Rule) string {
+// Standing says where a rule is written.
+func Standing(r corrections.Rule) string {
 	where := plain.Line(r.Written.File)
 	project, own := plain.Line(r.Written.Project), r.Written.Own
 	switch {

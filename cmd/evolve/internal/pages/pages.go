@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/approval"
+	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -31,6 +32,8 @@ type Command struct {
 	Reader    *status.Reader
 	Cases     *ingest.Ingester
 	Desk      *approval.Desk
+	// Forecast is what a run of a skill would do and cost.
+	Forecast func(ctx context.Context, skill string) (*campaign.Forecast, error)
 	// Agree refuses a text that is not proven, unless the owner has confirmed
 	// it.
 	Agree func(ctx context.Context, p *release.Plan, yes bool) error
@@ -45,6 +48,8 @@ type Program struct {
 	Classify func(error) (problem.Kind, string) // its kind, and what to do about it
 	Clean    func(string) string                // a text without secrets
 	Seed     uint64                             // of the order of pairs and answers
+
+	costs costs
 }
 
 var _ serve.Program = (*Program)(nil)

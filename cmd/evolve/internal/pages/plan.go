@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -21,88 +19,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
-
-// standings is the order of the queue.
-var standings = []candidate.Standing{candidate.Proven, candidate.Quarantined, candidate.Undecided, candidate.Approved}
-
-// Queue lists the candidates that wait for their owner's decision, over all skills.
-func (p *Program) Queue(ctx context.Context) ([]serve.Waiting, error) {
-	return look(ctx, p, func(r *request) (out []serve.Waiting, err error) {
-		reg, err := ingest.Registry(ctx, r.Layout, r.Store)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range reg.Entries {
-			live, err := r.Layout.Read(e)
-			var syntax *skill.SyntaxError
-			var broken *skill.BrokenSkillError
-			if errors.As(err, &syntax) || errors.As(err, &broken) { // the status page names it
-				continue
-			} else if err != nil {
-				return nil, err
-			}
-			all, err := candidate.All(ctx, r.Store, e.Name)
-			if err != nil {
-				return nil, err
-			}
-			trials, err := candidate.Trials(ctx, r.Store, live)
-			if err != nil {
-				return nil, err
-			}
-			for _, k := range all {
-				w := serve.Waiting{Skill: e.Name, SHA: k.SHA, Standing: k.Standing(), Words: k.Words(), Acts: actsOn(k, trials)}
-				if w.Acts == nil {
-					continue
-				}
-				if k.Trial != nil && k.Trial.Simulated && slices.Contains(w.Acts, serve.Promote) {
-					w.Words += " (simulated)"
-				}
-				versions, err := changes(ctx, r.Store, e.Name)
-				if err != nil {
-					return nil, err
-				}
-				if !versions[k.SHA] { // else it is listed as one
-					out = append(out, w)
-				}
-			}
-		}
-		slices.SortStableFunc(out, func(v, w serve.Waiting) int {
-			return cmp.Or(cmp.Compare(slices.Index(standings, v.Standing), slices.Index(standings, w.Standing)), cmp.Compare(v.Skill, w.Skill))
-		})
-		return out, nil
-	})
-}
-
-// changes are the texts of a skill's versions, and the challengers whose change they have.
-func changes(ctx context.Context, db *store.Store, name string) (map[string]bool, error) {
-	versions, err := db.Versions(ctx, name)
-	out := map[string]bool{}
-	for i := range versions {
-		change, err := candidate.ChangeOf(ctx, db, &versions[i])
-		if err != nil {
-			return nil, err
-		}
-		out[versions[i].SHA], out[change] = true, true
-	}
-	return out, err
-}
-
-// actsOn are the owner's possible acts on a candidate, nil for none.
-func actsOn(k *candidate.Candidate, trials []candidate.OnTrial) []serve.Act {
-	switch k.Standing() {
-	case candidate.Quarantined:
-		return []serve.Act{serve.Approve, serve.Reject}
-	case candidate.Proven, candidate.Undecided:
-		if slices.ContainsFunc(trials, func(t candidate.OnTrial) bool { return t.With != nil && t.Change() == k.Trial.Change() }) {
-			return []serve.Act{serve.Promote, serve.Reject}
-		}
-	case candidate.Approved:
-		if k.TriedIn == "" {
-			return []serve.Act{serve.Reject}
-		}
-	}
-	return nil
-}
 
 // Plan describes what a command would do, by trying it on a copy. A refusal
 // is part of the plan.

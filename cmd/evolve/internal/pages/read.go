@@ -3,8 +3,11 @@ package pages
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -70,13 +73,20 @@ func (p *Program) Runs(ctx context.Context) ([]serve.Run, error) {
 				return nil, err
 			}
 			if v != nil {
-				k.Decision = string(v.Verdict)
+				k.Decision = answers[v.Verdict]
+				if n := v.Wins + v.Losses + v.Ties; n > 0 {
+					k.Result = fmt.Sprintf("on %s %d better, %d worse, %d the same", plain.Counted(n, "request"), v.Wins, v.Losses, v.Ties)
+				}
 			}
 			out = append(out, k)
 		}
 		return out, nil
 	})
 }
+
+// answers are the verdicts in words.
+var answers = map[pareto.Verdict]string{pareto.Promote: "better (at most 5 % luck)", pareto.Promising: "probably better",
+	pareto.Undecided: "no difference seen so far", pareto.Reject: "not better"}
 
 // run is the current state of a run.
 func (r *request) run(of *record.Run) (k serve.Run, err error) {
@@ -115,6 +125,12 @@ func (p *Program) Progress(ctx context.Context, run string) (*serve.Progress, er
 			return nil, err
 		}
 		at := &serve.Progress{Run: k, Steps: report.Timeline(events)}
+		if k.Working {
+			if at.Spent, err = p.costs.of(ctx, r.Store, id, len(events)); err != nil {
+				return nil, err
+			}
+			at.Spent.Simulated = of.Simulated
+		}
 		var c campaign.Config
 		if len(of.Config) > 0 && json.Unmarshal(of.Config, &c) == nil { // of a newer evolve: then the cap is not shown
 			at.Cap = c.Caps().Rollouts

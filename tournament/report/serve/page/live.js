@@ -15,6 +15,8 @@
     at("rollouts").textContent = m.rollouts;
     at("of").textContent = m.of;
     at("best").textContent = m.best;
+    at("left").textContent = m.left;
+    at("cost").textContent = m.cost;
     at("bar").max = m.bar;
     at("bar").value = m.rollouts;
     for (const text of m.steps) {
