@@ -105,7 +105,7 @@ func History(uses []Use, marks []Mark) *Plot {
 		x := f.x.at(d)
 		p.line("rule", x, f.y.to-8, x, f.y.from)
 		w := textWidth(m.Name, fontSize)
-		for _, y := range []float64{f.y.to - 12, f.y.to - 2} {
+		for _, y := range []float64{f.y.to - 14, f.y.to - 2} {
 			b := box{min(x, p.Width-w) - 1, y - 10, min(x, p.Width-w) + w, y}
 			if !labels.taken(b, false) {
 				labels.texts = append(labels.texts, b)
