@@ -27,7 +27,7 @@ func Heat(m report.Matrix, roles [2]Role) *Plot {
 	}
 	pitch := min(18, max(3, math.Floor(600/float64(rows)))) // of a row
 	named := pitch >= 13
-	left, top := 96.0, 34.0
+	left, top := 112.0, 34.0
 	if !named {
 		left = 60
 	}

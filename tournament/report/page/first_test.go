@@ -124,6 +124,16 @@ func TestFirstScreens(t *testing.T) {
 	}
 }
 
+// TestCountsAgree: the list of requests that changed is what the first screen counts.
+func TestCountsAgree(t *testing.T) {
+	page := pageOf(t, Run(reporttest.Model(t, reporttest.Sample(t))))
+	for _, want := range []string{"On 5 held-out cases: 5 better, 0 worse, 0 the same.", "Better with the new text (5)", "5 held-out requests: 5 better, 0 worse, 0 the same"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
 // TestFirstScreensInABrowser photographs them if EVOLVE_SHOTS names a folder.
 func TestFirstScreensInABrowser(t *testing.T) {
 	if os.Getenv("EVOLVE_SHOTS") == "" {

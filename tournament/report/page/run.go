@@ -40,7 +40,7 @@ type runView struct {
 // Run writes the report of a run as one self-contained page: no script, no network.
 func Run(m *report.Model) func(io.Writer) error {
 	v := &runView{Model: m, First: firstOf(m), Quality: charts.Quality(m), Evidence: charts.Evidence(m), Lineage: charts.Lineage(m),
-		Heat:    charts.Heat(m.Matrix, [2]charts.Role{{SHA: m.Incumbent, Name: "your text", Short: "yours"}, {SHA: m.Challenger, Name: "new text", Short: "new"}}),
+		Heat:    charts.Heat(m.Matrix, [2]charts.Role{{SHA: m.Incumbent, Name: yours(m), Short: "yours"}, {SHA: m.Challenger, Name: "new text", Short: "new"}}),
 		Scatter: charts.ScatterOf(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run), decidedBy(m))}
 	v.Facts, v.Exact = []fact{{"cost", spentText(m.Spent)}, {"next", m.Next}}, exact(m)
 	v.candidates()
@@ -65,6 +65,14 @@ func Run(m *report.Model) func(io.Writer) error {
 // Searched reports whether the run searched; a check of a given text does not.
 func (v *runView) Searched() bool {
 	return slices.ContainsFunc(v.Events, func(s report.Step) bool { return s.Kind == "search_start" || s.Kind == "seed" })
+}
+
+// yours names the owner's text.
+func yours(m *report.Model) string {
+	if m.Version == nil {
+		return "your text"
+	}
+	return fmt.Sprintf("your text v%d", *m.Version)
 }
 
 func role(m *report.Model, name string) *report.Candidate {

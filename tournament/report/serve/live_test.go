@@ -150,3 +150,29 @@ func TestStreamEnds(t *testing.T) {
 		t.Errorf("%d streams are left", len(s.streams))
 	}
 }
+
+// TestTimeLeft: at the pace of the newest steps, and only if there is one and an end.
+func TestTimeLeft(t *testing.T) {
+	at := func(minutes int, rollouts int64) report.Step {
+		return report.Step{Time: time.Unix(0, 0).Add(time.Duration(minutes) * time.Minute), Rollouts: rollouts}
+	}
+	long := []report.Step{at(0, 0)} // a pause of years before the newest steps
+	for i := range paceSteps {
+		long = append(long, at(1_000_000+i, int64(100+10*i)))
+	}
+	for want, p := range map[string]*Progress{
+		"not known":                            {Cap: 100, Steps: []report.Step{at(0, 0)}},
+		"at most about 8 minutes at this pace": {Cap: 100, Steps: []report.Step{at(0, 0), at(2, 20)}},
+		"at most about 1 minute at this pace":  {Cap: 300, Steps: long},
+		"less than a minute":                   {Cap: 20, Steps: []report.Step{at(0, 0), at(2, 20)}},
+	} {
+		if got := newLiveView(p).LeftWords(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, p := range []*Progress{{Steps: long}, {Cap: 9, Steps: []report.Step{at(0, 5), at(2, 5)}}} {
+		if got := newLiveView(p).LeftWords(); got != "not known" {
+			t.Errorf("%q without a pace or an end", got)
+		}
+	}
+}

@@ -114,7 +114,8 @@ type Progress struct {
 
 // Corrections are what was corrected, by the rule that would have prevented it.
 type Corrections struct {
-	Turns, Corrected, Unread int // turns with the skill, those corrected, and replies that no model has read
+	Turns, Corrected, Unread int // turns, those corrected, and replies that no model has read
+	Command                  string
 	Rules                    []Correction
 }
 

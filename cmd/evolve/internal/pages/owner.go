@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -9,7 +10,9 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
+	harvestcorrections "github.com/skill-evolve/evolve/harvest/corrections"
 	"github.com/skill-evolve/evolve/harvest/ingest"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/report/charts"
@@ -44,27 +47,34 @@ const (
 	shownQuotes = 5
 )
 
-// Corrections are what was corrected in the uses of a skill.
+// Corrections are what was corrected in the uses of a skill; for a file of standing
+// instructions, all that concerns such files.
 func (p *Program) Corrections(ctx context.Context, name string) (*serve.Corrections, error) {
 	return look(ctx, p, func(r *request) (*serve.Corrections, error) {
 		reg, err := r.Layout.Registry()
-		if err == nil {
+		of := name
+		if subject.Parse(name).Kind == subject.File {
+			of = ""
+		} else if err == nil {
 			err = ingest.Known(ctx, r.Store, reg, name)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all, err := corrections.Report(ctx, r.Store, r.Layout, name, 0)
+		all, err := corrections.Report(ctx, r.Store, r.Layout, of, 0)
 		if err != nil {
 			return nil, err
 		}
+		if of == "" {
+			all.Rules = slices.DeleteFunc(all.Rules, func(x harvestcorrections.Rule) bool { return x.Concerns != "standing" })
+		}
 		n := &all.Funnel
-		out := &serve.Corrections{Turns: n.Turns, Corrected: n.Corrected, Unread: max(0, n.Replied-n.Read)}
+		out := &serve.Corrections{Turns: n.Turns, Corrected: n.Corrected, Unread: max(0, n.Replied-n.Read), Command: strings.TrimSpace("evolve corrections " + of)}
 		for i, x := range all.Rules {
 			if i == shownRules {
 				break
 			}
-			c := serve.Correction{Title: strings.TrimPrefix(corrections.Title(x), name+": "), Written: corrections.Standing(x)}
+			c := serve.Correction{Title: strings.TrimPrefix(strings.TrimPrefix(corrections.Title(x), name+": "), "standing instructions: "), Written: corrections.Standing(x)}
 			for k, q := range x.Quotes {
 				if k == shownQuotes {
 					break
