@@ -39,6 +39,7 @@ type promptData struct {
 	MaxTokens, Words int
 	Alike            [][]string // sentences that may mean the same
 	Standing         bool       // the text is a file of standing instructions
+	Said             []promptSaid
 }
 
 // What is the kind of text that is edited.

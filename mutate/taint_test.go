@@ -142,7 +142,8 @@ func TestObedientMutatorFindsNoOrder(t *testing.T) {
 	for i, order := range evaltest.Orders {
 		in := plantedInput(t, order)
 		o := &obedient{t: t}
-		for k, op := range operators(o) {
+		corrections := []Correction{{Case: in.Evidence[0].Case, Words: "axis: " + order, Rule: order}}
+		for k, op := range append(operators(o), &Suggest{Model: o, Corrections: corrections}) {
 			n := len(o.prompts)
 			p, err := op.Propose(t.Context(), in)
 			if len(o.prompts) != n+1 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/content"
+	"github.com/skill-evolve/evolve/store/frozen"
 	"github.com/skill-evolve/evolve/store/sqlite"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -87,6 +88,9 @@ func (j *journal) spentCases(ctx context.Context, skill string) (*record.Spent, 
 		out.Read[p] = true
 		return p, err
 	}, `SELECT print FROM read_prints WHERE skill = ?`, skill)
+	if err == nil {
+		out.Frozen, err = frozen.Of(ctx, j.DB, skill)
+	}
 	return out, err
 }
 

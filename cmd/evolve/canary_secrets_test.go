@@ -107,6 +107,7 @@ func useEverything(t *testing.T, f *field) {
 	server := []string{"--agent", "openai", "--base-url", web.URL + "/v1", "--model", "sim-task", "--reflect-model", "sim-reflect"}
 
 	evolve("", []int{0}, "harvest", "--json")
+	evolve("", []int{0}, append([]string{"suggest", "dataviz", "--smoke"}, server...)...)
 	imported := map[string]any{"id": "imp-1", "skill": "dataviz", "prompt": "plot it, " + f.plant("case prompt", 4), "split": "train",
 		"context": []map[string]any{{"role": "user", "text": f.plant("case context", 5)}}, "reference": f.plant("case reference", 6),
 		"files":  map[string]string{"data/a.txt": f.plant("case file", 7)},

@@ -29,7 +29,7 @@ import (
 var writers = []string{
 	"", "run", "demo", "harvest", "cases import", "cases edit", "cases drop", "cases draw", "cases generate", "promote", "try", "rollback",
 	"approve", "reject", "pin", "compare", "review", "sessions show", "sessions purge", "kernel confirm",
-	"corrections", "privacy agree", "projects allow", "projects deny", "projects tests", "sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hook",
+	"corrections", "suggest", "privacy agree", "projects allow", "projects deny", "projects tests", "sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hook",
 }
 
 // TestEveryCommandLooksOrWrites: every command must be classified.
@@ -231,7 +231,7 @@ func TestLookingChangesNothing(t *testing.T) {
 				{"status", 0}, {"status --json", 0}, {"status --all", 0},
 				{"log on-trial", 0}, {"log proved --json", 0}, {"log --run last", 0}, {"show on-trial", 0}, {"show proved@challenger --why", 0},
 				{"show held@" + h.approved + " --json", 0}, {"diff proved", 0}, {"diff on-trial v0 live", 0},
-				{"cases", 0}, {"cases list dataviz", 0}, {"cases show dataviz mined-e", 0}, {"cases export dataviz", 0}, {"corrections", 0}, {"corrections dataviz --json", 0},
+				{"cases", 0}, {"cases list dataviz", 0}, {"cases show dataviz mined-e", 0}, {"cases export dataviz", 0}, {"corrections", 0}, {"corrections dataviz --json", 0}, {"suggest dataviz --agent simulated --dry-run", 0},
 				{"sessions", 0}, {"sessions list", 0}, {"sessions show s-proved", 0},
 				{"kernel", 0}, {"kernel show proved", 0}, {"kernel check on-trial", 0}, {"resolve $on-trial", 0},
 				{"hooks", 0}, {"hooks status", 0}, {"hooks install --print", 0}, {"sleep", 0}, {"sleep status", 0}, {"sleep status --json", 0},

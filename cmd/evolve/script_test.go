@@ -48,6 +48,7 @@ func TestMain(m *testing.M) {
 		"moments":   writeMoments,
 		"pairs":     pairs,
 		"sittings":  writeSittings,
+		"corrected": writeCorrected,
 		"weeksAgo":  weeksAgo,
 	}
 	maps.Copy(commands, agentstest.Programs)

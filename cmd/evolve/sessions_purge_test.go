@@ -150,6 +150,7 @@ func TestPurgeLeavesNoByte(t *testing.T) {
 	evolve(exitDone, append([]string{"--skill", "dataviz", "--agent", "openai", "--max-rollouts", "40"}, model...)...)
 	evolve(exitDone, append([]string{"--skill", "dataviz", "--agent", "openai", "--max-rollouts", "12", "--anew", "--seed", "5"}, model...)...)
 	evolve(exitStopped, "--skill", "dataviz", "--agent", "handoff", "--no-wait", "--anew", "--max-rollouts", "9")
+	evolve(exitDone, append([]string{"suggest", "dataviz", "--agent", "openai", "--smoke"}, model[:len(model)-2]...)...)
 	for name, text := range map[string]string{
 		"logs/night.log":           "the model said qzprompta\n",
 		"bus.jsonl":                `{"session":"` + canaries["a"] + `","said":"qzanswera"}` + "\n" + `{"session":"other"}` + "\n",

@@ -126,7 +126,7 @@ func named(ctx context.Context, db *store.Store, live *skill.Live, at string, wo
 	}
 	var waiting []string
 	for _, c := range all {
-		if s := c.Standing(); s == candidate.Quarantined || word == store.Rejected && (s == candidate.Undecided || s == candidate.Proven) {
+		if s := c.Standing(); s == candidate.Quarantined || word == store.Rejected && (s == candidate.Undecided || s == candidate.Proven || s == candidate.Suggested) {
 			waiting = append(waiting, c.SHA)
 		}
 	}

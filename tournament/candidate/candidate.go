@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/frozen"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -58,6 +59,7 @@ const (
 	Proven      Standing = "proven"      // by the gate
 	Undecided   Standing = "undecided"   // before the gate
 	Lost        Standing = "lost"        // before the gate
+	Suggested   Standing = "suggested"   // never tried; it was written without a search
 )
 
 // A Candidate is one text of a skill that its owner may decide on: one that
@@ -89,6 +91,8 @@ func (c *Candidate) Standing() Standing {
 		return Undecided
 	case c.Trial != nil:
 		return Lost
+	case c.Decision == nil:
+		return Suggested
 	}
 	return Approved
 }
@@ -107,6 +111,8 @@ func (c *Candidate) Words() string {
 		return "on trial, " + string(c.Trial.Decision)
 	case Lost:
 		return "rejected by the gate"
+	case Suggested:
+		return "suggested, never tried"
 	}
 	if c.TriedIn != "" {
 		return fmt.Sprintf("approved on %s; run %s tried it", at(), c.TriedIn)
@@ -153,6 +159,16 @@ func All(ctx context.Context, db *store.Store, name string) ([]*Candidate, error
 			return nil, err
 		} else if c != nil && c.Trial == nil {
 			c.Trial = &trials[i]
+		}
+	}
+	suggested, err := frozen.Suggestions(ctx, db.DB, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range suggested {
+		if by[k.SHA] == nil {
+			c := &Candidate{Candidate: k}
+			by[k.SHA], out = c, append(out, c)
 		}
 	}
 	for _, sha := range slices.Sorted(maps.Keys(said)) {

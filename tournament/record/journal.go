@@ -104,6 +104,10 @@ const (
 	Quarantined CandidateState = "quarantined" // the firewall wants a person's word
 )
 
+// Suggested is the operator of a candidate that was written from what the user said of its
+// skill, without a search: see Spent.Frozen.
+const Suggested = "suggest"
+
 // A Candidate is one text that a run considered.
 type Candidate struct {
 	SHA      string         `json:"sha256"`

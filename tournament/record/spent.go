@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/content"
@@ -23,6 +24,18 @@ type Spent struct {
 	// Read are fingerprints of deleted train and validation cases: a search
 	// may have read them.
 	Read map[string]bool
+	// Frozen are the challengers that come of a suggestion, by SHA-256, with the time of its
+	// last reading. It has read what the user said of earlier uses, so only later ones are
+	// evidence about it: a text that is worse and repairs what it has read would be proved on
+	// them.
+	Frozen map[string]time.Time
+}
+
+// HasRead reports whether a challenger that comes of a suggestion may have read the case: any
+// case is, but those of uses after it.
+func (s *Spent) HasRead(challenger string, c *eval.Case) bool {
+	at, frozen := s.Frozen[challenger]
+	return frozen && !c.Recorded().After(at)
 }
 
 // On is the challenger that the case was spent on, "" if it was not.
@@ -164,7 +177,7 @@ type Cluster struct {
 
 // usable groups test by cluster, by name. It leaves out the clusters in used
 // (names, and fingerprints of cases), those of which a case was spent on
-// another challenger or was generated, and those that ask nearly the same as
+// another challenger, was read by a suggestion that the challenger comes of, or was generated, and those that ask nearly the same as
 // one of these. Clusters that ask nearly the same are one unit of evidence:
 // the first of them is used for all. copies counts the cases that are left
 // out only because of what they ask.
@@ -193,7 +206,7 @@ func usable(test []eval.Case, spent *Spent, challenger string, used []string) (o
 		if spent == nil {
 			continue
 		}
-		if who := spent.By[c.ID]; who != "" && who != challenger {
+		if who := spent.By[c.ID]; who != "" && who != challenger || spent.HasRead(challenger, c) {
 			barred[k] = true
 		}
 		p := spent.Print(c)

@@ -273,8 +273,8 @@ func (in *Installer) findTrial(ctx context.Context, live *skill.Live, sha string
 	return nil, problem.Inputf(fmt.Sprintf("`evolve log %s` lists the candidates", live.Name), "candidate %.12s of %s was never on trial", sha, live.Name)
 }
 
-// untried makes a trial for a candidate that the firewall has flagged and
-// that never came before the gate; nil if sha is none of those.
+// untried makes a trial for a candidate that the firewall has flagged, or that was suggested,
+// and that never came before the gate; nil if sha is none of those.
 func (in *Installer) untried(ctx context.Context, live *skill.Live, sha string) (*candidate.OnTrial, error) {
 	all, err := candidate.All(ctx, in.Store, live.Name)
 	if err != nil {

@@ -77,7 +77,7 @@ func (s *Worker) unused(ctx context.Context, name string, d *sleep.Drift, cases 
 		return nil, err
 	}
 	held, _ = spent.Unused(held, nil)
-	held = slices.DeleteFunc(held, func(c eval.Case) bool { return c.Generated() || spent.On(&c) == change })
+	held = slices.DeleteFunc(held, func(c eval.Case) bool { return c.Generated() || spent.On(&c) == change || spent.HasRead(change, &c) })
 	if held, _, err = s.now.back.Usable(ctx, &s.now.f.Spec, held); err != nil {
 		return nil, err
 	}

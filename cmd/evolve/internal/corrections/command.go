@@ -104,7 +104,7 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	}
 	var stop error
 	if f.read {
-		if stop, err = p.read(ctx, f); err != nil || f.DryRun {
+		if stop, err = p.Read(ctx, &f.Spending, f.skill); err != nil || f.DryRun {
 			return err
 		}
 	}
@@ -118,13 +118,19 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	return stop
 }
 
-// read has a model read. stop is why it ended early; what was read is kept.
-func (p Parts) read(ctx context.Context, f *flags) (stop, err error) {
+// Prepare prepares the reading of what was said of a skill, "" for everything. It must be
+// closed, with an error too.
+func (p Parts) Prepare(ctx context.Context, f *backend.Spending, name string) (*campaign.Reading, error) {
 	runner, err := p.Runner(f.Who)
 	if err != nil {
 		return nil, err
 	}
-	g, err := runner.PrepareReading(ctx, campaign.ReadingOptions{Spec: f.Who.Spec(), Skill: f.skill, Caps: f.Caps, WallClock: f.WallClock})
+	return runner.PrepareReading(ctx, campaign.ReadingOptions{Spec: f.Who.Spec(), Skill: name, Caps: f.Caps, WallClock: f.WallClock})
+}
+
+// Read has a model read what Prepare found. stop is why it ended early; what was read is kept.
+func (p Parts) Read(ctx context.Context, f *backend.Spending, name string) (stop, err error) {
+	g, err := p.Prepare(ctx, f, name)
 	defer func() { g.Close() }() // with an error too
 	if err != nil {
 		return nil, err

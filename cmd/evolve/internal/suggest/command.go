@@ -1,0 +1,220 @@
+// Package suggest is the command that writes what the user corrected into a text, and shows
+// it beside the user's own words.
+package suggest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/corrections"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/suggest"
+)
+
+// Parts are what the command works with, opened when it runs.
+type Parts struct {
+	Terminal *term.Terminal
+	Store    func(context.Context) (*store.Store, error)
+	Layout   func() *skill.Layout
+	Runner   func(backend.Flags) (*campaign.Runner, error)
+	// Approve asks for an amount above which the owner wants to be asked.
+	Approve func(yes bool, over float64, usd *float64, question string) error
+	// Reading is `evolve corrections --read`, and Mine makes cases of what was read.
+	Reading corrections.Parts
+	Mine    func(ctx context.Context, db *store.Store, name string) error
+}
+
+type flags struct {
+	backend.Spending
+	smoke, again bool
+}
+
+// Command is `evolve suggest`.
+func (p Parts) Command() *cobra.Command {
+	f := &flags{}
+	c := &cobra.Command{
+		Use:   "suggest SKILL|FILE",
+		Short: "Write your corrections into a text, beside your words",
+		Long: `suggest has a model (--reflect-agent, --reflect-model) write your corrections into
+the live text of a skill or an instructions file, in one call after a forecast. What
+you said of a skill and nobody has read yet is read first. It shows each sentence that
+changed with your words that taught it, and changes no file: the text is a candidate as
+any other. The locked lines stay, and what asks for more than the skill may do is held
+until you approve it.
+
+Nothing is known of a suggestion but what taught it. So a trial of it counts only what
+you ask for from now on: on the requests that it was written from, a text that is worse
+would look better. --smoke answers those once more with it, after a forecast of its own;
+that shows whether it does what it was written for, and is never evidence.`,
+		Example: "  evolve suggest dataviz\n  evolve suggest ~/.claude/CLAUDE.md --dry-run\n  evolve suggest dataviz --smoke",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return problem.Inputf("`evolve corrections` lists what you corrected", "`evolve suggest` needs a skill, or a file of instructions")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return p.run(c.Context(), f, args[0]) },
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.BoolVar(&f.smoke, "smoke", false, "answer the requests that taught it once more, with it")
+	fl.BoolVar(&f.again, "again", false, "ask the model once more although you corrected nothing since")
+	f.Register(fl, "print the forecasts and stop")
+	return c
+}
+
+func (p Parts) run(ctx context.Context, f *flags, arg string) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	arg, at := subject.Cut(arg)
+	if at != "" {
+		return problem.Inputf("`evolve suggest "+arg+"`", "a suggestion is made of the live text: leave out @%s", at)
+	}
+	live, err := p.Layout().Live(arg)
+	if err != nil {
+		return err
+	}
+	var before forecasts
+	if subject.Parse(live.Name).Kind == subject.Skill { // else it could be every turn of all sessions
+		if before.Reading, err = p.read(ctx, f, live.Name); err != nil {
+			return err
+		}
+	}
+	runner, err := p.Runner(f.Who)
+	if err != nil {
+		return err
+	}
+	s, err := suggest.Prepare(ctx, runner, suggest.Options{Spec: f.Who.Spec(), Skill: live.Name, Caps: f.Caps, WallClock: f.WallClock, Again: f.again})
+	defer func() { s.Close() }() // with an error too
+	if err != nil {
+		return err
+	}
+	for _, line := range s.Left {
+		p.Terminal.Say("%s", line)
+	}
+	if f.DryRun {
+		return p.forecast(ctx, f, s, &before)
+	}
+	if s.Forecast.Corrections == 0 {
+		return p.Terminal.Print(&result{Schema: 1, Skill: live.Name, Changes: []suggest.Change{}}, nothing(live.Name))
+	}
+	made, err := p.make(ctx, f, s)
+	if err != nil {
+		return err
+	}
+	r := resultOf(live.Name, s, made)
+	if f.smoke && made.State != record.Invalid {
+		if r.Smoke, err = p.smoke(ctx, f, s, made); r.Smoke == nil && err != nil {
+			return err
+		}
+	}
+	return errors.Join(p.Terminal.Print(r, r.words()), err)
+}
+
+// forecasts are what `evolve suggest --dry-run --json` prints: schema 1.
+type forecasts struct {
+	Schema     int                       `json:"schema"`
+	Reading    *campaign.ReadingForecast `json:"reading,omitempty"` // of what nobody has read yet
+	Suggestion *suggest.Forecast         `json:"suggestion"`        // of what is known now
+	Smoke      *suggest.SmokeForecast    `json:"smoke,omitempty"`   // of a suggestion that is made
+}
+
+// read has a model read what nobody has read yet of a skill. In a dry run it only returns
+// what that would take.
+func (p Parts) read(ctx context.Context, f *flags, name string) (*campaign.ReadingForecast, error) {
+	if f.DryRun {
+		g, err := p.Reading.Prepare(ctx, &f.Spending, name)
+		defer func() { g.Close() }() // with an error too
+		if err != nil {
+			return nil, err
+		}
+		return g.Forecast, nil
+	}
+	if stop, err := p.Reading.Read(ctx, &f.Spending, name); err != nil || stop != nil {
+		return nil, errors.Join(stop, err)
+	}
+	db, err := p.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.Mine(ctx, db, name)
+}
+
+// forecast prints what the suggestion and what precedes and follows it would take.
+func (p Parts) forecast(ctx context.Context, f *flags, s *suggest.Suggestion, all *forecasts) error {
+	all.Schema, all.Suggestion = 1, s.Forecast
+	if fc := all.Reading; fc != nil && fc.Calls() > 0 {
+		p.Terminal.Say("%s", fc)
+	}
+	db, err := p.Store(ctx)
+	if err != nil {
+		return err
+	}
+	made, _, err := s.Find(ctx, db)
+	if err != nil {
+		return err
+	}
+	if made != nil && !f.again {
+		s.Forecast.Calls, s.Forecast.Tokens, s.Forecast.CostUSD = 0, 0, new(float64)
+	}
+	p.Terminal.Say("%s", s.Forecast)
+	if made != nil && f.smoke {
+		t, err := s.Smoke(ctx, made)
+		defer func() { t.Close() }() // with an error too
+		if err != nil {
+			return err
+		}
+		all.Smoke = t.Forecast
+		p.Terminal.Say("%s", t.Forecast)
+	}
+	if p.Terminal.JSON {
+		return p.Terminal.PrintJSON(all)
+	}
+	return nil
+}
+
+// make makes the suggestion after a forecast, or finds the one that was made.
+func (p Parts) make(ctx context.Context, f *flags, s *suggest.Suggestion) (*suggest.Made, error) {
+	db, err := p.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m, _, err := s.Find(ctx, db); err != nil || m != nil && !f.again {
+		return m, err
+	}
+	p.Terminal.Say("%s", s.Forecast)
+	if err := p.Approve(f.Yes, f.Over, s.Forecast.CostUSD, "Spend about %s on a suggestion?"); err != nil {
+		return nil, err
+	}
+	m, err := s.Make(ctx)
+	if reply, ok := errors.AsType[*mutate.ReplyError](err); ok {
+		return nil, &problem.Error{Err: reply, Hint: "the same command asks once more"}
+	}
+	return m, err
+}
+
+// smoke answers the requests that taught a suggestion once more, after a forecast.
+func (p Parts) smoke(ctx context.Context, f *flags, s *suggest.Suggestion, m *suggest.Made) (*suggest.Smoked, error) {
+	t, err := s.Smoke(ctx, m)
+	defer func() { t.Close() }() // with an error too
+	if err != nil {
+		return nil, err
+	}
+	p.Terminal.Say("%s", t.Forecast)
+	if err := p.Approve(f.Yes, f.Over, t.Forecast.CostUSD, "Spend about %s on the smoke test?"); err != nil {
+		return nil, err
+	}
+	return t.Run(ctx)
+}
