@@ -1,6 +1,7 @@
 package corrections
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,17 +78,35 @@ func words(r *corrections.Report, f *flags) string {
 	return b.String()
 }
 
-// learned is how many rules a harvest ends with.
-const learned = 3
+// With how many texts, and of each with how many corrections, a harvest ends.
+const (
+	learned  = 3
+	mostSaid = 3
+	saidRune = 40
+)
 
-// Learned are the lines with which a harvest ends: what was corrected most often.
+// Learned are the lines with which a harvest ends: what was corrected most often of each
+// skill, in the user's own words.
 func Learned(r *corrections.Report) string {
 	var b strings.Builder
-	for i, rule := range r.Rules {
+	said, order := map[string][]string{}, []string{}
+	for _, rule := range r.Rules {
+		if rule.Sessions == 0 { // not in the user's own words
+			continue
+		}
+		whose := whose(rule)
+		if said[whose] == nil {
+			order = append(order, whose)
+		}
+		if len(said[whose]) < mostSaid {
+			said[whose] = append(said[whose], mostOften(rule))
+		}
+	}
+	for i, whose := range order {
 		if i == learned {
 			break
 		}
-		fmt.Fprintf(&b, "  %s\n", Title(rule))
+		fmt.Fprintf(&b, "  %s: you said %s\n", whose, strings.Join(said[whose], ", "))
 	}
 	if b.Len() == 0 {
 		return ""
@@ -99,14 +118,29 @@ func Learned(r *corrections.Report) string {
 	return fmt.Sprintf("\nyou corrected %s%s (`evolve corrections` shows them all):\n%s", plain.Counted(r.Funnel.Corrected, "turn"), of, b.String())
 }
 
+// mostOften is what was said of a rule, with the number of sessions if there are several.
+func mostOften(rule corrections.Rule) string {
+	own := rule.Quotes[slices.IndexFunc(rule.Quotes, func(q corrections.Quote) bool { return !q.Copied })]
+	out := "«" + plain.Runes(cmp.Or(plain.Line(rule.Said), plain.Line(own.Words)), saidRune) + "»"
+	if rule.Sessions > 1 {
+		out += fmt.Sprintf(" %d×", rule.Sessions)
+	}
+	return out
+}
+
+// whose is the text that a rule belongs to, in words.
+func whose(r corrections.Rule) string {
+	if name, ok := skillOf(r.Concerns); ok {
+		return name
+	}
+	if r.Concerns != "" {
+		return "standing instructions"
+	}
+	return "anything"
+}
+
 // Title is a rule in one line: whose it is, what it says, how often it was corrected.
 func Title(r corrections.Rule) string {
-	whose := "anything"
-	if name, ok := skillOf(r.Concerns); ok {
-		whose = name
-	} else if r.Concerns != "" {
-		whose = "standing instructions"
-	}
 	what := plain.Line(r.Rule)
 	if what == "" && r.Said != "" {
 		what = "you said «" + plain.Line(r.Said) + "»"
@@ -117,7 +151,7 @@ func Title(r corrections.Rule) string {
 	if r.Sessions == 0 {
 		in = "not in your own words"
 	}
-	return fmt.Sprintf("%s: %s (%s)", whose, what, in)
+	return fmt.Sprintf("%s: %s (%s)", whose(r), what, in)
 }
 
 // Standing says where a rule is written.
