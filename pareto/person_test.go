@@ -199,6 +199,14 @@ func (p person) night(l *lived, c *contest, day int) (over bool) {
 // measure adds the pair of a use to the trial, weighted by what became of the uses of the
 // same text since the trial's first one.
 func (p person) measure(l *lived, c *contest, at, day int, w World) {
+	p.add(l, c, at, w, l.base[c.gain])
+	if c.install != nil {
+		c.install.Heard = date(day)
+	}
+}
+
+// add is measure with the logit of what the challenger does.
+func (p person) add(l *lived, c *contest, at int, w World, with float64) {
 	u := l.use[at]
 	if c.since < 0 {
 		c.since, c.counted = at, at
@@ -213,15 +221,12 @@ func (p person) measure(l *lived, c *contest, at, day int, w World) {
 		before := l.use[c.counted]
 		of(before.text).Use(before.stratum)
 	}
-	pair := w.pair(l.rng, l.base[0], l.base[c.gain], u.hard)
+	pair := w.pair(l.rng, l.base[0], with, u.hard)
 	pair.Weight, pair.Largest = of(u.text).Weight(u.stratum)
 	of(u.text).Case(u.stratum)
 	c.Add(pair)
 	if u.stratum != "silent" {
 		c.heard++
-	}
-	if c.install != nil {
-		c.install.Heard = date(day)
 	}
 }
 
