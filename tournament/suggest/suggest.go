@@ -4,6 +4,7 @@
 package suggest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -176,10 +177,7 @@ func (s *Suggestion) hear(ctx context.Context, db *store.Store, cases []eval.Cas
 		if err != nil {
 			return err
 		}
-		if strings.TrimSpace(w) == "" {
-			continue
-		}
-		said, t := mutate.Correction{Case: c, Words: w}, Teacher{Words: w, Time: c.Source.Time}
+		said, t := mutate.Correction{Case: c, Words: w}, Teacher{Time: c.Source.Time}
 		sessions, err := db.Sessions(ctx, store.SessionFilter{ID: c.Source.Session})
 		if err != nil {
 			return err
@@ -188,9 +186,12 @@ func (s *Suggestion) hear(ctx context.Context, db *store.Store, cases []eval.Cas
 			t.Project = ses.CWD
 			for k := range ses.Turns {
 				if x := ses.Turns[k].Reading; x != nil && ses.Turns[k].ID == c.Source.Turn {
-					said.Rule = x.Rule
+					said.Words, said.Rule = cmp.Or(x.Words, w), x.Rule
 				}
 			}
+		}
+		if t.Words = said.Words; strings.TrimSpace(t.Words) == "" {
+			continue
 		}
 		s.said, s.teachers = append(s.said, said), append(s.teachers, t)
 	}

@@ -91,7 +91,7 @@ var arguments = map[string][]completer{
 	"reject":   {texts},
 	"rollback": {texts},
 	"pin":      {texts},
-	"review":   {skills}, "corrections": {skills},
+	"review":   {skills}, "corrections": {skills}, "suggest": {skills},
 	"report":         {all(lastRun, known(peek.KnownRuns), known(peek.KnownNights))},
 	"cases list":     {skills},
 	"cases show":     {skills, cases, none},

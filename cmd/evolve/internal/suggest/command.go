@@ -44,7 +44,7 @@ type flags struct {
 func (p Parts) Command() *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
-		Use:   "suggest SKILL|FILE",
+		Use:   "suggest SKILL",
 		Short: "Write your corrections into a text, beside your words",
 		Long: `suggest has a model (--reflect-agent, --reflect-model) write your corrections into
 the live text of a skill or an instructions file, in one call after a forecast. What
@@ -60,7 +60,7 @@ that shows whether it does what it was written for, and is never evidence.`,
 		Example: "  evolve suggest dataviz\n  evolve suggest ~/.claude/CLAUDE.md --dry-run\n  evolve suggest dataviz --smoke",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return problem.Inputf("`evolve corrections` lists what you corrected", "`evolve suggest` needs a skill, or a file of instructions")
+				return problem.Inputf("`evolve corrections` lists what you corrected", "`evolve suggest` needs a skill, or a file of standing instructions")
 			}
 			return nil
 		},

@@ -43,8 +43,11 @@ func resultOf(name string, s *suggest.Suggestion, m *suggest.Made) *result {
 
 // nothing is what is said if nothing was corrected.
 func nothing(name string) string {
-	called := subject.Parse(name).Text()
-	return fmt.Sprintf("you have corrected nothing about %s yet that is known here: there is nothing to suggest\nnext: use it, say what is wrong, and `evolve harvest`\n", called)
+	ref, next := subject.Parse(name), "use it, say what is wrong, and `evolve harvest`"
+	if ref.Kind != subject.Skill {
+		next = "`evolve corrections --read` has what you said read, `evolve harvest` finds what is about it"
+	}
+	return fmt.Sprintf("you have corrected nothing about %s yet that is known here: there is nothing to suggest\nnext: %s\n", ref.Text(), next)
 }
 
 // words is the result for a person.
