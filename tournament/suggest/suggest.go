@@ -220,7 +220,7 @@ func (s *Suggestion) forecast(ctx context.Context, db *store.Store, cases []eval
 		return err
 	}
 	o, fc := &s.options, s.Forecast
-	fc.Corrections, fc.Calls, fc.Model = len(s.said), 1, strings.TrimSuffix(o.ReflectAgent+"/"+o.ReflectModel, "/")
+	fc.Corrections, fc.Calls, fc.Model = len(s.said), 1, agent.ModelName(o.ReflectAgent, o.ReflectModel)
 	in, out := skill.Tokens(a.system)+skill.Tokens(a.user), s.live.Doc.Tokens()+replyTokens
 	fc.Tokens, fc.CostUSD = int64(in+out), new(float64)
 	if fc.free = agent.KindOf(o.ReflectAgent).Simulated; fc.free {
