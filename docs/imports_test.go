@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"harvest/ownwords":                {},
 	"pareto":                          {},
 	"mutate/skill/bounded":            {},
+	"mutate/patch":                    {},
 	"mutate/subject":                  {},
 	"mutate/skill/lazyregexp":         {},
 	"eval":                            {"eval/check", "eval/plain", "mutate/skill"},
