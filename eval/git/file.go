@@ -222,30 +222,36 @@ func (r *Repository) refs(ctx context.Context, names ...string) (map[string]ref,
 }
 
 // readBase reads the file at the default branch.
-func (s *State) readBase(ctx context.Context, r *Repository) error {
-	out, err := r.Output(ctx, "ls-tree", "-z", s.Commit, "--", s.Path)
+func (s *State) readBase(ctx context.Context, r *Repository) (err error) {
+	s.Mode, s.Text, err = s.in(ctx, r, s.Commit, s.Default)
+	return err
+}
+
+// in reads the file in a commit, whose name in messages is called. mode is "" if the commit
+// does not have it.
+func (f *File) in(ctx context.Context, r *Repository, commit, called string) (mode string, text []byte, err error) {
+	out, err := r.Output(ctx, "ls-tree", "-z", commit, "--", f.Path)
 	if err != nil || len(out) == 0 {
-		return err
+		return "", nil, err
 	}
 	head, _, _ := strings.Cut(string(out), "\t") // mode, type, id
 	fields := strings.Fields(head)
 	if len(fields) != 3 {
-		return ErrTree
+		return "", nil, ErrTree
 	}
-	if s.Mode = fields[0]; s.Mode != "100644" && s.Mode != "100755" {
-		return fmt.Errorf("%s is no file on %s", s.Path, s.Default)
+	if mode = fields[0]; mode != "100644" && mode != "100755" {
+		return mode, nil, fmt.Errorf("%s is no file on %s", f.Path, called)
 	}
 	o := r.Objects(ctx)
 	defer o.Close()
 	blob, err := o.Blob(fields[2])
-	if err != nil {
-		return fmt.Errorf("read %s on %s: %w", s.Path, s.Default, err)
+	if err == nil {
+		text, err = bounded.ReadAll(blob, maxFile)
 	}
-	s.Text, err = bounded.ReadAll(blob, maxFile)
 	if err != nil {
-		return fmt.Errorf("read %s on %s: %w", s.Path, s.Default, err)
+		err = fmt.Errorf("read %s on %s: %w", f.Path, called, err)
 	}
-	return nil
+	return mode, text, err
 }
 
 // readForm asks for the attributes by which git would store the file in another form.
