@@ -385,3 +385,6 @@ func (t *Trial) Outstanding() (open []Objective) {
 	}
 	return open
 }
+
+// Dropped reports whether the trial ended for want of hope: nothing was shown to be worse.
+func (d *Decision) Dropped() bool { return d.Verdict == Reject && d.Route == routeDropped }

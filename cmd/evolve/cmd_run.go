@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/checking"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -33,6 +34,7 @@ type runFlags struct {
 	to          []string // promote's targets
 	yes         bool
 	resume      string
+	checks      bool // a given text, without a search
 	confirmOver float64
 	flags       *pflag.FlagSet
 }
@@ -205,6 +207,8 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 	var few *campaign.TooFewCasesError
 	var held *campaign.WaitingError
 	switch limit := (*eval.BudgetError)(nil); {
+	case errors.As(err, &held) && f.checks:
+		return checking.Waits(ctx, &a.Terminal, c, held)
 	case errors.As(err, &held):
 		return sayWaiting(ctx, a, c, held)
 	case errors.As(err, &few):

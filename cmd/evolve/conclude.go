@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/checking"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
@@ -30,6 +31,8 @@ type runResult struct {
 	// Targets has the result for each target, with --promote and a proof.
 	Targets []release.Placed `json:"targets"`
 	Report  string           `json:"report"`
+	// Check is what a text came to that was given, and not searched for.
+	Check *checking.Result `json:"check,omitempty"`
 
 	promote string // the command that installs the challenger
 }
@@ -73,6 +76,11 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 	if res.Report, err = writeReport(ctx, a, db, res.Run); err != nil {
 		return err
 	}
+	if f.checks || c.Config.Given != nil {
+		if res.Check, err = checking.ResultOf(ctx, c, found); err != nil {
+			return err
+		}
+	}
 	err = printResult(a, res)
 	var drift *install.DriftError
 	switch {
@@ -103,6 +111,9 @@ func installProved(ctx context.Context, a *global, f *runFlags, c *campaign.Camp
 
 // printResult prints a summary of a run.
 func printResult(a *global, r *runResult) error {
+	if r.Check != nil {
+		return a.Print(r, r.Check.Text(&r.Result, r.Report, &a.Terminal))
+	}
 	var b strings.Builder
 	sim := ""
 	if r.Simulated {

@@ -28,7 +28,7 @@ import (
 // there are.
 var writers = []string{
 	"", "run", "demo", "harvest", "cases import", "cases edit", "cases drop", "cases draw", "cases generate", "promote", "try", "rollback",
-	"approve", "reject", "pin", "compare", "review", "sessions show", "sessions purge", "kernel confirm",
+	"approve", "reject", "pin", "compare", "check", "review", "sessions show", "sessions purge", "kernel confirm",
 	"corrections", "suggest", "privacy agree", "projects allow", "projects deny", "projects tests", "sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hook",
 }
 
@@ -237,6 +237,7 @@ func TestLookingChangesNothing(t *testing.T) {
 				{"hooks", 0}, {"hooks status", 0}, {"hooks install --print", 0}, {"sleep", 0}, {"sleep status", 0}, {"sleep status --json", 0},
 				{"doctor", 0}, {"report last -o -", 0}, {"report last --json", 0}, {"report night --json", 0},
 				{"compare dataviz none --split all --agent simulated --dry-run", 0}, {"compare dataviz none --split all --recorded", 2},
+				{"check on-trial --patch edited.md --no-harvest --agent simulated --dry-run", 2},
 				{"cases generate --skill dataviz -n 3 --agent simulated --dry-run", 0},
 				{"--skill dataviz --agent simulated --dry-run", 0}, {"run --skill dataviz --agent simulated --dry-run --json", 0},
 				{"run --skill on-trial --agent simulated --dry-run", 0}, {"run --skill alarmed --agent simulated --dry-run --json", 0},

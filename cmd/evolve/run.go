@@ -92,7 +92,7 @@ var groups = []struct {
 	title    string
 	commands []func(*global) *cobra.Command
 }{
-	{"Every day", []func(*global) *cobra.Command{newRunCommand, newStatusCommand, newHarvestCommand, newSuggestCommand, newProjectsCommand, newResolveCommand}},
+	{"Every day", []func(*global) *cobra.Command{newRunCommand, newCheckCommand, newStatusCommand, newHarvestCommand, newSuggestCommand, newProjectsCommand, newResolveCommand}},
 	{"Look", []func(*global) *cobra.Command{newLogCommand, newShowCommand, newDiffCommand, newCompareCommand, newReportCommand, newServeCommand, newCasesCommand, newCorrectionsCommand, newSessionsCommand, newKernelCommand}},
 	{"Decide", []func(*global) *cobra.Command{newPromoteCommand, newTryCommand, newRollbackCommand, newApproveCommand, newRejectCommand, newPinCommand, newReviewCommand}},
 	{"Nights", []func(*global) *cobra.Command{newSleepCommand, newHooksCommand}},

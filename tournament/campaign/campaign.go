@@ -97,6 +97,8 @@ type Campaign struct {
 	cases   []eval.Case
 	// found are what Found returns.
 	found []string
+	// quoted are cases that the given text quotes, by id: they teach from now on.
+	quoted map[string]eval.Split
 	// forecast is nil before Forecast was called.
 	forecast *Forecast
 	// Locks and other resources of begin.
@@ -155,6 +157,11 @@ func (e *StoppedError) Unwrap() error { return e.Err }
 // Run searches, puts what it found before the gate, and writes the challenger's text
 // to the data folder. Errors: *StoppedError, and those of the result.
 func (c *Campaign) Run(ctx context.Context) (*Result, error) {
+	if len(c.quoted) > 0 {
+		if err := c.db.SetSplits(ctx, c.Config.Skill, c.quoted); err != nil {
+			return nil, err
+		}
+	}
 	audit, view := &agent.Audited{}, c.runner.Watch(c.task())
 	c.plan.OnEvent, c.plan.OnRollout = view.Event, func(r *eval.Rollout) { audit.Count(r); view.Rollout(r) }
 	out, err := search.Improve(ctx, c.plan)

@@ -56,6 +56,9 @@ type Config struct {
 	// Base is the text that Carried or Standing was made from, if the incumbent has edits
 	// that are younger; "" otherwise.
 	Base string `json:"base,omitempty"`
+	// Given is the text that its owner puts on trial, without a search: Carried is then its
+	// SHA-256. nil for none.
+	Given []byte `json:"given,omitempty"`
 	// Standing is the SHA-256 of an undecided challenger that a new search
 	// has to beat to replace it.
 	Standing string `json:"standing,omitempty"`

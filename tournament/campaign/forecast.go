@@ -53,8 +53,9 @@ type Forecast struct {
 	free bool // everybody who answers is simulated
 	// noGate: the run has no gate.
 	noGate bool
-	// judgedAgain: a trial has no fresh case, and is judged by other objectives.
-	judgedAgain bool
+	// judgedAgain: a trial has no fresh case, and is judged by other objectives. begins: one
+	// that a person asked for has none yet.
+	judgedAgain, begins bool
 }
 
 // The expected size of a call if nothing is known of it.
@@ -164,7 +165,7 @@ func (c *Campaign) Forecast(ctx context.Context) (*Forecast, error) {
 	if err == nil {
 		fc.Cap = c.capWords(fc)
 	}
-	if err == nil && (c.options.DryRun || len(c.back.To) > 0) { // else the sessions are not read again for it
+	if err == nil && !fc.begins && (c.options.DryRun || len(c.back.To) > 0) { // else the sessions are not read again for it
 		fc.Sends, err = c.sends(ctx, fc)
 	}
 	c.forecast = fc
@@ -216,7 +217,7 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	fc.Search, fc.Gate = share.Search, share.Gate
 	if f.Carried != "" {
 		fc.Search, fc.Gate = 0, min(f.MaxRollouts, gate.Takes(f.HeldOut, proof.Replays, f.MaxRetries))
-		fc.Rollouts, fc.judgedAgain = fc.Gate, f.HeldOut == 0
+		fc.Rollouts, fc.judgedAgain, fc.begins = fc.Gate, f.HeldOut == 0 && f.Given == nil, f.HeldOut == 0 && f.Given != nil
 	}
 	rollouts := float64(fc.Rollouts)
 	asked := rollouts * float64(judged) / float64(n)
@@ -280,6 +281,8 @@ func (fc *Forecast) String() string {
 	cost := fc.costWords(fc.free)
 	if fc.judgedAgain {
 		atMost, cost = "no rollouts", "the trial is judged by the pairs that it has"
+	} else if fc.begins {
+		atMost, cost = "no rollouts", "no request is held out that could be evidence: the trial begins with your next sessions"
 	} else if fc.Rollouts == 0 && !fc.free {
 		cost = "so the patience of the search and the other caps alone end it"
 	}

@@ -22,16 +22,17 @@ import (
 // gather harvests and mines, unless the options forbid it, and reads the cases.
 func (c *Campaign) gather(ctx context.Context) error {
 	f := &c.Config
-	trial, err := candidate.OpenTrial(ctx, c.db, c.Live, f.Evolve)
+	trial, err := c.trial(ctx)
 	if err != nil {
 		return err
 	}
+	onTrial := trial != nil || f.Given != nil
 	if c.mines() {
-		if err := c.gatherSessions(ctx, trial != nil); err != nil {
+		if err := c.gatherSessions(ctx, onTrial); err != nil {
 			return err
 		}
 	}
-	if err := c.runner.Ingester(c.db, c.back).Split(ctx, f.Skill, trial != nil); err != nil {
+	if err := c.runner.Ingester(c.db, c.back).Split(ctx, f.Skill, onTrial); err != nil {
 		return err
 	}
 	if c.cases, err = c.db.Cases(ctx, f.Skill); err != nil {
@@ -53,10 +54,13 @@ func (c *Campaign) gather(ctx context.Context) error {
 	}
 	c.found = append(append(c.found, notes...), left.Lines()...)
 	f.Mined = c.budget.Spent()
-	if trial == nil {
-		return nil
+	switch {
+	case trial != nil:
+		return c.continueTrial(ctx, trial)
+	case f.Given != nil:
+		return c.beginGiven(ctx)
 	}
-	return c.continueTrial(ctx, trial)
+	return nil
 }
 
 // gatherSessions harvests, and mines cases for a harness. A dry run spends

@@ -189,12 +189,18 @@ func (c *Campaign) build(ctx context.Context) error {
 	if f.Base != "" {
 		p.Trial, p.With = &record.Change{Base: f.Base, Challenger: f.Carried}, carried
 	}
+	if f.Given != nil {
+		p.With, p.Gate.Failures = carried, record.FailuresOf(p.Uses)
+	}
 	p.CarriedOn, err = candidate.ProvedOn(ctx, c.db, f.Carried)
 	return err
 }
 
 // with is the incumbent with the change of a challenger.
 func (c *Campaign) with(ctx context.Context, challenger string) (*record.Candidate, error) {
+	if c.Config.Given != nil {
+		return given(c.Live, c.Config.Given), nil
+	}
 	if c.Config.Base == "" {
 		return candidate.MadeBy(ctx, c.db, c.Config.Skill, challenger)
 	}

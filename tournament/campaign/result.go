@@ -172,7 +172,11 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 			return nil, &search.KernelError{Candidate: challenger.Hash()}
 		}
 	}
-	if res.Idle, err = applies.FindIdle(ctx, c.plan.Reader, inc.Doc, c.cases); err != nil {
+	read := inc.Doc
+	if c.Config.Given != nil { // whose lines nobody has read yet
+		read = challenger
+	}
+	if res.Idle, err = applies.FindIdle(ctx, c.plan.Reader, read, c.cases); err != nil {
 		return nil, err
 	}
 	switch v := out.Verdict; {

@@ -301,13 +301,30 @@ func OpenTrial(ctx context.Context, db *store.Store, live *skill.Live, evolves s
 		}
 		of := PartOf(t.With.Operator)
 		if of == skill.Harness && OnlyDeletes(live.Doc, t.With.Text) {
-			of = skill.Shorten
+			made, err := MadeBy(ctx, db, live.Name, t.Challenger)
+			if err != nil {
+				return nil, err
+			}
+			if made.Operator != record.Checked {
+				of = skill.Shorten
+			}
 		}
 		if evolves == "" || of == evolves {
 			return t, nil
 		}
 	}
 	return nil, nil
+}
+
+// TrialOf is the newest trial of a change that makes this text of the live one, nil for none.
+func TrialOf(ctx context.Context, db *store.Store, live *skill.Live, sha string) (*OnTrial, error) {
+	all, err := Trials(ctx, db, live)
+	for i := range all {
+		if t := &all[i]; t.Challenger == sha || t.With != nil && t.With.SHA == sha {
+			return t, err
+		}
+	}
+	return nil, err
 }
 
 // onTrial is the newest trial of a change to the live text that is the given one, nil for

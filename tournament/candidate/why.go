@@ -400,6 +400,8 @@ func because(steps []Cite) string {
 		}
 	}
 	switch {
+	case steps[0].Operator == record.Checked:
+		return "you gave the text"
 	case n == 0:
 		return fmt.Sprintf("no case taught it: %s rewrites without one", steps[0].Operator)
 	case !matched && steps[len(steps)-1].Operator == "merge":
@@ -418,6 +420,8 @@ func (h *History) whyRemoved(n *node, c Cite) string {
 		tried = fmt.Sprintf("%+.2f on %s without it", o.Gain, plain.Counted(o.Cases, "training case"))
 	}
 	switch {
+	case n.Operator == record.Checked:
+		return "the text that you gave lacks it"
 	case o.Tangle:
 		return "it and other lines were in each other's way (" + tried + ")"
 	case n.Operator == "ablate":

@@ -108,6 +108,9 @@ const (
 // skill, without a search: see Spent.Frozen.
 const Suggested = "suggest"
 
+// Checked is the operator of a candidate that its owner has given, without a search.
+const Checked = "check"
+
 // A Candidate is one text that a run considered.
 type Candidate struct {
 	SHA      string         `json:"sha256"`

@@ -55,11 +55,11 @@ func (c *Comparison) Text(look Look) string {
 	}
 	// The table holds numbers alone; text from outside evolve is kept around
 	// it.
-	return plain.Fold(plain.Text(head.String()), look.Width) + c.table(look) + plain.Fold(plain.Text(tail.String()), look.Width)
+	return plain.Fold(plain.Text(head.String()), look.Width) + c.Table(look) + plain.Fold(plain.Text(tail.String()), look.Width)
 }
 
-// table is the objectives, one a line, or one a few lines on a narrow terminal.
-func (c *Comparison) table(look Look) string {
+// Table is the objectives, one a line, or one a few lines on a narrow terminal.
+func (c *Comparison) Table(look Look) string {
 	paint := func(d Delta, text string) string {
 		switch {
 		case !look.Colour || !d.Differs:

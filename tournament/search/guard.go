@@ -20,6 +20,7 @@ type guard struct {
 	secret    map[string]string // n-gram of a val or test case → case id
 	literal   map[string]string // short check value of one → case id
 	known     map[string]bool   // n-grams that train cases teach
+	taught    string            // what train cases teach, in lower case
 }
 
 // gram is the number of consecutive words that count as copied.
@@ -39,20 +40,39 @@ func newGuard(incumbent *skill.Document, train, hidden []eval.Case) *guard {
 			}
 		}
 	}
-	all := taught.String()
+	g.taught = taught.String()
 	for _, c := range hidden {
-		for _, s := range texts(c) {
-			for _, w := range grams(s) {
-				if !g.known[w] {
-					g.secret[w] = c.ID
-				}
-			}
-			if v := strings.ToLower(s); len(v) >= minLiteral && len(grams(v)) == 0 && !strings.Contains(all, v) {
-				g.literal[v] = c.ID
-			}
-		}
+		g.hide(&c)
 	}
 	return g
+}
+
+// hide adds what a case asks to what a candidate must not hold.
+func (g *guard) hide(c *eval.Case) {
+	for _, s := range texts(*c) {
+		for _, w := range grams(s) {
+			if !g.known[w] {
+				g.secret[w] = c.ID
+			}
+		}
+		if v := strings.ToLower(s); len(v) >= minLiteral && len(grams(v)) == 0 && !strings.Contains(g.taught, v) {
+			g.literal[v] = c.ID
+		}
+	}
+}
+
+// Quoted are those of the hidden cases of which child has words that parent does not have,
+// and no train case teaches: whoever wrote it has read them.
+func Quoted(parent, child *skill.Document, train, hidden []eval.Case) (out []*eval.Case) {
+	g := newGuard(parent, train, nil)
+	for i := range hidden {
+		clear(g.secret)
+		clear(g.literal)
+		if g.hide(&hidden[i]); g.quotes(parent, child) != "" {
+			out = append(out, &hidden[i])
+		}
+	}
+	return out
 }
 
 // texts are the parts of a case that a candidate must not have memorised.
@@ -82,6 +102,11 @@ func (g *guard) refuse(parent, child *skill.Document) string {
 	if n := skill.Tokens(string(child.Body())); n > g.maxTokens && n > skill.Tokens(string(parent.Body())) {
 		return fmt.Sprintf("grew to about %d tokens, the limit is %d", n, g.maxTokens)
 	}
+	return g.quotes(parent, child)
+}
+
+// quotes says what child has of a hidden case, "" for nothing.
+func (g *guard) quotes(parent, child *skill.Document) string {
 	before, after := readable(parent), readable(child)
 	had := map[string]bool{}
 	for _, w := range grams(before) {

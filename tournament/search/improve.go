@@ -26,7 +26,8 @@ type Plan struct {
 	Carried   *eval.Variant
 	CarriedOn record.Model
 	// Trial names the trial of Carried if the incumbent has edits that are younger than
-	// it. With is then the candidate that Carried is.
+	// it. With is the candidate that Carried is if no run has made it: with these edits, or
+	// as its owner gave it.
 	Trial *record.Change
 	With  *record.Candidate
 
@@ -187,7 +188,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if p.NoGate {
 		return nil
 	}
-	if p.Carried != nil && p.Trial != nil {
+	if p.Carried != nil && p.With != nil {
 		run.Trial = p.Trial
 		c := *p.With
 		c.Run, c.Seq = run.ID, 1

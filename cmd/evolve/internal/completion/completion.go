@@ -85,6 +85,7 @@ var arguments = map[string][]completer{
 	"show":     {texts},
 	"diff":     {texts, otherTexts},
 	"compare":  {texts, otherTexts},
+	"check":    {skills},
 	"promote":  {texts},
 	"try":      {texts},
 	"approve":  {texts},
@@ -134,7 +135,7 @@ var values = map[string]completer{
 }
 
 // paths are flags that take a file or a folder.
-var paths = []string{"claude-home", "skills-dir", "output", "keep", "repo", "sidecar", "plugin", "handoff-dir", "exclude-project", "command"}
+var paths = []string{"claude-home", "skills-dir", "output", "keep", "repo", "sidecar", "plugin", "handoff-dir", "exclude-project", "command", "patch"}
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
