@@ -29,7 +29,7 @@ type generateFlags struct {
 func newCasesGenerateCommand(a *global) *cobra.Command {
 	f := &generateFlags{}
 	c := &cobra.Command{
-		Use:   "generate --skill NAME",
+		Use:   "generate SKILL",
 		Short: "Have a model write more cases from real ones, for the search only",
 		Long: `A skill with a handful of real uses gives the search little to learn from. A
 model (--reflect-agent, --reflect-model) writes cases that vary the real ones:
@@ -37,8 +37,8 @@ other people, harder data, near misses. Generated cases train and validate. They
 are never held out and never count as proof, and the model does not see the real
 cases that are held out. A purged session takes its generated cases with it
 (evolve sessions purge).`,
-		Example: `  evolve cases generate --skill dataviz -n 20 --model gpt-5-mini
-  evolve cases generate --skill dataviz -n 20 --model gpt-5-mini --dry-run`,
+		Example: `  evolve cases generate dataviz -n 20 --model gpt-5-mini
+  evolve cases generate dataviz -n 20 --model gpt-5-mini --dry-run`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return casesGenerate(c.Context(), a, f) },
 	}
@@ -53,7 +53,7 @@ cases that are held out. A purged session takes its generated cases with it
 func (f *generateFlags) check() error {
 	switch {
 	case f.skill == "":
-		return problem.Inputf("for example `evolve cases generate --skill dataviz`; `evolve status` lists the skills", "cases are generated for a skill: --skill NAME")
+		return problem.Inputf("for example `evolve cases generate dataviz`; `evolve status` lists the skills", "evolve cases generate needs a skill")
 	case f.count < 1 || f.count > maxGenerated:
 		return problem.Inputf("for example -n 20", "-n %d is not between 1 and %d", f.count, maxGenerated)
 	}

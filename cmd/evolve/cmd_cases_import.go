@@ -18,13 +18,13 @@ func newCasesImportCommand(a *global) *cobra.Command {
 	var trust bool
 	var of string
 	c := &cobra.Command{
-		Use:     "import FILE",
+		Use:     "import [SKILL] FILE",
 		Short:   "Import cases from JSON Lines or skill-creator's evals.json",
-		Example: "  evolve cases import mine.jsonl\n  evolve cases import triggers.json --skill dataviz",
+		Example: "  evolve cases import mine.jsonl\n  evolve cases import dataviz triggers.json",
 		Long: `FILE holds cases as JSON Lines, one a line, or is skill-creator's evals.json.
 The expectations (or assertions) of evals.json become checks for a judge, and
 the files that it names are copied from its folder. A trigger set ([{query,
-should_trigger}]) becomes trigger cases of --skill. - is stdin. Either all cases
+should_trigger}]) becomes trigger cases of SKILL. - is stdin. Either all cases
 are imported or none.
 
 Cases that ask for one thing in other words are one piece of evidence: give them

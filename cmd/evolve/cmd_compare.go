@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -85,7 +86,7 @@ func (f *compareFlags) check(a *global) error {
 		f.format = "json"
 	}
 	if !slices.Contains(formats, f.format) {
-		return unknownWord("format", f.format, formats)
+		return usage.UnknownWord("format", f.format, formats)
 	}
 	if !slices.Contains([]string{"test", "val", "train", "all"}, f.Split) {
 		return problem.Inputf("the splits are test, val, train and all", "unknown split %q", f.Split)

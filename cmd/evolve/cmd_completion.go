@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/completion"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/spf13/cobra"
 )
 
@@ -34,7 +35,7 @@ writes nothing.`,
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(out)
 			}
-			return unknownWord("shell", args[0], shells)
+			return usage.UnknownWord("shell", args[0], shells)
 		},
 	}
 }

@@ -22,7 +22,7 @@ func newHarvestCommand(a *global) *cobra.Command {
 	var sidecars string
 	var events, ended bool
 	c := &cobra.Command{
-		Use:   "harvest",
+		Use:   "harvest [SKILL]",
 		Short: "Read what is new in your sessions, and make cases of it",
 		Long: `harvest reads the sessions that are new since the last harvest, stores them with
 their secrets replaced, and turns the uses of your skills into cases. It asks no

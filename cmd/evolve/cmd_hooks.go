@@ -25,8 +25,6 @@ reports what changed overnight; and a text in quarantine is not loaded. A hook
 takes milliseconds, opens no connection, and never stops a session because it
 failed.`,
 		Example: "  evolve hooks install\n  evolve hooks status\n  evolve hooks uninstall",
-		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var project bool
 	var plugin string
@@ -42,7 +40,7 @@ failed.`,
 		Example: "  evolve hooks install\n  evolve hooks install --print\n  evolve hooks install --plugin ~/evolve-plugin",
 		RunE:    func(*cobra.Command, []string) error { return hooksInstall(a, project, plugin, show) }}
 	install.Flags().BoolVar(&show, "print", false, "print what would be added, and change nothing")
-	c.AddCommand(place(install, true),
+	parent(c, place(install, true),
 		place(&cobra.Command{Use: "uninstall", Short: "Take out what install added", Example: "  evolve hooks uninstall", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksUninstall(a, project) }}, false),
 		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Example: "  evolve hooks status", Args: noArgs,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -16,18 +17,19 @@ func newLogCommand(a *global) *cobra.Command {
 	var run string
 	var all bool
 	c := &cobra.Command{
-		Use:   "log SKILL | --run RUN",
+		Use:   "log SKILL|--run RUN",
 		Short: "List a skill's versions, or a run's events",
 		Long: `log lists the versions of a skill, the newest first ("*" is the live one): who made each
 and FROM which version, the evidence that it was installed on, what its run cost, how many cases and
 sessions taught it, and which targets hold it; above them the candidates on trial.
-With --run it lists what one run did, in order.`,
+With --run it lists what one run did, in order; with a skill, a run of that skill.`,
 		Example: "  evolve log dataviz\n  evolve log dataviz --all\n  evolve log --run last --json",
+		Args:    usage.AtMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
-			case run != "" && len(args) == 0:
-				return logRun(c.Context(), a, run)
-			case run == "" && len(args) == 1:
+			case run != "":
+				return logRun(c.Context(), a, run, strings.Join(args, ""))
+			case len(args) == 1:
 				return logSkill(c.Context(), a, args[0], all)
 			}
 			return problem.Inputf("usage: evolve log SKILL, or evolve log --run RUN", "evolve log needs a skill or --run")
@@ -48,7 +50,8 @@ type RunLog struct {
 	Events    []report.Step `json:"events"`
 }
 
-func logRun(ctx context.Context, a *global, name string) error {
+// logRun prints the events of a run; of is the skill that it must be of, "" for any.
+func logRun(ctx context.Context, a *global, name, of string) error {
 	db, err := a.store(ctx)
 	if err != nil {
 		return err
@@ -57,12 +60,18 @@ func logRun(ctx context.Context, a *global, name string) error {
 	if err != nil {
 		return err
 	}
+	if name == "last" && of != "" {
+		name = of
+	}
 	if name, err = rd.FindRun(ctx, name); err != nil {
 		return err
 	}
 	run, err := db.Run(ctx, name)
 	if err != nil {
 		return err
+	}
+	if of != "" && run.Skill != of {
+		return problem.Inputf("`evolve runs "+of+"` lists those of "+of, "run %s is of %s, not of %s", run.ID, run.Skill, of)
 	}
 	events, err := db.Events(ctx, run.ID)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/report/page"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -18,15 +20,17 @@ import (
 func newReportCommand(a *global) *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use:   "report RUN|NIGHT",
+		Use:   "report [RUN|NIGHT|SKILL]",
 		Short: "Write the report of a run or a night: one page that works offline",
 		Long: `report writes the page of a run or a night to the data folder and prints its
 path, or writes it to -o FILE (- is stdout). With --json it prints the same as
-data. The name may be shortened; "last" is the newest run, "night" the newest
-night.`,
-		Example: "  evolve report last\n  evolve report 20260921-0314 --json\n  evolve report last -o report.html\n  evolve report night",
-		Args:    exactArgs(1, "a run, or a night"),
-		RunE:    func(c *cobra.Command, args []string) error { return runReport(c.Context(), a, args[0], out) },
+data. The name may be shortened; "last", or no name, is the newest run, the name
+of a skill its newest run, "night" the newest night.`,
+		Example: "  evolve report\n  evolve report dataviz\n  evolve report 20260921-0314 --json\n  evolve report last -o report.html\n  evolve report night",
+		Args:    usage.AtMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			return runReport(c.Context(), a, cmp.Or(strings.Join(args, ""), "last"), out)
+		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write (- is stdout)")
 	return c

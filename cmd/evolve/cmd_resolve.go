@@ -91,7 +91,13 @@ func runResolve(a *global, text string) error {
 		out.Activated = &r.Activated
 		out.Skill = &resolvedSkill{e.Name, e.Path, append([]string{}, doc.AllowedTools()...)}
 	}
-	return printResolved(a, out)
+	if err := printResolved(a, out); err != nil {
+		return err
+	}
+	if out.Skill == nil && out.Outcome != skill.OutcomeNone { // it was asked for
+		return &quietExit{exitUsage}
+	}
+	return nil
 }
 
 func printResolved(a *global, r *resolved) error {

@@ -41,13 +41,8 @@ gate. That is looked at after 20 choices, and after every further 20. A judge th
 sees no difference where you see one disagrees with you. Pairs that you call the
 same are not labels.`,
 		Example: "  evolve review dataviz\n  evolve review dataviz --max 10",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return problem.Inputf("usage: "+c.UseLine(), "%s needs the name of a skill", c.CommandPath())
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error { return runReview(c.Context(), a, args[0], f) },
+		Args:    exactArgs(1, "a skill"),
+		RunE:    func(c *cobra.Command, args []string) error { return runReview(c.Context(), a, args[0], f) },
 	}
 	c.Flags().IntVar(&f.most, "max", 20, "pairs at most")
 	c.Flags().Int64Var(&f.seed, "seed", -1, "seed of the order of pairs and answers (default: the time)")

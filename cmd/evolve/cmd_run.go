@@ -42,24 +42,19 @@ type runFlags struct {
 func newRunCommand(a *global) *cobra.Command {
 	f := &runFlags{Config: campaign.Config{Schema: 1}}
 	c := &cobra.Command{
-		Use:     "run --skill NAME",
+		Use:     "run SKILL",
 		Short:   "Harvest, search, prove and stage a better version of a skill",
-		Example: "  evolve run --skill dataviz --dry-run\n  evolve run --skill dataviz --max-cost-usd 2\n  evolve run --skill dataviz --agent claude --promote\n  evolve run --resume 20260921-031702-5e1f0a",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return problem.Inputf("for example `evolve --skill dataviz`", "a run takes no %q: --skill names the skill", args[0])
-			}
-			return nil
-		},
+		Example: "  evolve run dataviz --dry-run\n  evolve run dataviz --max-cost-usd 2\n  evolve run dataviz --agent claude --promote\n  evolve run AGENTS.md\n  evolve run --resume 20260921-031702-5e1f0a",
+		Long: `run reads your new sessions, searches for a better text of the skill, and tries what
+it finds on cases that the search never saw. SKILL may also be a file of standing
+instructions, for example AGENTS.md.`,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("skill") && c.Flags().Changed("file") {
 				return problem.Inputf("drop one of them", "a run is of one text: --skill and --file are two")
 			}
 			if f.Skill == "" && f.resume == "" {
-				if c.Flags().NFlag() == 0 {
-					return bare(a, c)
-				}
-				return problem.Inputf("for example `evolve --skill dataviz`; `evolve status` lists the skills", "a run needs --skill NAME, --file FILE or --resume RUN")
+				return problem.Inputf("for example `evolve run dataviz`; `evolve status` lists the skills", "a run needs a skill, a file of instructions or --resume RUN")
 			}
 			if f.resume != "" {
 				if err := resumable(c); err != nil {

@@ -24,16 +24,14 @@ import (
 func newSessionsCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "sessions",
-		Short:   "List the stored sessions, show one, or remove some without a trace",
+		Short:   "List the stored sessions, show one, or remove some",
 		Example: "  evolve sessions list\n  evolve sessions purge ID",
-		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var list, purge sessionFlags
 	ls := &cobra.Command{
-		Use:     "list",
+		Use:     "list [SKILL]",
 		Short:   "List the stored sessions, the newest first",
-		Example: "  evolve sessions list --skill dataviz\n  evolve sessions list --older-than 90d",
+		Example: "  evolve sessions list dataviz\n  evolve sessions list --older-than 90d",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return listSessions(c.Context(), a, list) },
 	}
@@ -61,7 +59,7 @@ installed: a version that learned from a removed session is named, not changed.`
 	purge.register(rm)
 	rm.Flags().BoolVar(&purge.all, "all", false, "every stored session")
 	rm.Flags().BoolVarP(&purge.yes, "yes", "y", false, "do not ask before removing")
-	c.AddCommand(ls, show, rm)
+	parent(c, ls, show, rm)
 	return c
 }
 

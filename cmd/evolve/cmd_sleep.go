@@ -52,7 +52,7 @@ type sleepFlags struct {
 func newSleepRunCommand(a *global) *cobra.Command {
 	f := &sleepFlags{}
 	c := &cobra.Command{
-		Use:     "run",
+		Use:     "run [SKILL...]",
 		Short:   "One night: harvest, try, stage or install, report",
 		Example: "  evolve sleep run --dry-run\n  evolve sleep run --max-cost-usd 2 --policy auto",
 		Args:    noArgs,

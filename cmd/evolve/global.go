@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
@@ -15,12 +14,10 @@ import (
 	"github.com/skill-evolve/evolve/eval/scratch"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release/tracked"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -93,60 +90,6 @@ func (a *global) layout() *skill.Layout {
 	}}
 	l.Tracked = tracked.Text(l)
 	return l
-}
-
-// namedFiles puts the keys of files of standing instructions in the place of their paths,
-// wherever a command takes a skill.
-func namedFiles(a *global, c *cobra.Command, args []string) error {
-	_, what, _ := strings.Cut(c.Use, " ")
-	if strings.Contains(what, "SKILL") && !strings.Contains(what, "SKILL|FILE") || strings.Contains(what, "INSTRUCTIONS") {
-		for i := range args {
-			name, at := subject.Cut(args[i])
-			if !skill.IsFile(name) {
-				continue
-			}
-			key, err := a.layout().Key(name)
-			if err != nil {
-				return err
-			}
-			if args[i] = key; at != "" {
-				args[i] += "@" + at
-			}
-		}
-	}
-	for _, flag := range []string{"file", "skill"} {
-		f := c.Flags().Lookup(flag)
-		if f == nil || !f.Changed {
-			continue
-		}
-		if several, ok := f.Value.(pflag.SliceValue); ok {
-			names := several.GetSlice()
-			for i, name := range names {
-				if !skill.IsFile(name) {
-					continue
-				}
-				var err error
-				if names[i], err = a.layout().Key(name); err != nil {
-					return err
-				}
-			}
-			if err := several.Replace(names); err != nil {
-				return err
-			}
-			continue
-		}
-		if flag == "skill" && !skill.IsFile(f.Value.String()) {
-			continue
-		}
-		key, err := a.layout().Key(f.Value.String())
-		if err == nil {
-			err = f.Value.Set(key)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // openTexts opens a skill for reading: nothing is recorded or changed.

@@ -12,7 +12,7 @@ import (
 // lookers are the commands that only read, by their paths. `evolve report`
 // and `evolve compare --recorded` write their page and nothing else.
 var lookers = []string{
-	"status", "log", "show", "diff", "report", "resolve", "doctor", "serve", "help", "completion",
+	"status", "runs", "version", "log", "show", "diff", "report", "resolve", "doctor", "serve", "help", "completion",
 	"cases", "cases list", "cases show", "cases export", "sessions", "sessions list",
 	"privacy", "projects", "projects list", "kernel", "kernel show", "kernel check", "hooks", "hooks status", "sleep", "sleep status",
 }

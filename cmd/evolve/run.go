@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/completion"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -53,25 +54,34 @@ func newRoot(a *global) *cobra.Command {
 cases, searches for a better text of a skill, and keeps it only where it proves
 itself on cases that the search never saw.`
 	root.Example = `  evolve demo                        the whole way on bundled sessions
-  evolve --skill dataviz --dry-run   what a run would do and cost
-  evolve --skill dataviz             harvest, search, prove, stage
+  evolve run dataviz --dry-run       what a run would do and cost
+  evolve run dataviz                 harvest, search, prove, stage
   evolve promote dataviz             install what was proved
   evolve rollback dataviz            and back again`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true // ours has examples, and our exit codes
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
-	root.Args = subcommands
+	root.SetFlagErrorFunc(usage.FlagError)
+	root.Args = usage.Root(a.layout)
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		a.access = accessOf(c)
-		if err := namedFiles(a, c, args); err != nil {
-			return err
-		}
-		if err := finiteFlags(c, args); err != nil {
+		if err := usage.Finite(c, args); err != nil {
 			return err
 		}
 		return a.machine.allows(c, a.access)
 	}
 	a.globalFlags(root.PersistentFlags())
+	start, version := root.RunE, root.Flags().Bool("version", false, "print which evolve this is")
+	root.RunE = func(c *cobra.Command, args []string) error {
+		asked := false // for a run
+		c.Flags().Visit(func(f *flagT) { asked = asked || root.PersistentFlags().Lookup(f.Name) == nil })
+		switch {
+		case *version:
+			return printVersion(a)
+		case !asked:
+			return bare(c.Context(), a)
+		}
+		return start(c, args)
+	}
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {
@@ -81,7 +91,8 @@ itself on cases that the search never saw.`
 		}
 	}
 	root.AddCommand(newHookCommand(a))
-	help.Add(root, groups[len(groups)-1].title, unknownCommand)
+	help.Add(root, groups[len(groups)-1].title, usage.UnknownCommand)
+	usage.Subjects(root, a.layout)
 	names := completion.Source{Home: a.home, Layout: a.layout, Words: map[string][]string{"compare --format": formats}}
 	names.Add(root)
 	return root
@@ -92,11 +103,11 @@ var groups = []struct {
 	title    string
 	commands []func(*global) *cobra.Command
 }{
-	{"Every day", []func(*global) *cobra.Command{newRunCommand, newCheckCommand, newStatusCommand, newHarvestCommand, newSuggestCommand, newProjectsCommand, newResolveCommand}},
-	{"Look", []func(*global) *cobra.Command{newLogCommand, newShowCommand, newDiffCommand, newCompareCommand, newReportCommand, newServeCommand, newCasesCommand, newCorrectionsCommand, newSessionsCommand, newKernelCommand}},
+	{"Every day", []func(*global) *cobra.Command{newRunCommand, newCheckCommand, newStatusCommand, newHarvestCommand, newSuggestCommand, newProjectsCommand}},
+	{"Look", []func(*global) *cobra.Command{newRunsCommand, newLogCommand, newShowCommand, newDiffCommand, newCompareCommand, newReportCommand, newServeCommand, newCasesCommand, newCorrectionsCommand, newSessionsCommand, newKernelCommand, newResolveCommand}},
 	{"Decide", []func(*global) *cobra.Command{newPromoteCommand, newTryCommand, newRollbackCommand, newApproveCommand, newRejectCommand, newPinCommand, newReviewCommand}},
 	{"Nights", []func(*global) *cobra.Command{newSleepCommand, newHooksCommand}},
-	{"Set up", []func(*global) *cobra.Command{newDemoCommand, newDoctorCommand, newPrivacyCommand, newCompletionCommand}},
+	{"Set up", []func(*global) *cobra.Command{newDemoCommand, newDoctorCommand, newPrivacyCommand, newCompletionCommand, newVersionCommand}},
 }
 
 // Exit codes, as documented in the README.

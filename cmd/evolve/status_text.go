@@ -1,13 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/store/datadir"
-	"github.com/spf13/cobra"
 )
 
 // terminalWidth is the largest width of printed lines: the terminal's, else
@@ -37,16 +37,16 @@ func firstSteps(a *global, skills int, dir string) error {
 	return err
 }
 
-// bare is the output of `evolve` alone: the commands, and before the first
-// harvest how to begin.
-func bare(a *global, c *cobra.Command) error {
+// bare is the output of `evolve` alone: the status, and before the first harvest how to
+// begin.
+func bare(ctx context.Context, a *global) error {
 	a.access = datadir.Looks
-	db, err := a.existingStore(c.Context())
+	db, err := a.existingStore(ctx)
 	if err != nil {
 		return err
 	}
 	if db != nil {
-		return c.Help()
+		return runStatus(ctx, a, false)
 	}
 	reg, err := a.layout().Registry()
 	if err != nil {

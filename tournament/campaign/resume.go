@@ -27,7 +27,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	}
 	run, err := db.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, problem.Inputf("`evolve status` names the runs that can be resumed", "no run is named %q", id)
+		return nil, problem.Inputf("`evolve runs` lists them", "no run is named %q", id)
 	} else if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,14 @@ func (rd *Reader) FindRun(ctx context.Context, name string) (string, error) {
 	r, err := rd.Store.Run(ctx, name)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return "", problem.Inputf("`evolve status` names the runs; \"last\" is the newest", "no run is named %q", name)
+		runs, err := rd.Store.Runs(ctx, name) // of that skill
+		if err != nil {
+			return "", err
+		}
+		if len(runs) > 0 {
+			return runs[0].ID, nil
+		}
+		return "", problem.Inputf("`evolve runs` lists them; \"last\" is the newest", "no run is named %q", name)
 	case errors.As(err, &many):
 		return "", problem.Inputf(fmt.Sprintf("it may be %s or %s", many.Matches[0], many.Matches[1]), "%q names several runs", name)
 	case err != nil:

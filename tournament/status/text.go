@@ -178,8 +178,8 @@ func (s *Skill) arrows(b *strings.Builder, w int) {
 	}
 }
 
-// typed is a line with a command and its reason, w columns wide. Only the
-// reason is ever cut: half a command is none.
+// typed is a command and its reason on at most two lines, w columns wide. Only the reason
+// is folded and ever cut: half a command is none.
 func typed(head, command, text string, w int) string {
 	if command == "" {
 		return plain.Fit(head+plain.Line(text), w) + "\n"
@@ -188,7 +188,11 @@ func typed(head, command, text string, w int) string {
 	if plain.Width(head)+len(": ")+8 > w {
 		return head + "\n"
 	}
-	return plain.Fit(head+": "+plain.Line(text), w) + "\n"
+	first, rest, more := strings.Cut(plain.Fold(head+": "+plain.Line(text), w), "\n")
+	if more {
+		first += "\n" + plain.Fit("    "+plain.Line(rest), w)
+	}
+	return first + "\n"
 }
 
 // joined puts parts into lines of w columns.

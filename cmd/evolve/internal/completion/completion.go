@@ -81,11 +81,15 @@ type completing struct {
 // arguments are the arguments of commands, by position; the last one may be
 // repeated.
 var arguments = map[string][]completer{
+	"run":     {skills, none},
+	"harvest": {skills, none}, "sleep run": {skills},
+	"sessions list": {skills, none}, "cases generate": {skills, none},
 	"log":      {skills},
 	"show":     {texts},
 	"diff":     {texts, otherTexts},
 	"compare":  {texts, otherTexts},
 	"check":    {skills},
+	"runs":     {skills, none},
 	"promote":  {texts},
 	"try":      {texts},
 	"approve":  {texts},
@@ -93,7 +97,7 @@ var arguments = map[string][]completer{
 	"rollback": {texts},
 	"pin":      {texts},
 	"review":   {skills}, "corrections": {skills}, "suggest": {skills},
-	"report":         {all(lastRun, known(peek.KnownRuns), known(peek.KnownNights))},
+	"report":         {all(lastRun, skills, known(peek.KnownRuns), known(peek.KnownNights))},
 	"cases list":     {skills},
 	"cases show":     {skills, cases, none},
 	"cases edit":     {skills, cases, none},

@@ -43,7 +43,7 @@ func (p Parts) Command() *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use:   "corrections [SKILL]",
-		Short: "What you corrected, in your own words, and the rule that would have prevented it",
+		Short: "What you corrected, in your own words",
 		Long: `corrections shows what you told your agents about their work: how many of your turns
 were corrections, how many of these one general rule would have prevented, how many
 can be asked again from a checkout, and how many cases came of the uses of your

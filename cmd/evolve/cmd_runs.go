@@ -1,0 +1,19 @@
+package main
+
+import (
+	"context"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/runs"
+	"github.com/skill-evolve/evolve/tournament/status"
+	"github.com/spf13/cobra"
+)
+
+func newRunsCommand(a *global) *cobra.Command {
+	return runs.Command(&a.Terminal, func(ctx context.Context) (*status.Reader, error) {
+		db, err := a.store(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return a.reader(db)
+	})
+}
