@@ -60,6 +60,8 @@ instructions, for example AGENTS.md.`,
 				if err := resumable(c); err != nil {
 					return err
 				}
+			} else if err := configured(a, c.Flags()); err != nil {
+				return err
 			}
 			c.Flags().Visit(func(fl *flagT) {
 				if !slices.Contains([]string{"no-wait", "yes", "json", "quiet"}, fl.Name) {

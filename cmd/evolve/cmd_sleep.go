@@ -98,6 +98,9 @@ func (f *sleepFlags) check() error {
 var nightLease time.Duration
 
 func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
+	if err := configured(a, f.flags); err != nil {
+		return err
+	}
 	if err := f.check(); err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/spf13/cobra"
 )
 
@@ -31,6 +33,10 @@ func runStatus(ctx context.Context, a *global, all bool) error {
 	r, err := gatherStatus(ctx, a)
 	if err != nil {
 		return err
+	}
+	if _, err := a.config(); err != nil { // what it lists is true all the same; nothing else will work
+		_, hint := problem.Of(err)
+		defer a.Warn([]string{fmt.Sprintf("%v; %s", err, hint)})
 	}
 	if a.JSON {
 		return a.PrintJSON(r)

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/completion"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
@@ -91,7 +92,7 @@ itself on cases that the search never saw.`
 		}
 	}
 	root.AddCommand(newHookCommand(a))
-	help.Add(root, groups[len(groups)-1].title, usage.UnknownCommand)
+	help.Add(root, groups[len(groups)-1].title, backend.ConfigHelp(), usage.UnknownCommand)
 	usage.Subjects(root, a.layout)
 	names := completion.Source{Home: a.home, Layout: a.layout, Words: map[string][]string{"compare --format": formats}}
 	names.Add(root)

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/spf13/pflag"
 )
 
 // opener opens backends for this command; noWait is for requests that a
@@ -43,6 +44,15 @@ func (a *global) config() (*backend.Config, error) {
 	a.conf = c
 	a.keys.Personal(c.Personal...)
 	return c, nil
+}
+
+// configured sets the flags that were not given and that the configuration has.
+func configured(a *global, flags *pflag.FlagSet) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	return c.Defaults(flags)
 }
 
 func confirmOver(a *global, flag float64) float64 { return a.conf.ConfirmOver(flag) }

@@ -106,8 +106,6 @@ func (c *Config) Check() error {
 		return problem.Inputf(strategies(search.Stops), "unknown --stop %q", c.Stop)
 	case c.Accept != "" && search.Acceptances[c.Accept] == nil:
 		return problem.Inputf(strategies(search.Acceptances), "unknown --accept %q", c.Accept)
-	case c.Objectives != nil && !slices.Contains(c.Objectives, "quality"):
-		return problem.Inputf("for example --objectives quality,cost,retries", "--objectives must name quality")
 	case !slices.Contains([]string{"", skill.Harness, skill.Description, skill.Shorten}, c.Evolve):
 		return problem.Inputf("--evolve harness, description, or shorten", "unknown --evolve %q", c.Evolve)
 	}
@@ -119,6 +117,9 @@ func (c *Config) Check() error {
 			}
 			return problem.Inputf(hint, "unknown objective %q", o)
 		}
+	}
+	if c.Objectives != nil && !slices.Contains(c.Objectives, "quality") {
+		return problem.Inputf("for example --objectives quality,cost,retries", "--objectives must name quality")
 	}
 	return nil
 }

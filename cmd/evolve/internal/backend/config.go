@@ -1,15 +1,12 @@
 package backend
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -23,43 +20,46 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
 )
 
 // Config is config.yaml in evolve's data folder: defaults for flags. A flag
-// that is given overrides it.
+// that is given overrides it. The tags are what `evolve help config` says of each key.
 type Config struct {
-	Agent          string   `yaml:"agent"`
-	Model          string   `yaml:"model"`
-	SearchModel    string   `yaml:"search_model"`
-	BaseURL        string   `yaml:"base_url"`
-	APIKeyEnv      string   `yaml:"api_key_env"`
-	ReflectAgent   string   `yaml:"reflect_agent"`
-	ReflectModel   string   `yaml:"reflect_model"`
-	JudgeAgent     string   `yaml:"judge_agent"`
-	JudgeModel     string   `yaml:"judge_model"`
-	Sandbox        string   `yaml:"sandbox"`     // "on" or "none"
-	Context        string   `yaml:"context"`     // "owner" or "bare"
-	Concurrency    int      `yaml:"concurrency"` // rollouts at a time; 0 is the agent's default
-	ConfirmOverUSD *float64 `yaml:"confirm_over_usd"`
-	Command        []string `yaml:"command"` // the program of the backend "command", with its arguments
-	PassEnv        []string `yaml:"pass_env"`
-	AllowHosts     []string `yaml:"allow_hosts"`
-	// Setup has the command that prepares the dependencies of the repositories in a folder,
-	// by the folder; SetupNetwork is what they reach.
-	Setup        map[string]string `yaml:"setup"`
-	SetupNetwork []string          `yaml:"setup_network"`
-	Targets      []string          `yaml:"targets"`   // where versions are installed, as --to says it
-	KeepDays     *int              `yaml:"keep_days"` // after which session text that no case uses expires
-	Moments      *work.Level       `yaml:"moments"`   // how much is kept of what agents do; nil: as its owner chose
-	Personal     []string          `yaml:"personal"`  // kinds of personal data that are redacted, as personal.Kinds names them
-	Hooks        hook.Config       `yaml:"hooks"`
-	Prices       PriceTable        `yaml:"prices"`
+	Agent        string `yaml:"agent" help:"who replays cases (default: the first that works)" example:"claude"`
+	Model        string `yaml:"model" help:"the agent's model" example:"claude-sonnet-5"`
+	SearchModel  string `yaml:"search_model" help:"a cheaper model of the agent for the search" example:"claude-haiku-4-5"`
+	ReflectAgent string `yaml:"reflect_agent" help:"who writes texts (default: agent)" example:"openai"`
+	ReflectModel string `yaml:"reflect_model" help:"the model that writes texts" example:"gpt-5"`
+	JudgeAgent   string `yaml:"judge_agent" help:"who grades answers (default: reflect_agent)" example:"openai"`
+	JudgeModel   string `yaml:"judge_model" help:"the model that grades answers" example:"gpt-5-mini"`
+	BaseURL      string `yaml:"base_url" help:"the model's server, OpenAI-compatible for openai" example:"http://127.0.0.1:11434/v1"`
+	APIKeyEnv    string `yaml:"api_key_env" help:"the environment variable that holds openai's key" example:"OPENAI_API_KEY"`
+	Sandbox      string `yaml:"sandbox" help:"around agents that run tools: on, or none" example:"on"`
+	Context      string `yaml:"context" help:"what replays load besides: owner, as at yours, or bare, nothing" example:"owner"`
+	Concurrency  int    `yaml:"concurrency" help:"attempts at a time" example:"4"` // 0 is the agent's default
+	// The program of the backend "command".
+	Command    []string `yaml:"command" help:"of the agent command: its program, with its arguments" example:"[my-agent, --quiet]"`
+	PassEnv    []string `yaml:"pass_env" help:"variables that this program gets" example:"[MY_TOKEN]"`
+	AllowHosts []string `yaml:"allow_hosts" help:"host:port that it reaches from its sandbox" example:"[\"api.example.com:443\"]"`
+	// Setup has a command by the folder whose repositories it is for; SetupNetwork is what
+	// they reach.
+	Setup        map[string]string `yaml:"setup" help:"what prepares the dependencies of the repositories in a folder" example:"{/src/shop: npm ci}"`
+	SetupNetwork []string          `yaml:"setup_network" help:"host:port that it reaches, or registries" example:"[registries]"`
 	// The caps of a run or a comparison, and of a night, if no flag sets any; 0 is none.
-	MaxCostUSD      *float64 `yaml:"max_cost_usd"`
-	MaxTokens       *int64   `yaml:"max_tokens"`
-	NightMaxCostUSD *float64 `yaml:"night_max_cost_usd"`
-	NightMaxTokens  *int64   `yaml:"night_max_tokens"`
+	MaxCostUSD      *float64 `yaml:"max_cost_usd" help:"dollars at most of a run or a comparison; 0 is no cap (default 5)" example:"3.50"`
+	MaxTokens       *int64   `yaml:"max_tokens" help:"tokens at most; 0 is no cap" example:"20000000"`
+	NightMaxCostUSD *float64 `yaml:"night_max_cost_usd" help:"dollars at most of a night; 0 is no cap (default 2)" example:"1.50"`
+	NightMaxTokens  *int64   `yaml:"night_max_tokens" help:"tokens at most of a night; 0 is no cap" example:"10000000"`
+	ConfirmOverUSD  *float64 `yaml:"confirm_over_usd" help:"ask before a forecast of more dollars is spent (default 5)" example:"1"`
+	Objectives      []string `yaml:"objectives" help:"what decides: quality, and any of latency, cost, retries (default all)" example:"[quality, retries]"`
+	Policy          string   `yaml:"policy" help:"what a night does with what is proved: stage, or auto, which installs it" example:"stage"`
+	Targets         []string `yaml:"targets" help:"where new versions are installed, as --to takes it" example:"[claude, codex]"`
+	KeepDays        *int     `yaml:"keep_days" help:"days after which the text of a session that no case uses goes (default 90)" example:"30"`
+	// Nil: as its owner chose.
+	Moments  *work.Level `yaml:"moments" help:"what is kept of agents' work: off, commands or all" example:"commands"`
+	Personal []string    `yaml:"personal" help:"kinds of personal data that are also redacted: mail, phone, card, iban" example:"[phone]"`
+	Hooks    hook.Config `yaml:"hooks" help:"record_prompts: hooks note the prompt that named a skill, redacted" example:"{record_prompts: true}"`
+	Prices   PriceTable  `yaml:"prices" help:"USD per million tokens of models that are not in the built-in table" example:"{models: {my-model: {input: 0.25, output: 2}}}"`
 	// Demo marks a folder that evolve demo made: simulated evidence may
 	// install there, and only its own sessions are read.
 	Demo bool `yaml:"demo"`
@@ -77,7 +77,7 @@ func ReadConfig(path string) (*Config, error) {
 	}
 	c, err := parseConfig(text)
 	if err != nil {
-		hint := "README.md lists its keys"
+		hint := "`evolve help config` lists the keys"
 		var unknown *unknownKey
 		if errors.As(err, &unknown) && unknown.near != "" {
 			hint = "did you mean " + unknown.near + "?"
@@ -146,7 +146,12 @@ func parseConfig(text []byte) (*Config, error) {
 	if err := c.Prices.check(); err != nil {
 		return nil, err
 	}
+	if err := checkObjectives(c.Objectives); err != nil {
+		return nil, err
+	}
 	switch {
+	case c.Policy != "" && c.Policy != "stage" && c.Policy != "auto":
+		return nil, fmt.Errorf("policy: %q is neither stage nor auto", c.Policy)
 	case c.Concurrency < 0 || c.Concurrency > 256:
 		return nil, fmt.Errorf("concurrency: %d is not between 1 and 256", c.Concurrency)
 	case c.ConfirmOverUSD != nil && !eval.IsAmount(*c.ConfirmOverUSD):
@@ -181,67 +186,6 @@ func parseConfig(text []byte) (*Config, error) {
 	maps.Copy(all.Models, c.Prices.Models)
 	c.Prices = all
 	return c, nil
-}
-
-// strictYAML decodes one document into v and refuses keys that v does not know.
-func strictYAML(text []byte, v any) error {
-	var doc yaml.Node
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil // empty
-	} else if err != nil {
-		return err
-	}
-	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return errors.New("there is more than one document")
-	}
-	if err := known(&doc, reflect.TypeOf(v)); err != nil {
-		return err
-	}
-	return doc.Decode(v)
-}
-
-// known follows a node along a type and returns the first key without a
-// field.
-func known(n *yaml.Node, t reflect.Type) error {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch n.Kind {
-	case yaml.DocumentNode, yaml.SequenceNode:
-		for _, c := range n.Content {
-			if err := known(c, t); err != nil {
-				return err
-			}
-		}
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i]
-			var inner reflect.Type
-			switch t.Kind() {
-			case reflect.Map:
-				inner = t.Elem()
-			case reflect.Struct:
-				var names []string
-				for j := range t.NumField() {
-					name, _, _ := strings.Cut(t.Field(j).Tag.Get("yaml"), ",")
-					names = append(names, name)
-					if name == key.Value {
-						inner = t.Field(j).Type
-					}
-				}
-				if inner == nil {
-					return &unknownKey{key.Line, key.Value, skill.Nearest(key.Value, names)}
-				}
-			default:
-				return nil // Decode reports what is wrong with it
-			}
-			if err := known(n.Content[i+1], inner); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // The default caps in dollars, of a run or a comparison and of a night.

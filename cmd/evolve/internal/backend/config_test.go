@@ -2,10 +2,12 @@ package backend
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/spf13/pflag"
 )
 
 func TestConfig(t *testing.T) {
@@ -41,9 +43,22 @@ func TestConfigRefused(t *testing.T) {
 		{"prices: {models: {m: {input: .inf}}}\n", "no price", ""},
 		{"sandbox: off\n", `sandbox: "off" is neither on nor none`, ""},
 		{"concurrency: 1000\n", "not between", ""},
-		{"agent: [claude]\n", "cannot unmarshal", ""},
+		{"agent: [claude]\n", "line 1: agent takes one value", ""},
+		{"\nmax_cost_usd: abc\n", `line 2: max_cost_usd takes a number, not "abc"`, ""},
+		{"keep_days: 1.5\n", `line 1: keep_days takes a whole number, not "1.5"`, ""},
+		{"targets: claude\n", "line 1: targets takes a list", ""},
+		{"targets: [claude, [codex]]\n", "line 1: each of targets takes one value", ""},
+		{"setup: npm ci\n", "line 1: setup takes keys with values", ""},
+		{"hooks: {record_prompts: maybe}\n", `line 1: record_prompts takes true or false, not "maybe"`, ""},
+		{"moments: [all]\n", "line 1: moments takes one value", ""},
+		{"moments: some\n", `moments: "some" is none of off, commands, all`, ""},
+		{"model: a\nmodel: b\n", "line 2: model is there twice: it is in line 1, too", ""},
+		{"model: a: b\n", "line 1: this or the next line is no YAML", ""},
+		{"objectives: [quality, speed]\n", `objectives: "speed" is none of quality`, ""},
+		{"objectives: [cost]\n", "quality must be one of them", ""},
+		{"policy: install\n", `policy: "install" is neither stage nor auto`, ""},
 		{"agent: claude\n---\nagent: pi\n", "more than one document", ""},
-		{"- agent\n", "cannot unmarshal", ""},
+		{"- agent\n", "line 1: the file takes keys with values", ""},
 	} {
 		_, err := parseConfig([]byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -53,6 +68,50 @@ func TestConfigRefused(t *testing.T) {
 		var unknown *unknownKey
 		if errors.As(err, &unknown) && unknown.near != c.near {
 			t.Errorf("%q: nearest %q, want %q", c.text, unknown.near, c.near)
+		}
+	}
+}
+
+// Every key is explained with an example, and the examples are a configuration.
+func TestConfigHelp(t *testing.T) {
+	for f := range reflect.TypeFor[Config]().Fields() {
+		if name := f.Tag.Get("yaml"); name != "demo" && (f.Tag.Get("help") == "" || f.Tag.Get("example") == "") {
+			t.Errorf("%s has no help or no example", name)
+		}
+	}
+	_, example, _ := strings.Cut(ConfigHelp(), "optional.\n")
+	c, err := parseConfig([]byte(example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, v := range reflect.ValueOf(c).Elem().Fields() {
+		if f.Name != "Demo" && v.IsZero() {
+			t.Errorf("the example of %s sets nothing", f.Tag.Get("yaml"))
+		}
+	}
+}
+
+// A flag that is given overrides the configuration.
+func TestDefaults(t *testing.T) {
+	c, err := parseConfig([]byte("objectives: [quality, retries]\npolicy: auto\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []struct {
+		typed              []string
+		objectives, policy string
+	}{{nil, "[quality,retries]", "auto"}, {[]string{"--objectives", "quality", "--policy", "stage"}, "[quality]", "stage"}} {
+		fl := pflag.NewFlagSet("", pflag.ContinueOnError)
+		fl.StringSlice("objectives", nil, "")
+		fl.String("policy", "stage", "")
+		if err := fl.Parse(k.typed); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Defaults(fl); err != nil {
+			t.Fatal(err)
+		}
+		if o, p := fl.Lookup("objectives").Value.String(), fl.Lookup("policy").Value.String(); o != k.objectives || p != k.policy {
+			t.Errorf("typed %q: objectives %s, policy %s", k.typed, o, p)
 		}
 	}
 }

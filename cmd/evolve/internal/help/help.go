@@ -34,7 +34,9 @@ func init() { cobra.EnableCommandSorting = false } // commands are listed in the
 // Add adds help and its topics to a root whose help is in group, and makes
 // --help print Text. unknown makes the error for an argument that is no
 // command of c.
-func Add(root *cobra.Command, group string, unknown func(c *cobra.Command, word string) error) {
+//
+// config is the topic of that name.
+func Add(root *cobra.Command, group, config string, unknown func(c *cobra.Command, word string) error) {
 	root.PersistentFlags().BoolP("help", "h", false, "")
 	root.Flag("help").Hidden = true // it explains itself
 	root.InitDefaultHelpCmd()
@@ -61,7 +63,7 @@ func Add(root *cobra.Command, group string, unknown func(c *cobra.Command, word 
 		}
 		return found, directive
 	}
-	root.AddCommand(allTopics()...)
+	root.AddCommand(allTopics(config)...)
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { io.WriteString(c.OutOrStdout(), Text(c)) })
 	root.SetUsageFunc(func(c *cobra.Command) error { _, err := io.WriteString(c.OutOrStderr(), Text(c)); return err })
 }
@@ -120,8 +122,8 @@ func Each(c *cobra.Command, f func(*cobra.Command)) {
 
 // allTopics are the topics of `evolve help TOPIC`; the first line of each is
 // its title.
-func allTopics() (out []*cobra.Command) {
-	for _, t := range [][2]string{{"exit-codes", exitCodes}, {"environment", environment}, {"files", files}} {
+func allTopics(config string) (out []*cobra.Command) {
+	for _, t := range [][2]string{{"exit-codes", exitCodes}, {"environment", environment}, {"files", files}, {"config", config}} {
 		title, body, _ := strings.Cut(t[1], "\n\n")
 		out = append(out, &cobra.Command{Use: t[0], Short: title, Long: strings.Replace(body, "KEYS\n", keys(), 1)})
 	}
