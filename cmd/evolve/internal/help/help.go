@@ -71,6 +71,7 @@ func Add(root *cobra.Command, group, config string, unknown func(c *cobra.Comman
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("help").Funcs(template.FuncMap{
 		"flow":   flow,
+		"groups": groups,
 		"listed": func(c *cobra.Command) bool { return c.IsAvailableCommand() || c.Name() == "help" },
 		"topics": func(root *cobra.Command) []*cobra.Command {
 			return slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return !c.IsAdditionalHelpTopicCommand() })
