@@ -57,8 +57,8 @@ func TestRejectAChallenger(t *testing.T) {
 		t.Errorf("%s still has a place", got)
 	}
 	want(exitUsage, "no challenger of tagger is on trial", "show", "tagger@challenger")
-	want(exitUsage, "nothing of tagger waits for promotion", "promote", "tagger", "--yes")
-	want(exitRefused, "was rejected on", "promote", "tagger@"+sha[:8], "--yes")
+	want(exitUsage, "nothing of tagger waits for promotion", "promote", "tagger", "--unproven")
+	want(exitRefused, "was rejected on", "promote", "tagger@"+sha[:8], "--unproven")
 	want(exitDone, "2 candidates lost or withdrawn: --json lists them", "log", "tagger")
 	want(exitDone, "goes on where its trial was", "approve", "tagger@"+sha[:8], "--yes")
 	if got := challengerOf(t); got != sha {

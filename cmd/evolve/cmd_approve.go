@@ -31,7 +31,7 @@ installs it. approve also undoes a rejection.`,
 			return runDecision(c.Context(), a, args[0], store.Approved, yes)
 		},
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "approve without asking")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
 }
 

@@ -24,6 +24,7 @@ import (
 type promoteFlags struct {
 	to         []string
 	force, yes bool
+	unproven   bool
 	patch      bool
 	tracked    tracked.Options // for a file that git tracks
 }
@@ -48,7 +49,7 @@ that way quotes no session.`,
 		Example: `  evolve promote dataviz
   evolve promote dataviz --to claude,codex,agents
   evolve promote dataviz@v2 --to ~/team/skills
-  evolve promote dataviz@3f2a9c --yes   install one that is not proven, and record it so
+  evolve promote dataviz@3f2a9c --unproven   install one that is not proven, and record it so
   evolve promote dataviz --branch evolve/dataviz`,
 		Args: exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -71,7 +72,8 @@ that way quotes no session.`,
 	c.Flags().BoolVar(&f.tracked.Quotes, "with-quotes", false, "of a file that git tracks: the patch or the commit may quote sessions")
 	toFlag(c.Flags(), &f.to, "where to install it")
 	c.Flags().BoolVar(&f.force, "force", false, "also over a text that the evidence does not cover (that text is kept as a version)")
-	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "install an unproven candidate without asking")
+	c.Flags().BoolVar(&f.unproven, "unproven", false, "also a candidate that is not proven")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask: what is not proven needs --unproven")
 	return c
 }
 
@@ -97,7 +99,7 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	if o := f.tracked; !live.Tracked && (f.patch || o != (tracked.Options{})) {
 		return problem.Inputf(fmt.Sprintf("`evolve promote %s` installs it", name), "git does not track %s: there is no branch to change", live.Path)
 	}
-	r := release.Request{At: at, Force: f.force, Unproven: f.yes}
+	r := release.Request{At: at, Force: f.force, Unproven: f.unproven}
 	if r.To, err = namedTargets(a, name, f.to); err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	if err != nil {
 		return err
 	}
-	if err := agree(ctx, a, in.Store, plan, f.yes); err != nil {
+	if err := agree(ctx, a, in.Store, plan, f); err != nil {
 		return err
 	}
 	if live.Tracked && r.To == nil {
@@ -167,7 +169,7 @@ func namedTargets(a *global, key string, to []string) ([]skill.Target, error) {
 
 // agree reports what the user should know of a candidate before it is
 // installed, and asks for confirmation if it is not proven.
-func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, yes bool) error {
+func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f promoteFlags) error {
 	if p.Trial == nil {
 		return nil
 	}
@@ -179,7 +181,10 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, yes
 			return err
 		}
 	}
-	if p.Unproven() && !yes {
+	if p.Unproven() && f.yes && !f.unproven {
+		return p.Declined()
+	}
+	if p.Unproven() && !f.unproven {
 		for _, line := range p.Said { // recorded already, whatever the answer is
 			a.Say("%s", line)
 		}

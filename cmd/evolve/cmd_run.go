@@ -120,7 +120,7 @@ func (f *runFlags) registerSpending(fl *pflag.FlagSet) {
 	f.flags = fl
 	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
 	fl.BoolVar(&f.DryRun, "dry-run", false, "print the forecast and stop")
-	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask before spending")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	backend.ConfirmOverFlag(fl, &f.confirmOver)
 	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often a failed attempt may ask again; in a run, only in the gate")
 	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")

@@ -139,7 +139,9 @@ func commandOf(ctx context.Context, a *global) (*pages.Command, error) {
 	desk, err := approvalDesk(a, db)
 	return &pages.Command{Store: db, Layout: a.layout(), Installer: in, Reader: rd, Cases: g, Desk: desk,
 		Forecast: func(ctx context.Context, name string) (*campaign.Forecast, error) { return forecastFor(ctx, a, name) },
-		Agree:    func(ctx context.Context, p *release.Plan, yes bool) error { return agree(ctx, a, db, p, yes) }}, err
+		Agree: func(ctx context.Context, p *release.Plan, yes bool) error {
+			return agree(ctx, a, db, p, promoteFlags{unproven: yes})
+		}}, err
 }
 
 // openBrowser opens an address in the owner's browser. It goes through a file

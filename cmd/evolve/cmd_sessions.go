@@ -58,7 +58,7 @@ installed: a version that learned from a removed session is named, not changed.`
 	}
 	purge.register(rm)
 	rm.Flags().BoolVar(&purge.all, "all", false, "every stored session")
-	rm.Flags().BoolVarP(&purge.yes, "yes", "y", false, "do not ask before removing")
+	rm.Flags().BoolVarP(&purge.yes, "yes", "y", false, "do not ask")
 	parent(c, ls, show, rm)
 	return c
 }

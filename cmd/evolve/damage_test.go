@@ -19,7 +19,7 @@ var openers = []struct {
 }{
 	{"status", false}, {"cases list dataviz", false}, {"log dataviz", false}, {"show dataviz@v0", false}, {"diff dataviz", false},
 	{"report last", false}, {"sessions list", false}, {"sleep status", false}, {"show dataviz --why", false}, {"cases export dataviz", false},
-	{"harvest", true}, {"promote dataviz --yes", true}, {"rollback dataviz", true}, {"review dataviz", true},
+	{"harvest", true}, {"promote dataviz --unproven", true}, {"rollback dataviz", true}, {"review dataviz", true},
 	{"sessions purge --all --yes", true}, {"cases drop dataviz x", true}, {"compare dataviz none --agent simulated --yes", true},
 	{"reject dataviz@challenger", true}, {"sleep run --agent simulated", true},
 	{"--skill dataviz --agent simulated --no-harvest --max-rollouts 9", true},

@@ -33,7 +33,7 @@ func TestNamesLeadNowhere(t *testing.T) {
 	for _, name := range []string{"../../outside", "../skills/dataviz", outside, "dataviz/../../../outside", "dataviz/", "./dataviz",
 		"dataviz\x00", "\x00", "..", ".", "/", `..\outside`, "../../outside@v0", "dataviz\n"} {
 		for _, args := range [][]string{
-			{"promote", name, "--yes", "--force"}, {"rollback", name}, {"diff", name}, {"log", name},
+			{"promote", name, "--unproven", "--force"}, {"rollback", name}, {"diff", name}, {"log", name},
 			{"--skill", name, "--agent", "simulated", "--no-harvest", "--yes"},
 		} {
 			code, out, errs := runHere(t, home, append(args, "--claude-home", claude)...)

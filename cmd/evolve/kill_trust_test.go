@@ -123,7 +123,7 @@ func (s *siege) run() []string {
 }
 
 func (s *siege) promote() []string {
-	return []string{"promote", s.cases[0].Skill + "@" + s.challenger[:12], "--yes", "--force"}
+	return []string{"promote", s.cases[0].Skill + "@" + s.challenger[:12], "--unproven", "--force"}
 }
 func (s *siege) rollback() []string { return []string{"rollback", s.cases[0].Skill + "@v0"} }
 

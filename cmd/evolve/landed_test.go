@@ -43,7 +43,7 @@ func TestLandedData(t *testing.T) {
 		t.Fatalf("rollback left the newer text (%v)", err)
 	}
 	lives("v0", v0SHA)
-	says("v1", "promote", "dataviz@v1", "--yes")
+	says("v1", "promote", "dataviz@v1", "--unproven")
 	if got, err := os.ReadFile(skillFile); err != nil || !bytes.Equal(got, v1) {
 		t.Fatalf("promote put another text there (%v):\n%s", err, got)
 	}

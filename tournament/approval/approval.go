@@ -209,7 +209,7 @@ func nextAfter(ctx context.Context, db *store.Store, live *skill.Live, c *candid
 	if seed, why, err := candidate.Seed(ctx, db, live, c.SHA); err != nil || seed == nil {
 		return "nothing: " + why, err
 	}
-	next := fmt.Sprintf("`evolve --skill %s` tries it beside the live text; it is installed by nothing but `evolve promote`, once it is proven, or with --yes as unproven", live.Name)
+	next := fmt.Sprintf("`evolve --skill %s` tries it beside the live text; it is installed by nothing but `evolve promote`, once it is proven, or with --unproven", live.Name)
 	if candidate.PartOf(c.Operator) == skill.Description {
 		next = strings.Replace(next, live.Name+"`", live.Name+" --evolve description`", 1)
 	}

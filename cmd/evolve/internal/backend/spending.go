@@ -28,7 +28,7 @@ func (s *Spending) Register(f *pflag.FlagSet, dryRun string) {
 	f.DurationVar(&s.Caps.Duration, "max-duration", 0, "time at most, for example 10m")
 	f.DurationVar(&s.WallClock, "timeout", 5*time.Minute, "wall clock of one call")
 	f.BoolVar(&s.DryRun, "dry-run", false, dryRun)
-	f.BoolVarP(&s.Yes, "yes", "y", false, "do not ask before spending")
+	f.BoolVarP(&s.Yes, "yes", "y", false, "do not ask")
 	ConfirmOverFlag(f, &s.Over)
 }
 
