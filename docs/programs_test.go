@@ -20,7 +20,6 @@ var starters = map[string]string{
 	"harvest/hook/detach/detach.go":            "evolve itself, to harvest a session that has ended",
 	"eval/agent/agenttest/play.go":             "for tests",
 	"eval/agent/agenttest/record.go":           "for tests",
-	"eval/agent/command/command.go":            "looks for the program that --command names",
 	"eval/agent/copilot/child.go":              "the agent, as process.Wrap prepared it",
 	"eval/agent/pi/program.go":                 "looks for the agent's node",
 	"eval/agent/process/inside_linux.go":       "in the sandbox: what it was made for",

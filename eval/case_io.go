@@ -3,6 +3,7 @@ package eval
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // ReadCases reads cases as JSON Lines: one object per line, of any length; blank lines
@@ -59,10 +62,7 @@ func DecodeCase(text []byte) (*Case, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
-		if strict := unknownField(text, reflect.TypeFor[Case](), ""); strict != nil {
-			err = strict
-		}
-		return nil, fmt.Errorf("decode case: %w", err)
+		return nil, fmt.Errorf("decode case: %w", cmp.Or(unknownField(text, reflect.TypeFor[Case](), ""), plain.JSON(err)))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, errors.New("decode case: text after the object (one object a line)")

@@ -92,7 +92,7 @@ func (f *compareFlags) check(a *global) error {
 		return problem.Inputf("the splits are test, val, train and all", "unknown split %q", f.Split)
 	}
 	if f.Trials < 1 || f.Trials > 100 {
-		return problem.Inputf("", "--trials %d is not between 1 and 100", f.Trials)
+		return problem.Inputf("for example --trials 3", "--trials %d is not between 1 and 100", f.Trials)
 	}
 	f.Spec = f.who.Spec()
 	return f.runFlags.check()

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -72,6 +75,12 @@ func runReport(ctx context.Context, a *global, name, out string) error {
 	if out == "-" {
 		_, err = io.Copy(a.Stdout, &b)
 		return err
+	}
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		return problem.Inputf("for example -o "+filepath.Join(out, "report.html"), "%s is a folder, and -o names a file", out)
+	}
+	if _, err := os.Stat(filepath.Dir(out)); errors.Is(err, fs.ErrNotExist) {
+		return problem.Inputf("for example -o report.html", "there is no folder %s", filepath.Dir(out))
 	}
 	if err := renameio.WriteFile(out, b.Bytes(), fileMode); err != nil {
 		return fmt.Errorf("write report: %w", err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // ErrTriggerSet means that a file is a trigger set ([{query, should_trigger}]), which
@@ -77,7 +78,7 @@ func ReadEvals(text []byte, name string, dir fs.FS, folder string) (cases []eval
 		Evals     []json.RawMessage `json:"evals"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, nil, fmt.Errorf("read evals: %s: %w", name, err)
+		return nil, nil, fmt.Errorf("read evals: %s: %w", name, plain.JSON(err))
 	}
 	if raw, err := json.Marshal(file.Evals); err == nil && triggers(raw) {
 		return nil, nil, fmt.Errorf("read evals: %s is %w", name, ErrTriggerSet)
@@ -109,11 +110,11 @@ func ReadEvals(text []byte, name string, dir fs.FS, folder string) (cases []eval
 func readEval(raw json.RawMessage, dir fs.FS, folder string) (c *eval.Case, ignored []string, err error) {
 	var e foreignEval
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return nil, nil, fmt.Errorf("decode eval: %w", err)
+		return nil, nil, fmt.Errorf("decode eval: %w", plain.JSON(err))
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, nil, fmt.Errorf("decode eval: %w", err)
+		return nil, nil, fmt.Errorf("decode eval: %w", plain.JSON(err))
 	}
 	for f := range fields {
 		if !slices.Contains([]string{"id", "prompt", "expected_output", "files", "expectations", "assertions"}, f) {

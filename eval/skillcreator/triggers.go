@@ -37,7 +37,7 @@ func ReadTriggers(text []byte, name, skill string) (cases []eval.Case, ignored [
 	var entries []json.RawMessage
 	if bytes.HasPrefix(text, []byte("[")) {
 		if err := json.Unmarshal(text, &entries); err != nil {
-			return fail("%w", err)
+			return fail("%w", plain.JSON(err))
 		}
 	} else {
 		var file struct {
@@ -45,7 +45,7 @@ func ReadTriggers(text []byte, name, skill string) (cases []eval.Case, ignored [
 			Evals     []json.RawMessage `json:"evals"`
 		}
 		if err := json.Unmarshal(text, &file); err != nil {
-			return fail("%w", err)
+			return fail("%w", plain.JSON(err))
 		}
 		if skill != "" && file.SkillName != "" && skill != file.SkillName {
 			return fail("it is of the skill %s, not of %s", file.SkillName, skill)
@@ -82,11 +82,11 @@ func ReadTriggers(text []byte, name, skill string) (cases []eval.Case, ignored [
 func readTrigger(raw json.RawMessage) (c *eval.Case, ignored []string, err error) {
 	var e foreignTrigger
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return nil, nil, fmt.Errorf("decode: %w", err)
+		return nil, nil, fmt.Errorf("decode: %w", plain.JSON(err))
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, nil, fmt.Errorf("decode: %w", err)
+		return nil, nil, fmt.Errorf("decode: %w", plain.JSON(err))
 	}
 	for f := range fields {
 		if !slices.Contains([]string{"id", "query", "should_trigger", "neighbour"}, f) {

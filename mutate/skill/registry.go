@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/mutate/subject"
 )
@@ -279,7 +280,7 @@ func (r *Registry) Lookup(name string) (Entry, error) {
 		return r.file(name)
 	}
 	if !PlainName(name) {
-		return Entry{}, fmt.Errorf("look up skill %q: a skill is named by its folder's name, not by a path", name)
+		return Entry{}, problem.Inputf("`evolve status` lists the skills", "%q names no skill: a skill is named by its folder's name, not by a path", name)
 	}
 	for _, e := range r.Entries {
 		if e.Name == name {

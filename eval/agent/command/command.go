@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,7 +65,7 @@ func New(ctx context.Context, c Config) (*Agent, error) {
 	if c.Path == "" {
 		return nil, errors.New("configure command: no program")
 	}
-	path, err := exec.LookPath(c.Path)
+	path, err := replay.OnPath(c.Path)
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,14 +26,30 @@ type Program struct {
 	Readable []string
 }
 
+// An absentError is that a program is not there. It is an exec.ErrNotFound, whose text names
+// a package of Go.
+type absentError struct{ name string }
+
+func (e *absentError) Error() string { return fmt.Sprintf("no program %s is on the PATH", e.name) }
+func (e *absentError) Unwrap() error { return exec.ErrNotFound }
+
+// OnPath is exec.LookPath.
+func OnPath(name string) (string, error) {
+	at, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrNotFound) {
+		err = &absentError{name}
+	}
+	return at, err
+}
+
 // Find finds the program that c.Path names, or else name on PATH. Resolve it
 // once, not per attempt.
 func Find(c Config, name string) (Program, error) {
 	given := c.Path
 	if given == "" {
 		var err error
-		if given, err = exec.LookPath(name); err != nil {
-			return Program{}, fmt.Errorf("find %s: %w", name, err)
+		if given, err = OnPath(name); err != nil {
+			return Program{}, err
 		}
 	}
 	given, err := filepath.Abs(given)

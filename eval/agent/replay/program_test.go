@@ -58,7 +58,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %v, want %q", given, err, want)
 		}
 	}
-	if _, err := Find(Config{}, "no-such-cli"); err == nil || !strings.Contains(err.Error(), "find no-such-cli") {
+	if _, err := Find(Config{}, "no-such-cli"); err == nil || !strings.Contains(err.Error(), "no program no-such-cli is on the PATH") {
 		t.Errorf("%v", err)
 	}
 }

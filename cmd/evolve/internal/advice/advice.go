@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -100,6 +101,8 @@ func Cause(err error) (kind problem.Kind, hint string) {
 		return problem.Failed, "no file of that kind should be this large: check its content, shorten it or move it away"
 	case errors.Is(err, bounded.ErrNotRegular):
 		return problem.Failed, "put a file there, or move what is there away"
+	case errors.Is(err, exec.ErrNotFound):
+		return problem.Input, "`evolve doctor` says what works here, and how to get the rest"
 	case errors.Is(err, syscall.EROFS):
 		return problem.Failed, readOnlyHint(err)
 	case errors.Is(err, os.ErrPermission):

@@ -257,5 +257,9 @@ func ParseAge(s string) (time.Duration, error) {
 	if n, err := fmt.Sscanf(s, "%dd", &days); err == nil && n == 1 && fmt.Sprintf("%dd", days) == s && days >= 0 {
 		return time.Duration(days) * 24 * time.Hour, nil
 	}
-	return time.ParseDuration(s)
+	age, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no age", s)
+	}
+	return age, nil
 }

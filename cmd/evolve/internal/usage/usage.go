@@ -36,6 +36,9 @@ func FlagError(c *cobra.Command, err error) error {
 	if bad := (*pflag.InvalidValueError)(nil); errors.As(err, &bad) {
 		name := bad.GetFlag().Name
 		if k, ok := flagValues[bad.GetFlag().Value.Type()]; ok { // else the cause is in our own words
+			if def := bad.GetFlag().DefValue; def != "0" && def != "false" && def != "-1" && def != "0s" {
+				k.example = def
+			}
 			return problem.Inputf(fmt.Sprintf("for example --%s %s", name, k.example), "--%s takes %s, not %q", name, k.what, bad.GetValue())
 		}
 	}
