@@ -179,6 +179,12 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if f.resume == "" { // before it is said that no agent works
+		var unknown *skill.UnknownSkillError
+		if _, err := a.layout().Live(f.Skill); errors.As(err, &unknown) {
+			return err
+		}
+	}
 	if _, err := a.layout().Targets(f.Skill, f.to); err != nil { // before anything is spent
 		return err
 	}

@@ -224,7 +224,7 @@ func TestServeReads(t *testing.T) {
 	}
 	r, err := d.http.Get(d.Base() + "/skills/..%2fdataviz")
 	d.must(err)
-	d.says(d.read(r, http.StatusInternalServerError, "a path"), "not by a path")
+	d.says(d.read(r, http.StatusNotFound, "a path"), "not by a path")
 	r, err = d.http.Get(d.Base() + "/skills/datavis")
 	d.must(err)
 	d.says(d.read(r, http.StatusNotFound, "a slip"), "did you mean dataviz?")

@@ -58,7 +58,7 @@ func TestPromoteTellsAllReasonsAtOnce(t *testing.T) {
 			t.Errorf("%v; want it to say %q", err, want)
 		}
 	}
-	for _, want := range []string{"pin --off tagger", "real --agent", "--force", "--yes"} {
+	for _, want := range []string{"pin --off tagger", "real --agent", "--force", "--unproven"} {
 		if !strings.Contains(hint, want) {
 			t.Errorf("hint %q, want it to name %q", hint, want)
 		}
