@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -18,22 +19,23 @@ func newCasesImportCommand(a *global) *cobra.Command {
 	var trust bool
 	var of string
 	c := &cobra.Command{
-		Use:     "import [SKILL] FILE",
-		Short:   "Import cases from JSON Lines or skill-creator's evals.json",
+		Use:     "import [SKILL] FILE|DIR",
+		Short:   "Import cases from JSON Lines, evals.json or a plugin's evals",
 		Example: "  evolve cases import mine.jsonl\n  evolve cases import dataviz triggers.json",
 		Long: `FILE holds cases as JSON Lines, one a line, or is skill-creator's evals.json.
 The expectations (or assertions) of evals.json become checks for a judge, and
 the files that it names are copied from its folder. A trigger set ([{query,
-should_trigger}]) becomes trigger cases of SKILL. - is stdin. Either all cases
-are imported or none.
+should_trigger}]) becomes trigger cases of SKILL. - is stdin. DIR is a plugin
+with cases as claude plugin eval has them (evals/CASE/); edited graders count, and
+graders that no check stands for are listed. Either all cases are imported or none.
 
 Cases that ask for one thing in other words are one piece of evidence: give them
 the same "cluster". Cases of the same reference, or with the same checks on the
 same files, get one if the file names none.`,
-		Args: exactArgs(1, "a file (- is stdin)"),
+		Args: exactArgs(1, "a file (- is stdin) or a folder"),
 		RunE: func(c *cobra.Command, args []string) error { return casesImport(c.Context(), a, args[0], of, trust) },
 	}
-	c.Flags().StringVar(&of, "skill", "", "the skill of a trigger set that does not name one")
+	c.Flags().StringVar(&of, "skill", "", "the skill of a trigger set, or of a plugin's evals, that names none")
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs; read them first")
 	return c
 }
@@ -44,10 +46,11 @@ func casesImport(ctx context.Context, a *global, file, of string, trust bool) er
 		return err
 	}
 	in := ingest.Input{Skill: of, Trust: trust, Projects: home.Projects()}
-	if in.Text, in.Name, err = readInput(a, file); err != nil {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		in.Dir, in.Name = file, file
+	} else if in.Text, in.Name, err = readInput(a, file); err != nil {
 		return err
-	}
-	if file != "-" {
+	} else if file != "-" {
 		in.File = file
 	}
 	r, err := ingest.Read(in, a.layout(), a.redactor())

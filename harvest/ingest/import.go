@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/plugineval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/skillcreator"
 	"github.com/skill-evolve/evolve/harvest/consent"
@@ -29,6 +30,7 @@ type Input struct {
 	Text  []byte
 	Name  string // for messages
 	File  string // its folder holds the files that an evals.json names; "" for none
+	Dir   string // in place of Text: a folder as claude plugin eval has it
 	Skill string // of a trigger set that names no skill
 	Trust bool   // also accept checks that run programs
 	// Projects is the file of the owner's decisions, with the test commands that they
@@ -57,7 +59,10 @@ type Import struct {
 func Read(in Input, layout *skill.Layout, red redact.Redactor) (*Import, error) {
 	r := &Import{Schema: 1, Skills: map[string]map[eval.Split]int{}, Warnings: []string{}}
 	read := (*Import).readCases
-	if skillcreator.IsEvals(in.Text) {
+	switch {
+	case in.Dir != "":
+		read = (*Import).readFolder
+	case skillcreator.IsEvals(in.Text):
 		read = (*Import).readEvals
 	}
 	where, err := read(r, in)
@@ -147,6 +152,19 @@ func (r *Import) readEvals(in Input) (where func(i int) string, err error) {
 	}
 	r.cases = cases
 	return func(i int) string { return fmt.Sprintf("%s: evals[%d]: case %q", in.Name, i, cases[i].ID) }, nil
+}
+
+// readFolder reads cases laid out as claude plugin eval has them.
+func (r *Import) readFolder(in Input) (where func(i int) string, err error) {
+	cases, ignored, err := plugineval.Read(in.Dir, in.Skill)
+	if err != nil {
+		return nil, problem.Inputf("nothing was imported; mend that file, or name the skill with --skill, and import the folder again", "%v", err)
+	}
+	if len(ignored) > 0 {
+		r.warn("left out what a case has no place for: %s", strings.Join(ignored, ", "))
+	}
+	r.cases = cases
+	return func(i int) string { return fmt.Sprintf("%s: case %q", in.Dir, cases[i].ID) }, nil
 }
 
 // acceptable makes a case fit to be stored: it replaces secrets and returns their
