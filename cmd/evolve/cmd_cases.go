@@ -30,7 +30,8 @@ func newCasesCommand(a *global) *cobra.Command {
 		Example: "  evolve cases list dataviz\n  evolve cases import mine.jsonl",
 		Long: `A case is a request with checks that tell a good answer from a bad one. Cases
 come from your sessions (evolve harvest) or from a file (evolve cases import).
-They are exported as JSON Lines, one case a line, or as claude plugin eval has them.`,
+They are exported as JSON Lines, one case a line, or as claude plugin eval has them.
+docs/cases.md has the format, with an example of every type of check.`,
 	}
 	parent(c, newCasesListCommand(a), newCasesShowCommand(a), newCasesImportCommand(a), newCasesExportCommand(a),
 		newCasesEditCommand(a), newCasesDropCommand(a), newCasesGenerateCommand(a), newCasesDrawCommand(a))

@@ -135,6 +135,9 @@ func readEval(raw json.RawMessage, dir fs.FS, folder string) (c *eval.Case, igno
 	if len(c.Checks) == 0 && strings.TrimSpace(e.ExpectedOutput) != "" {
 		c.Checks = []eval.Check{{Type: eval.Judge, Rubric: "The result is what was expected: " + e.ExpectedOutput}}
 	}
+	if len(e.Expectations)+len(e.Assertions) > 0 && strings.TrimSpace(e.ExpectedOutput) != "" {
+		ignored = append(ignored, "expected_output beside expectations")
+	}
 	for _, p := range e.Files {
 		text, err := evalFile(dir, folder, p)
 		if err != nil {

@@ -30,7 +30,7 @@ func TestReadEvals(t *testing.T) {
 		{"expectations", `{"skill_name":"dataviz","evals":[{"id":1,"prompt":"Plot it","expected_output":"A chart","files":["files/revenue.csv"],
 			"expectations":["has a log scale","labels the axes"]}]}`,
 			[]eval.Case{{ID: "eval-1", Skill: "dataviz", Prompt: "Plot it", Files: csv, Source: from,
-				Checks: []eval.Check{{Type: eval.Judge, Rubric: "has a log scale"}, {Type: eval.Judge, Rubric: "labels the axes"}}}}, nil},
+				Checks: []eval.Check{{Type: eval.Judge, Rubric: "has a log scale"}, {Type: eval.Judge, Rubric: "labels the axes"}}}}, []string{"expected_output beside expectations"}},
 		{"assertions", "\ufeff" + `{"skill_name":"dataviz","version":2,"evals":[{"id":"plain","eval_name":"x","prompt":"Plot it","assertions":[{"text":"has a title"},"is SVG"]}]}`,
 			[]eval.Case{{ID: "plain", Skill: "dataviz", Prompt: "Plot it", Source: from,
 				Checks: []eval.Check{{Type: eval.Judge, Rubric: "has a title"}, {Type: eval.Judge, Rubric: "is SVG"}}}}, []string{"eval_name"}},

@@ -119,7 +119,7 @@ func (g *Ingester) Case(ctx context.Context, name, id string) (*eval.Case, error
 		if c.ID == id {
 			return c, nil
 		}
-		if strings.HasPrefix(c.ID, id) && id != "" {
+		if id != "" && (strings.HasPrefix(c.ID, id) || c.ID == "eval-"+id) { // the number in an evals.json
 			begins = append(begins, c)
 		}
 		ids = append(ids, c.ID)
