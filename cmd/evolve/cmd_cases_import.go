@@ -35,7 +35,7 @@ same files, get one if the file names none.`,
 		Args: exactArgs(1, "a file (- is stdin) or a folder"),
 		RunE: func(c *cobra.Command, args []string) error { return casesImport(c.Context(), a, args[0], of, trust) },
 	}
-	c.Flags().StringVar(&of, "skill", "", "the skill of a trigger set, or of a plugin's evals, that names none")
+	c.Flags().StringVar(&of, "skill", "", "the skill of cases that name none")
 	c.Flags().BoolVar(&trust, "trust-checks", false, "also take checks that run programs; read them first")
 	return c
 }

@@ -3,6 +3,8 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +33,7 @@ type Input struct {
 	Name  string // for messages
 	File  string // its folder holds the files that an evals.json names; "" for none
 	Dir   string // in place of Text: a folder as claude plugin eval has it
-	Skill string // of a trigger set that names no skill
+	Skill string // of cases that name no skill
 	Trust bool   // also accept checks that run programs
 	// Projects is the file of the owner's decisions, with the test commands that they
 	// confirmed.
@@ -100,11 +102,44 @@ func Read(in Input, layout *skill.Layout, red redact.Redactor) (*Import, error) 
 
 // readCases reads cases as JSON Lines; where describes the place of the i-th one.
 func (r *Import) readCases(in Input) (where func(i int) string, err error) {
-	r.cases, err = eval.ReadCases(bytes.NewReader(in.Text), in.Name)
+	r.cases, err = eval.ReadCases(bytes.NewReader(complete(in.Text, in.Skill)), in.Name)
 	if err != nil {
 		return nil, problem.Inputf("nothing was imported; mend that line and import the file again", "%v", err)
 	}
 	return func(i int) string { return fmt.Sprintf("%s:%d: case %q", in.Name, lineOf(in.Text, i), r.cases[i].ID) }, nil
+}
+
+// complete gives the cases that name no id one that is a hash of their content, and those
+// that name no skill the given one. Lines keep their places; what is no case stays.
+func complete(text []byte, skill string) []byte {
+	lines := bytes.Split(text, []byte("\n"))
+	for i, line := range lines {
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(line, &fields) != nil || len(fields) == 0 {
+			continue
+		}
+		named := map[string]bool{}
+		for f := range fields {
+			named[strings.ToLower(f)] = true // as encoding/json reads it
+		}
+		added := map[string]string{}
+		if !named["skill"] && skill != "" {
+			added["skill"] = skill
+		}
+		if !named["id"] {
+			delete(fields, "skill") // an id is one of its skill
+			delete(fields, "split")
+			content, _ := json.Marshal(fields) // sorted by their names; each was decoded
+			sum := sha256.Sum256(content)
+			added["id"] = "case-" + hex.EncodeToString(sum[:5])
+		}
+		if len(added) > 0 {
+			head, _ := json.Marshal(added)
+			lines[i] = slices.Concat(head[:len(head)-1], []byte(","), line[1:])
+		}
+	}
+	return bytes.Join(lines, []byte("\n"))
 }
 
 // lineOf is the line of the n-th case in a file of JSON Lines.
