@@ -103,6 +103,8 @@ var mayImport = map[string][]string{
 	"mutate/skill/check":              {"eval/problem", "mutate/skill"},
 	"harvest/consent":                 {"eval/plain", "eval/problem", "eval/shell", "harvest/work", "mutate/skill"},
 	"cmd/evolve/internal/owner":       {},
+	"cmd/evolve/internal/missed":      {"cmd/evolve/internal/advice", "eval/plain", "store/datadir"},
+	"cmd/evolve/internal/envfile":     {"cmd/evolve/internal/term", "eval/plain", "eval/problem"},
 	"store/datadir/policy":            {"eval/problem", "harvest/work"},
 	"cmd/evolve/internal/guard":       {"cmd/evolve/internal/owner", "eval/problem", "store/datadir/policy"},
 	"harvest/outgoing":                {"eval", "eval/agent", "eval/agent/setup", "eval/plain", "eval/problem", "harvest", "harvest/consent", "mutate/skill", "store", "store/datadir/policy"},

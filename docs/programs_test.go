@@ -11,6 +11,7 @@ import (
 // decides over it.
 var starters = map[string]string{
 	"cmd/evolve/internal/backend/opener.go":    "looks for the agents' programs",
+	"cmd/evolve/internal/backend/ping.go":      "looks for the agents' programs",
 	"cmd/evolve/cmd_cases_edit.go":             "the owner's $EDITOR",
 	"cmd/evolve/internal/doctor/doctor.go":     "looks for the agents' programs",
 	"cmd/evolve/cmd_serve.go":                  "the owner's $BROWSER, or the system's program that opens pages",

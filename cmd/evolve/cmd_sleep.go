@@ -10,7 +10,9 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/envfile"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/host"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/missed"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -47,6 +49,8 @@ type sleepFlags struct {
 	rollback bool
 	try      bool
 	onlyOnAC bool
+	ping     bool
+	envFile  string
 }
 
 func newSleepRunCommand(a *global) *cobra.Command {
@@ -56,7 +60,7 @@ func newSleepRunCommand(a *global) *cobra.Command {
 		Short:   "One night: harvest, try, stage or install, report",
 		Example: "  evolve sleep run --dry-run\n  evolve sleep run --max-cost-usd 2 --policy auto",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return sleepRun(c.Context(), a, f) },
+		RunE:    func(c *cobra.Command, _ []string) error { return startNight(c.Context(), a, f) },
 	}
 	f.register(c.Flags())
 	return c
@@ -74,6 +78,8 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.MaxDuration, "max-duration", 0, "time at most, for example 2h")
 	fl.BoolVar(&f.rollback, "rollback-on-alarm", false, "take an installed version back when real sessions raise an alarm")
 	fl.BoolVar(&f.onlyOnAC, "only-on-ac", false, "do nothing while the machine runs on its battery")
+	fl.StringVar(&f.envFile, "env-file", "", "read keys from this file of your own, mode 0600, a NAME=value a line")
+	fl.BoolVar(&f.ping, "ping", false, "ask the agent one tiny question, as a night would, and stop")
 	fl.BoolVar(&f.DryRun, "dry-run", false, "say what the night would do, with the sessions harvested so far, and stop")
 	f.who.RegisterSearch(fl)
 	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
@@ -96,6 +102,46 @@ func (f *sleepFlags) check() error {
 // nightLease is how long a night holds the cycle without renewing its lease;
 // 0 uses the cycle's default.
 var nightLease time.Duration
+
+// startNight reads the keys of a night, and keeps why it can ask no agent, if it cannot. Such a
+// night still reads the sessions and watches what is installed.
+func startNight(ctx context.Context, a *global, f *sleepFlags) error {
+	home, err := a.home()
+	if err = errors.Join(err, f.check()); err != nil {
+		return err
+	}
+	keep := func(why error) error {
+		if f.DryRun || f.ping || a.isDemo() {
+			return nil
+		}
+		return missed.Write(home, a.Now(), why)
+	}
+	if f.envFile != "" {
+		vars, err := envfile.Read(f.envFile)
+		if err != nil {
+			return errors.Join(err, keep(err))
+		}
+		a.Getenv = vars.Over(a.Getenv)
+		for _, value := range vars {
+			a.keys.Add(value)
+		}
+	}
+	open, spec := a.opener(false), f.Spec
+	open.Control = control(a)
+	if f.ping {
+		lines, err := open.Ping(ctx, &spec)
+		fmt.Fprint(a.Stdout, strings.Join(append(lines, ""), "\n"))
+		return err
+	}
+	why := open.Ready(&spec)
+	if why != nil {
+		a.Tell("this night can ask no agent: %v", why)
+	}
+	if err := keep(why); err != nil {
+		return err
+	}
+	return sleepRun(ctx, a, f)
+}
 
 func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {
 	if err := configured(a, f.flags); err != nil {

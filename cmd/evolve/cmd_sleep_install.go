@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/envfile"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/timer"
@@ -18,21 +20,34 @@ import (
 )
 
 func newSleepInstallCommand(a *global) *cobra.Command {
-	var at, with string
-	var print, yes bool
+	var at, with, envFile string
+	var print, yes, noPing bool
 	c := &cobra.Command{
 		Use:     "install --at HH:MM [-- FLAGS OF sleep run]",
 		Short:   "Start a night every day, by systemd, launchd or cron",
-		Example: "  evolve sleep install --at 03:17 --print\n  evolve sleep install --at 03:17 -- --policy auto --max-cost-usd 2 --only-on-ac",
+		Long: `install writes a timer for the nights, and shows it first. A night has none of this
+shell's keys: --env-file names the file that it reads them from. Before the timer
+is written, the agent is asked one question of a few words with what the night
+will have; if it does not answer, nothing is installed.`,
+		Example: "  evolve sleep install --at 03:17 --print\n  evolve sleep install --at 03:17 --env-file ~/.config/evolve/env\n  evolve sleep install --at 03:17 -- --policy auto --max-cost-usd 2 --only-on-ac",
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.ArgsLenAtDash() != 0 && len(args) > 0 {
 				return problem.Inputf("flags of the night come after --: evolve sleep install --at 03:17 -- --max-cost-usd 2", "unexpected %q", args[0])
 			}
-			return sleepInstall(c.Context(), a, at, with, args, print, yes)
+			if envFile != "" {
+				path, err := filepath.Abs(envFile)
+				if err != nil {
+					return fmt.Errorf("find --env-file: %w", err)
+				}
+				args = append([]string{"--env-file", path}, args...)
+			}
+			return sleepInstall(c.Context(), a, at, with, args, print, yes, noPing)
 		},
 	}
 	c.Flags().StringVar(&at, "at", "", "time of day, for example 03:17")
 	c.Flags().StringVar(&with, "with", "", "systemd, launchd or cron (default: what this machine has)")
+	c.Flags().StringVar(&envFile, "env-file", "", "the file of your own, mode 0600, from which nights read keys, a NAME=value a line")
+	c.Flags().BoolVar(&noPing, "no-ping", false, "do not ask the agent first, as a night would, one tiny question")
 	c.Flags().BoolVar(&print, "print", false, "show what would be written, and write nothing")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
@@ -53,7 +68,7 @@ func timersOf(a *global) *timer.System {
 	return &timer.System{ConfigHome: a.Getenv("XDG_CONFIG_HOME"), Say: a.Say}
 }
 
-func sleepInstall(ctx context.Context, a *global, at, with string, args []string, print, yes bool) error {
+func sleepInstall(ctx context.Context, a *global, at, with string, args []string, print, yes, noPing bool) error {
 	t, night, err := newTimer(a, at, with, args)
 	if err != nil {
 		return err
@@ -85,6 +100,9 @@ func sleepInstall(ctx context.Context, a *global, at, with string, args []string
 		fmt.Fprintf(a.Stdout, "nothing to change\n")
 		return nil
 	}
+	if !noPing {
+		a.Say("first the agent is asked one question of a few words, which costs what such a request costs")
+	}
 	if !yes && term.IsTerminal(a.Stdin) {
 		if ok, err := a.Confirm("Install it?"); err != nil {
 			return err
@@ -92,11 +110,17 @@ func sleepInstall(ctx context.Context, a *global, at, with string, args []string
 			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was installed"), Hint: "add --yes"}
 		}
 	}
+	if keys := lacks(a, t); noPing && keys != "" {
+		a.Say("%s", keys)
+	} else if !noPing {
+		said, err := t.Ping(ctx)
+		if err != nil {
+			return unproved(err, keys)
+		}
+		fmt.Fprintf(a.Stdout, "as a night: %s\n", said)
+	}
 	if err := p.Apply(ctx); err != nil {
 		return err
-	}
-	if left := leftOut(a); len(left) > 0 {
-		a.Say("no key is written to the timer: a night does not have the %s of this shell; docs/sleep.md explains how to set it", strings.Join(left, ", "))
 	}
 	fmt.Fprintf(a.Stdout, "installed: a night every day at %s\nnext: `evolve sleep status`; `evolve sleep uninstall` takes it away\n", t.At())
 	return nil
@@ -137,6 +161,14 @@ func newTimer(a *global, at, with string, args []string) (t *timer.Timer, flags 
 	p, err := a.machine.fixed()
 	if err := errors.Join(err, f.check(), guard.Command(a.machine.typist, "", fl), guard.Caps(p, fl)); err != nil {
 		return nil, flags, err
+	}
+	if f.envFile != "" { // who knows in which folder a night is started
+		if !filepath.IsAbs(f.envFile) {
+			return nil, flags, problem.Inputf("give it to install, or its path from / on", "--env-file %s is another file in another folder", f.envFile)
+		}
+		if _, err := envfile.Read(f.envFile); err != nil {
+			return nil, flags, err
+		}
 	}
 	if t.Kind, err = timer.ParseKind(with); err != nil {
 		return nil, flags, err
@@ -182,6 +214,27 @@ func nightArgs(a *global, args []string, f *sleepFlags, night *global) ([]string
 		return nil, problem.Inputf("give its path from / on", "--command %s is another program in another folder", f.Command[0])
 	}
 	return all, nil
+}
+
+// lacks says which keys of this shell a night does not have, "" if it has a file of its own.
+func lacks(a *global, t *timer.Timer) string {
+	left := leftOut(a)
+	if len(left) == 0 || slices.Contains(t.Args, "--env-file") {
+		return ""
+	}
+	return fmt.Sprintf("a night does not have the %s of this shell: put it into a file of mode 600, a NAME=value a line, and name that with --env-file", strings.Join(left, ", "))
+}
+
+// unproved is the error of a timer whose nights could not ask their agent.
+func unproved(err error, keys string) error {
+	_, hint := problem.Of(err)
+	const anyway = "--no-ping installs it all the same"
+	if hint = cmp.Or(keys, hint); hint == "" {
+		hint = anyway
+	} else if keys == "" {
+		hint += "; " + anyway
+	}
+	return &problem.Error{Kind: problem.Failed, Err: fmt.Errorf("nothing was installed, because a night could not ask its agent: %w", err), Hint: hint}
 }
 
 // leftOut are the keys that are set here and that no timer stores.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/missed"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -39,5 +40,11 @@ func gatherStatus(ctx context.Context, a *global) (*status.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rd.Status(ctx)
+	r, err := rd.Status(ctx)
+	if h, e := a.home(); err == nil && e == nil {
+		if n := missed.Read(h); n != nil {
+			r.Missed = n.Words()
+		}
+	}
+	return r, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/host"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/missed"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -38,6 +39,8 @@ type sleepReport struct {
 	at       string     // the time of the timer's, for example "03:17"
 	Nights   int        `json:"nights"`
 	Spent    eval.Spent `json:"spent"` // by all nights
+	// Missed is set if the last night could ask no agent.
+	Missed *missed.Night `json:"missed,omitempty"`
 }
 
 func sleepStatus(ctx context.Context, a *global) error {
@@ -83,6 +86,9 @@ func sleepStatus(ctx context.Context, a *global) error {
 			}
 		}
 	}
+	if h, err := a.home(); err == nil { // else the store's error was returned
+		r.Missed = missed.Read(h)
+	}
 	if t, err := timersOf(a).Installed(ctx); err != nil {
 		return err
 	} else if t != nil {
@@ -122,6 +128,9 @@ func printSleep(a *global, r *sleepReport) error {
 		fmt.Fprintf(&b, "last     %s, interrupted: `evolve sleep run` continues it\n", l.Began.Local().Format("2006-01-02 15:04"))
 	default:
 		fmt.Fprintf(&b, "last     %s, %s\n", l.Began.Local().Format("2006-01-02 15:04"), report.Duration(l.Ended.Sub(l.Began).Milliseconds()))
+	}
+	if r.Missed != nil {
+		b.WriteString(r.Missed.Lines("!        "))
 	}
 	if r.Next != nil {
 		fmt.Fprintf(&b, "next     %s (%s)\n", r.Next.Local().Format("2006-01-02 15:04"), r.Timer)

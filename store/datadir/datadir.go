@@ -52,6 +52,9 @@ func (d Dir) Reports() string { return d.join("reports") }
 // Handoff is the default folder for requests that are answered by hand.
 func (d Dir) Handoff() string { return d.join("handoff") }
 
+// Missed says why the last night could not ask an agent.
+func (d Dir) Missed() string { return d.join("missed.json") }
+
 // Running is the folder of the locks of runs and skills.
 func (d Dir) Running() string { return d.join("running") }
 

@@ -39,6 +39,8 @@ type Report struct {
 	Undecided bool `json:"undecided,omitempty"`
 	// NotRead counts the sessions of projects that the owner has not decided on.
 	NotRead int `json:"not_read,omitempty"`
+	// Missed says why the last night could ask no agent, "" if it could.
+	Missed string `json:"missed,omitempty"`
 
 	harvested bool // there is a store
 	demo      bool // the folder is the demo's

@@ -58,6 +58,9 @@ func (r *Report) Text(w int, all bool) string {
 	if r.harvested {
 		b.WriteString(joined(w, "; ", r.Night.words(r.Sessions, r.waitingTurns())...))
 	}
+	if r.Missed != "" {
+		b.WriteString(typed("! ", "evolve sleep status", r.Missed, w))
+	}
 	if r.Undecided {
 		b.WriteString(typed("! ", "evolve projects allow --all", "no new session is read before you choose", w))
 	} else if r.NotRead > 0 {

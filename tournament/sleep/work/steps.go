@@ -45,7 +45,11 @@ func (s *Worker) Parts() sleep.Parts {
 	s.Runner = &runner
 	try := func(ctx context.Context, t sleep.Task) (sleep.Result, error) {
 		r, err := s.try(ctx, t)
-		return r, aboutTask(ctx, s.overtaken(ctx, t.Skill, r.Challenger, err))
+		err = aboutTask(ctx, s.overtaken(ctx, t.Skill, r.Challenger, err))
+		if met := new(sleep.Trouble); errors.As(err, &met) && s.now != nil && s.now.back == nil { // no agent works here
+			met.Common = true
+		}
+		return r, err
 	}
 	install := func(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
 		note, err := s.install(ctx, t, r)
