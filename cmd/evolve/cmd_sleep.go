@@ -10,7 +10,6 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/envfile"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/host"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/missed"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
@@ -103,44 +102,15 @@ func (f *sleepFlags) check() error {
 // 0 uses the cycle's default.
 var nightLease time.Duration
 
-// startNight reads the keys of a night, and keeps why it can ask no agent, if it cannot. Such a
-// night still reads the sessions and watches what is installed.
 func startNight(ctx context.Context, a *global, f *sleepFlags) error {
 	home, err := a.home()
 	if err = errors.Join(err, f.check()); err != nil {
 		return err
 	}
-	keep := func(why error) error {
-		if f.DryRun || f.ping || a.isDemo() {
-			return nil
-		}
-		return missed.Write(home, a.Now(), why)
-	}
-	if f.envFile != "" {
-		vars, err := envfile.Read(f.envFile)
-		if err != nil {
-			return errors.Join(err, keep(err))
-		}
-		a.Getenv = vars.Over(a.Getenv)
-		for _, value := range vars {
-			a.keys.Add(value)
-		}
-	}
-	open, spec := a.opener(false), f.Spec
+	open := a.opener(false)
 	open.Control = control(a)
-	if f.ping {
-		lines, err := open.Ping(ctx, &spec)
-		fmt.Fprint(a.Stdout, strings.Join(append(lines, ""), "\n"))
-		return err
-	}
-	why := open.Ready(&spec)
-	if why != nil {
-		a.Tell("this night can ask no agent: %v", why)
-	}
-	if err := keep(why); err != nil {
-		return err
-	}
-	return sleepRun(ctx, a, f)
+	b := &missed.Beginning{Terminal: &a.Terminal, Dir: home, Opener: open, EnvFile: f.envFile, Ping: f.ping, Looks: f.DryRun || a.isDemo()}
+	return b.Run(ctx, f.Spec, func() error { return sleepRun(ctx, a, f) })
 }
 
 func sleepRun(ctx context.Context, a *global, f *sleepFlags) error {

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/envfile"
@@ -23,8 +21,8 @@ func newSleepInstallCommand(a *global) *cobra.Command {
 	var at, with, envFile string
 	var print, yes, noPing bool
 	c := &cobra.Command{
-		Use:     "install --at HH:MM [-- FLAGS OF sleep run]",
-		Short:   "Start a night every day, by systemd, launchd or cron",
+		Use:   "install --at HH:MM [-- FLAGS OF sleep run]",
+		Short: "Start a night every day, by systemd, launchd or cron",
 		Long: `install writes a timer for the nights, and shows it first. A night has none of this
 shell's keys: --env-file names the file that it reads them from. Before the timer
 is written, the agent is asked one question of a few words with what the night
@@ -110,12 +108,12 @@ func sleepInstall(ctx context.Context, a *global, at, with string, args []string
 			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was installed"), Hint: "add --yes"}
 		}
 	}
-	if keys := lacks(a, t); noPing && keys != "" {
+	if keys := envfile.Lacks(a.Getenv, t.Args); noPing && keys != "" {
 		a.Say("%s", keys)
 	} else if !noPing {
 		said, err := t.Ping(ctx)
 		if err != nil {
-			return unproved(err, keys)
+			return envfile.Unproved(err, keys)
 		}
 		fmt.Fprintf(a.Stdout, "as a night: %s\n", said)
 	}
@@ -214,38 +212,4 @@ func nightArgs(a *global, args []string, f *sleepFlags, night *global) ([]string
 		return nil, problem.Inputf("give its path from / on", "--command %s is another program in another folder", f.Command[0])
 	}
 	return all, nil
-}
-
-// lacks says which keys of this shell a night does not have, "" if it has a file of its own.
-func lacks(a *global, t *timer.Timer) string {
-	left := leftOut(a)
-	if len(left) == 0 || slices.Contains(t.Args, "--env-file") {
-		return ""
-	}
-	return fmt.Sprintf("a night does not have the %s of this shell: put it into a file of mode 600, a NAME=value a line, and name that with --env-file", strings.Join(left, ", "))
-}
-
-// unproved is the error of a timer whose nights could not ask their agent.
-func unproved(err error, keys string) error {
-	_, hint := problem.Of(err)
-	const anyway = "--no-ping installs it all the same"
-	if hint = cmp.Or(keys, hint); hint == "" {
-		hint = anyway
-	} else if keys == "" {
-		hint += "; " + anyway
-	}
-	return &problem.Error{Kind: problem.Failed, Err: fmt.Errorf("nothing was installed, because a night could not ask its agent: %w", err), Hint: hint}
-}
-
-// leftOut are the keys that are set here and that no timer stores.
-func leftOut(a *global) (names []string) {
-	for _, k := range agent.Kinds() {
-		for _, name := range k.Credentials {
-			if a.Getenv(name) != "" {
-				names = append(names, name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

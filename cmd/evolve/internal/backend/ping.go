@@ -83,3 +83,22 @@ func (o *Opener) Ready(b *agent.Spec) error {
 	}
 	return nil
 }
+
+// Found are the agents whose program is on the PATH, those with a key first.
+func Found(getenv func(string) string) (names []string) {
+	var locked []string
+	for _, k := range agent.Kinds() {
+		if k.Program == "" {
+			continue
+		}
+		if _, err := exec.LookPath(k.Program); err != nil {
+			continue
+		}
+		if k.Credential(getenv) == "" {
+			locked = append(locked, k.Name)
+		} else {
+			names = append(names, k.Name)
+		}
+	}
+	return append(names, locked...)
+}

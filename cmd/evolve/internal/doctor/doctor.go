@@ -292,6 +292,13 @@ func (d *Doctor) skills() error {
 	return nil
 }
 
+// Agents are the findings on agents and the sandbox.
+func (d *Doctor) Agents(ctx context.Context) []Finding {
+	d.found = nil
+	d.backends(ctx)
+	return d.found
+}
+
 // backends looks for programs and for the names of keys, never their values,
 // and asks a server if one is named.
 func (d *Doctor) backends(ctx context.Context) {

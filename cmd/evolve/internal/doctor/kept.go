@@ -22,23 +22,29 @@ func (d *Doctor) kept(ctx context.Context) error {
 		return err
 	}
 	for _, h := range homes {
-		files, _, err := h.Files(ctx, h.Dir)
+		n, oldest, err := Transcripts(ctx, h)
 		if err != nil {
 			return err
-		}
-		n, oldest := 0, time.Time{}
-		for _, f := range files {
-			info, err := os.Stat(f)
-			if err != nil || filepath.Base(filepath.Dir(f)) == "subagents" {
-				continue
-			}
-			if n++; oldest.IsZero() || info.ModTime().Before(oldest) {
-				oldest = info.ModTime()
-			}
 		}
 		d.keeps(ctx, h, n, oldest)
 	}
 	return nil
+}
+
+// Transcripts counts the sessions of an agent, and tells when the oldest was last written.
+// None is opened.
+func Transcripts(ctx context.Context, h backend.Home) (n int, oldest time.Time, err error) {
+	files, _, err := h.Files(ctx, h.Dir)
+	for _, f := range files {
+		info, err := os.Stat(f)
+		if err != nil || filepath.Base(filepath.Dir(f)) == "subagents" {
+			continue
+		}
+		if n++; oldest.IsZero() || info.ModTime().Before(oldest) {
+			oldest = info.ModTime()
+		}
+	}
+	return n, oldest, err
 }
 
 // keeps shows it of one agent, with what to do if its sessions may go before evolve reads

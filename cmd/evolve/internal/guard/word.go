@@ -19,6 +19,7 @@ var Commands = map[string]string{
 	"projects allow": "allowing projects to be read",
 	"hooks install":  "installing hooks",
 	"sessions purge": "purging sessions",
+	"init":           "setting evolve up",
 	"privacy agree":  "agreeing to what is sent",
 }
 

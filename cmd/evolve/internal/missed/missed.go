@@ -1,4 +1,4 @@
-// Package missed keeps why the last night could not ask an agent, until one can.
+// Package missed begins a night, and keeps why the last one could ask no agent.
 package missed
 
 import (

@@ -143,25 +143,39 @@ func (d *Desk) Check(ctx context.Context) error {
 }
 
 func (d *Desk) ask(ctx context.Context, all *consent.Decisions) error {
+	change, err := d.choose(ctx, all)
+	if err != nil || change == nil {
+		return err
+	}
+	return d.update(change)
+}
+
+// Choose asks which projects may be read, and returns the answer without keeping it; nil if
+// there is nothing to ask for yet.
+func (d *Desk) Choose(ctx context.Context) (change func(*consent.Decisions) error, err error) {
+	all, _, err := d.decisions()
+	if err != nil {
+		return nil, err
+	}
+	return d.choose(ctx, all)
+}
+
+func (d *Desk) choose(ctx context.Context, all *consent.Decisions) (change func(*consent.Decisions) error, err error) {
 	if !term.IsTerminal(d.Stdin) || !term.IsTerminal(d.Stderr) || d.Typist != nil {
-		return consent.Undecided()
+		return nil, consent.Undecided()
 	}
 	found, err := d.survey(ctx, nil, all)
 	if err != nil || len(found) == 0 {
-		return err // there is nothing to ask for yet
+		return nil, err
 	}
 	_, file, err := d.decisions()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	folded := func(question string) (string, bool, error) {
 		return d.Ask(plain.Fold(question, term.Columns(d.Stderr)))
 	}
-	answer, err := consent.Ask(found, file, folded)
-	if err != nil {
-		return err
-	}
-	return consent.Update(file, answer)
+	return consent.Ask(found, file, folded)
 }
 
 // Undecided reports whether the owner has not chosen yet.
