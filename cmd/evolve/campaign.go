@@ -22,7 +22,7 @@ func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
 		return nil, err
 	}
 	open := a.opener(f.who.NoWait)
-	open.Control = control(a)
+	open.Control, open.Night = control(a), f.night
 	return &campaign.Runner{Control: open.Control, Backends: open.Backends, Store: a.store, Existing: a.existingStore, Installer: func(db *store.Store) *release.Installer { return a.installerWith(o, db) }, Layout: a.layout(), PriceOf: open.PriceOf, Default: open.DefaultCaps(f.flags), Dir: o.Dir, Access: a.access, Now: a.Now, Say: a.Say, Headless: f.harvest.headless,
 		Harvest: func(ctx context.Context, db *store.Store) (*ingest.Report, error) {
 			return harvestSessions(ctx, a, db, f.harvest)

@@ -37,6 +37,7 @@ type runFlags struct {
 	checks      bool // a given text, without a search
 	confirmOver float64
 	flags       *pflag.FlagSet
+	night       bool
 }
 
 func newRunCommand(a *global) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 
 // nightWorker does the steps of a night, with these flags.
 func nightWorker(ctx context.Context, a *global, db *store.Store, f *runFlags) (*work.Worker, error) {
+	f.night = true
 	r, err := a.runner(f)
 	if err != nil {
 		return nil, err

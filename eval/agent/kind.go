@@ -74,6 +74,8 @@ type Opening struct {
 	// Key is the value of a variable, which the redactor knows from then on.
 	Key      func(name string) string
 	Redactor func() redact.Redactor
+	// Window is the share of a plan's window that may be used: see replay.Config.
+	Window *float64
 	// Owner is what the backend's program loads of its owner in a replay; nil: nothing.
 	Owner *setup.Set
 	// Forbidden are the places that hold answers or other copies of the skill.

@@ -59,6 +59,7 @@ type Agent struct {
 	id      eval.Identity
 	mode    string // of permissions: bypass but in tests
 	keys    replay.Secrets
+	window  window
 }
 
 var (

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 // "refusal" if the model refused. An empty reply is an *eval.InfraError of kind
 // ServerError.
 func (a *Agent) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), a.window.full(time.Now())); err != nil {
 		return eval.Completion{}, err
 	}
 	stage, err := replay.Open(eval.Task{}, replay.Layout{Config: ".claude", Program: a.layout.Program})

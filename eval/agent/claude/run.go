@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func (a *Agent) env(s *replay.Stage, more ...string) []string {
 // request; in a trigger case it is only offered. With ctx's error the attempt holds the
 // run's result so far.
 func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), a.window.full(time.Now())); err != nil {
 		return eval.Attempt{}, err
 	}
 	stage, err := replay.Open(t, a.layout)
@@ -135,6 +136,7 @@ func (a *Agent) run(ctx context.Context, c process.Command) (*stream, *process.R
 		return nil
 	}
 	res, err := process.Run(ctx, c)
+	a.window.heed(s.warned, a.c.Window)
 	return s, res, err
 }
 

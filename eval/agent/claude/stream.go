@@ -46,6 +46,9 @@ type rateLimit struct {
 	Status          string `json:"status"` // allowed, allowed_warning, rejected
 	ResetsAt        int64  `json:"resetsAt"`
 	OverageResetsAt int64  `json:"overageResetsAt"`
+	// Utilization is the used share of the window. The program (2.1.329) tells it with a
+	// warning alone, and not while the server allows requests without one.
+	Utilization float64 `json:"utilization"`
 }
 
 // A result is the event that ends a turn. Its exit code, its subtype and its
@@ -126,6 +129,7 @@ type stream struct {
 	last       event         // the last retry
 	apiError   string        // the program's word in the last synthetic reply
 	limit      *rateLimit    // that refused a request
+	warned     *rateLimit    // that is nearly reached
 }
 
 // resumes are what the program says to a model whose reply was cut off, so that
@@ -144,6 +148,8 @@ func (s *stream) line(b []byte) {
 	case "rate_limit_event":
 		if e.RateLimit != nil && e.RateLimit.Status == "rejected" {
 			s.limit = e.RateLimit
+		} else if e.RateLimit != nil && e.RateLimit.Status == "allowed_warning" {
+			s.warned = e.RateLimit
 		}
 	case "assistant":
 		s.assistant(&e)

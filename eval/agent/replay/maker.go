@@ -14,7 +14,7 @@ func Maker[T interface {
 	eval.Model
 }](open func(context.Context, Config) (T, error), credentials []string) func(context.Context, *agent.Opening) (agent.Answerer, error) {
 	return func(ctx context.Context, o *agent.Opening) (agent.Answerer, error) {
-		c := Config{Model: o.Model, BaseURL: o.BaseURL, Prices: o.Price, Sandbox: o.Sandbox(), Owner: o.Owner}
+		c := Config{Model: o.Model, BaseURL: o.BaseURL, Prices: o.Price, Sandbox: o.Sandbox(), Owner: o.Owner, Window: o.Window}
 		var err error
 		if c.Forbidden, err = o.Forbidden(); err != nil {
 			return agent.Answerer{}, err

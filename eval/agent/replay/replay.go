@@ -30,6 +30,9 @@ type Config struct {
 	// file may be left behind.
 	Asking   bool
 	MaxTurns int // of one attempt, if the program can limit them; 0 is 30
+	// Window is the share of a plan's window, as far as the program reports it, from which
+	// nothing more is sent until it resets; nil: no such cap.
+	Window *float64
 	// Owner is what the program loads of its owner in a replay; nil: nothing. Text-only calls
 	// never load it.
 	Owner *setup.Set

@@ -50,11 +50,13 @@ type Config struct {
 	MaxTokens       *int64   `yaml:"max_tokens" help:"tokens at most; 0 is no cap" example:"20000000"`
 	NightMaxCostUSD *float64 `yaml:"night_max_cost_usd" help:"dollars at most of a night; 0 is no cap (default 2)" example:"1.50"`
 	NightMaxTokens  *int64   `yaml:"night_max_tokens" help:"tokens at most of a night; 0 is no cap" example:"10000000"`
-	ConfirmOverUSD  *float64 `yaml:"confirm_over_usd" help:"ask before a forecast of more dollars is spent (default 5)" example:"1"`
-	Objectives      []string `yaml:"objectives" help:"what decides: quality, and any of latency, cost, retries (default all)" example:"[quality, retries]"`
-	Policy          string   `yaml:"policy" help:"what a night does with what is proved: stage, or auto, which installs it" example:"stage"`
-	Targets         []string `yaml:"targets" help:"where new versions are installed, as --to takes it" example:"[claude, codex]"`
-	KeepDays        *int     `yaml:"keep_days" help:"days after which the text of a session that no case uses goes (default 90)" example:"30"`
+	// Where the agent reports it.
+	NightMaxWindow *float64 `yaml:"night_max_window" help:"share of a plan's window at which a night stops, between 0 and 1; 0 is no cap" example:"0.5"`
+	ConfirmOverUSD *float64 `yaml:"confirm_over_usd" help:"ask before a forecast of more dollars is spent (default 5)" example:"1"`
+	Objectives     []string `yaml:"objectives" help:"what decides: quality, and any of latency, cost, retries (default all)" example:"[quality, retries]"`
+	Policy         string   `yaml:"policy" help:"what a night does with what is proved: stage, or auto, which installs it" example:"stage"`
+	Targets        []string `yaml:"targets" help:"where new versions are installed, as --to takes it" example:"[claude, codex]"`
+	KeepDays       *int     `yaml:"keep_days" help:"days after which the text of a session that no case uses goes (default 90)" example:"30"`
 	// Nil: as its owner chose.
 	Moments  *work.Level `yaml:"moments" help:"what is kept of agents' work: off, commands or all" example:"commands"`
 	Personal []string    `yaml:"personal" help:"kinds of personal data that are also redacted: mail, phone, card, iban" example:"[phone]"`
@@ -160,6 +162,8 @@ func parseConfig(text []byte) (*Config, error) {
 		return nil, errors.New("max_cost_usd and night_max_cost_usd: no number of dollars; 0 is no cap")
 	case slices.ContainsFunc([]*int64{c.MaxTokens, c.NightMaxTokens}, func(v *int64) bool { return v != nil && *v < 0 }):
 		return nil, errors.New("max_tokens and night_max_tokens cannot be negative; 0 is no cap")
+	case c.NightMaxWindow != nil && !(*c.NightMaxWindow >= 0 && *c.NightMaxWindow <= 1):
+		return nil, fmt.Errorf("night_max_window: %v is no share between 0 and 1", *c.NightMaxWindow)
 	case c.KeepDays != nil && (*c.KeepDays < 1 || *c.KeepDays > maxKeepDays):
 		return nil, fmt.Errorf("keep_days: %d is not between 1 and %d", *c.KeepDays, maxKeepDays)
 	case c.Sandbox != "" && c.Sandbox != agent.SandboxOn && c.Sandbox != agent.SandboxNone:
@@ -254,4 +258,16 @@ func (c *Config) ConfirmOver(flag float64) float64 {
 		return *c.ConfirmOverUSD
 	}
 	return askOver
+}
+
+// window is the share of a plan's window that a night may use: none once the agent warns,
+// unless the configuration says more; nil if this is no night.
+func (o *Opener) window() *float64 {
+	if !o.Night {
+		return nil
+	}
+	if conf, err := o.Config(); err == nil && conf.NightMaxWindow != nil {
+		return conf.NightMaxWindow
+	}
+	return new(float64)
 }

@@ -34,6 +34,7 @@ type Opener struct {
 	Access datadir.Access // unless it is datadir.Writes, a backend describes itself and makes no folder
 	Keys   *redact.Keys   // gets the keys that backends are given
 	NoWait bool           // of Flags
+	Night  bool           // nobody waits, and a plan's window is left to its owner
 	Typist *owner.Agent   // in whose session the command was typed, nil for a person
 	// Control holds requests to vendors back that were not cleared; nil: all of them.
 	Control *outgoing.Control
@@ -329,7 +330,7 @@ func (o *Opener) Recipients(b *agent.Spec) map[string][]agent.Recipient {
 // Opening is the configuration with which a backend is opened for a role.
 func (o *Opener) Opening(b *agent.Spec, r agent.Role) *agent.Opening {
 	return &agent.Opening{Spec: b, Model: r.Model, BaseURL: b.Servers[r.Agent], Price: b.Price(r.Model), Redactor: o.Keys.Redactor,
-		Asking: o.Access != datadir.Writes, NoWait: o.NoWait, Forbidden: o.forbidden,
+		Asking: o.Access != datadir.Writes, NoWait: o.NoWait, Forbidden: o.forbidden, Window: o.window(),
 		Key: func(name string) string {
 			v := o.Getenv(name)
 			if v != "" {
