@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/resolve"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/runs"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
@@ -16,4 +17,8 @@ func newRunsCommand(a *global) *cobra.Command {
 		}
 		return a.reader(db)
 	})
+}
+
+func newResolveCommand(a *global) *cobra.Command {
+	return resolve.Parts{Terminal: &a.Terminal, Layout: a.layout, Unknown: &quietExit{exitUsage}}.Command()
 }

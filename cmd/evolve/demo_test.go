@@ -194,19 +194,13 @@ func TestDemoFiguresAgree(t *testing.T) {
 	}
 	page := html.UnescapeString(prints(nil, "report", "last", "-o", "-"))
 	v := r.Verdict
-	pairs, won, lost, heard := map[string]float64{}, 0, 0, 0 // pairs by cluster: the cases of one session are one
+	pairs, heard := map[string]float64{}, 0 // pairs by cluster: the cases of one session are one
 	for _, c := range m.Cases {
 		if c.Split != string(eval.Test) || c.Late || len(c.Arms) < 2 {
 			continue
 		}
-		d := *c.Arms[1].Quality - *c.Arms[0].Quality
-		pairs[c.Cluster] += d
+		pairs[c.Cluster] += *c.Arms[1].Quality - *c.Arms[0].Quality
 		heard++
-		if d > 0 {
-			won++
-		} else if d < 0 {
-			lost++
-		}
 	}
 	wins, losses := 0, 0
 	for _, d := range pairs {
@@ -220,9 +214,8 @@ func TestDemoFiguresAgree(t *testing.T) {
 		t.Errorf("the report has %d pairs, %d won and %d lost, the run %+v", len(pairs), wins, losses, v)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("%d held-out cases: %d won, %d lost, %d tied on quality", v.Cases, v.Wins, v.Losses, v.Ties),
-		fmt.Sprintf("Held-out cases won by the new text (%d)", won),
-		fmt.Sprintf("quality %.2f with v0, %.2f with the challenger", r.Incumbent.Metrics.Quality, r.Challenger.Metrics.Quality),
+		fmt.Sprintf("On %d of your past requests: %d better, %d worse, %d the same", v.Cases, v.Wins, v.Losses, v.Ties),
+		fmt.Sprintf("Better with the new text (%d)", v.Wins), fmt.Sprintf("Worse with the new text (%d)", v.Losses),
 		report.Worth(r.Worth, "v0", r.Incumbent.Metrics.Cases), eval.FreeSimulated} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
@@ -230,9 +223,6 @@ func TestDemoFiguresAgree(t *testing.T) {
 	}
 	if strings.Contains(page, " in the evidence, ") && !strings.Contains(page, fmt.Sprintf("; %d in the evidence, ", heard)) {
 		t.Error("the page counts other cases in the evidence")
-	}
-	if words := fmt.Sprintf("Held-out cases lost by the new text (%d)", lost); strings.Contains(page, words) != (lost > 0) {
-		t.Errorf("%d lost cases, and the page does not list them so", lost)
 	}
 	for _, arms := range [][]string{{"v0", "v1"}, {"none", "v1"}, {"v0", "v1", "--recorded"}} {
 		var c report.Comparison

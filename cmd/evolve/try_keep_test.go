@@ -221,7 +221,7 @@ func TestTriedNowhereElse(t *testing.T) {
 	}
 	r.decide(pareto.Reject)
 	r.configure("targets: [codex]\n")
-	if err := promoteSkill(t.Context(), r.a, "tagger", promoteFlags{yes: true}); err != nil {
+	if err := promoteSkill(t.Context(), r.a, "tagger", promoteFlags{unproven: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.says("v1 of tagger is kept although it was to be taken back: rejected")

@@ -51,7 +51,7 @@ type Config struct {
 	NightMaxCostUSD *float64 `yaml:"night_max_cost_usd" help:"dollars at most of a night; 0 is no cap (default 2)" example:"1.50"`
 	NightMaxTokens  *int64   `yaml:"night_max_tokens" help:"tokens at most of a night; 0 is no cap" example:"10000000"`
 	// Where the agent reports it.
-	NightMaxWindow *float64 `yaml:"night_max_window" help:"share of a plan's window at which a night stops, between 0 and 1; 0 is no cap" example:"0.5"`
+	NightMaxWindow *float64 `yaml:"night_max_window" help:"share of a plan's window, up to 1, at which a night stops (default: the agent's first warning)" example:"0.5"`
 	ConfirmOverUSD *float64 `yaml:"confirm_over_usd" help:"ask before a forecast of more dollars is spent (default 5)" example:"1"`
 	Objectives     []string `yaml:"objectives" help:"what decides: quality, and any of latency, cost, retries (default all)" example:"[quality, retries]"`
 	Policy         string   `yaml:"policy" help:"what a night does with what is proved: stage, or auto, which installs it" example:"stage"`

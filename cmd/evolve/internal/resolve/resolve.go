@@ -1,4 +1,5 @@
-package main
+// Package resolve is the command that shows which skill a message with $name would use.
+package resolve
 
 import (
 	"errors"
@@ -6,12 +7,23 @@ import (
 	"io"
 	"strings"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/spf13/cobra"
 )
 
-func newResolveCommand(a *global) *cobra.Command {
+// Parts are what the command works with.
+type Parts struct {
+	Terminal *term.Terminal
+	Layout   func() *skill.Layout
+	// Unknown ends the program as after bad input; what was wrong is printed by then.
+	Unknown error
+}
+
+// Command is `evolve resolve`.
+func (p Parts) Command() *cobra.Command {
 	return &cobra.Command{
 		Use:   "resolve TEXT",
 		Short: "Show which skill a message with $name would use",
@@ -19,8 +31,8 @@ func newResolveCommand(a *global) *cobra.Command {
 weeks" asks for the skill dataviz. It prints the skill and its tools, and runs
 nothing. If TEXT is -, it is read from stdin, so that the $ needs no quotes.`,
 		Example: "  evolve resolve '$dataviz plot the weeks'\n  pbpaste | evolve resolve -",
-		Args:    exactArgs(1, "one text, quoted"),
-		RunE:    func(_ *cobra.Command, args []string) error { return runResolve(a, args[0]) },
+		Args:    usage.Exact(1, "one text, quoted"),
+		RunE:    func(_ *cobra.Command, args []string) error { return p.run(args[0]) },
 	}
 }
 
@@ -46,9 +58,9 @@ type resolvedSkill struct {
 // maxMessage is the longest message that is read from stdin, in bytes.
 const maxMessage = 16 << 20
 
-func runResolve(a *global, text string) error {
+func (p Parts) run(text string) error {
 	if text == "-" {
-		b, err := io.ReadAll(io.LimitReader(a.Stdin, maxMessage+1))
+		b, err := io.ReadAll(io.LimitReader(p.Terminal.Stdin, maxMessage+1))
 		if err != nil {
 			return fmt.Errorf("read the message: %w", err)
 		}
@@ -57,7 +69,7 @@ func runResolve(a *global, text string) error {
 		}
 		text = strings.TrimRight(string(b), "\r\n")
 	}
-	reg, err := a.layout().Registry()
+	reg, err := p.Layout().Registry()
 	if err != nil {
 		return err
 	}
@@ -91,16 +103,16 @@ func runResolve(a *global, text string) error {
 		out.Activated = &r.Activated
 		out.Skill = &resolvedSkill{e.Name, e.Path, append([]string{}, doc.AllowedTools()...)}
 	}
-	if err := printResolved(a, out); err != nil {
+	if err := p.print(out); err != nil {
 		return err
 	}
 	if out.Skill == nil && out.Outcome != skill.OutcomeNone { // it was asked for
-		return &quietExit{exitUsage}
+		return p.Unknown
 	}
 	return nil
 }
 
-func printResolved(a *global, r *resolved) error {
+func (p Parts) print(r *resolved) error {
 	var b strings.Builder
 	for _, m := range r.Messages {
 		// The message has to be an agent's, byte for byte; its command is not
@@ -124,5 +136,5 @@ func printResolved(a *global, r *resolved) error {
 	case r.Skill == nil:
 		fmt.Fprintln(&b, "No skill would be used.")
 	}
-	return a.Print(r, b.String())
+	return p.Terminal.Print(r, b.String())
 }
