@@ -27,7 +27,7 @@ import (
 // writers are the commands that write, by their paths. With lookers they are all that
 // there are.
 var writers = []string{
-	"", "run", "demo", "harvest", "cases import", "cases edit", "cases drop", "cases draw", "cases generate", "promote", "try", "rollback",
+	"", "run", "init", "demo", "harvest", "cases import", "cases edit", "cases drop", "cases draw", "cases generate", "promote", "try", "rollback",
 	"approve", "reject", "pin", "compare", "check", "review", "sessions show", "sessions purge", "kernel confirm",
 	"corrections", "suggest", "privacy agree", "projects allow", "projects deny", "projects tests", "sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hook",
 }
