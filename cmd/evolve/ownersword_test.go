@@ -30,6 +30,7 @@ var ownersLines = []string{
 	"run --skill charts --setup make", "compare charts --setup=make", "check charts --patch x.md --sandbox none", "check charts --patch x.md --setup make", "sleep run --setup-network registries", "sleep install --at 03:00 -- --setup make",
 	"try charts", "try charts@abc --yes", "sleep run --try", "sleep install --at 03:00 -- --try",
 	"promote charts --force", "promote charts --force --unproven", "rollback charts --force",
+	"init", "init --projects all --nights off --yes",
 	"promote charts --for-everyone", "promote charts --branch x --with-quotes",
 }
 
