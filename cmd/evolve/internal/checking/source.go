@@ -67,11 +67,30 @@ func (s Source) Text(ctx context.Context, live *skill.Live, stdin io.Reader) ([]
 		if text, err = s.patched(live, string(text)); err != nil {
 			return nil, err
 		}
+	} else {
+		text = encodedAs(live.Doc.Render(), text)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, removed(live, s.Name())
 	}
 	return text, nil
+}
+
+// encodedAs is a text with the byte order mark, the line ends and the last line end of the live
+// one: an editor that wrote others has changed nothing.
+func encodedAs(live, text []byte) []byte {
+	const mark = "\ufeff"
+	if !bytes.HasPrefix(live, []byte(mark)) {
+		text = bytes.TrimPrefix(text, []byte(mark))
+	}
+	crlf := []byte("\r\n")
+	if n := bytes.Count(text, crlf); n > 0 && n == bytes.Count(text, []byte("\n")) && !bytes.Contains(live, []byte("\r")) {
+		text = bytes.ReplaceAll(text, crlf, []byte("\n"))
+	}
+	if bytes.HasSuffix(live, []byte("\n")) && len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(bytes.Clone(text), '\n')
+	}
+	return text
 }
 
 // cause is an error of the file system without the name of the file.

@@ -35,6 +35,8 @@ func TestText(t *testing.T) {
 		"one of two files":         {other + hunk("skills/charts/SKILL.md"), want},
 		"a file that was new":      {"--- /dev/null\n+++ b/SKILL.md\n@@ -0,0 +1 @@\n+# New\n", "# New\n"},
 		"whole":                    {"# Whole\n", "# Whole\n"},
+		"whole by an editor":       {"\ufeff" + strings.TrimSuffix(strings.ReplaceAll(own, "\n", "\r\n"), "\r\n"), own},
+		"whole with mixed ends":    {"# Whole\r\n\n", "# Whole\r\n\n"},
 		"whole that quotes a diff": {"# Whole\n\n```diff\n" + hunk("x") + "```\n", "# Whole\n\n```diff\n" + hunk("x") + "```\n"},
 		"unclear":                  {other + strings.ReplaceAll(other, "maps", "plots"), "the patch changes skills/maps/SKILL.md, skills/plots/SKILL.md: it is not clear which of them is /home/mia/team/skills/charts/SKILL.md"},
 		"gone":                     {"--- a/SKILL.md\n+++ /dev/null\n@@ -8 +0,0 @@\n-- Label the axes.\n", "F leaves nothing of skill charts"},
