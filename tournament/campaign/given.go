@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -55,13 +56,25 @@ func (c *Campaign) beginGiven(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	like, err := c.alike(ctx, doc, spent)
+	if err != nil {
+		return err
+	}
+	for _, sha := range like {
+		if at := spent.Frozen[sha]; at.After(spent.Frozen[doc.Hash()]) {
+			spent.Frozen[doc.Hash()] = at
+		}
+	}
+	if len(like) > 0 {
+		c.found = append(c.found, fmt.Sprintf("it repeats lines of %.12s, which comes of a suggestion: only what is asked for after that counts", like[0]))
+	}
 	c.leaveOutQuoted(doc, spent)
 	uses, err := expect.Uses(ctx, c.db, f.Skill, c.cases)
 	if err != nil {
 		return err
 	}
 	f.Carried = doc.Hash()
-	f.HeldOut, f.Clusters = spent.Unspent(c.cases, uses)
+	f.HeldOut, f.Clusters = spent.Unspent(slices.DeleteFunc(slices.Clone(c.cases), func(k eval.Case) bool { return spent.HasRead(f.Carried, &k) }), uses)
 	return nil
 }
 
@@ -93,6 +106,45 @@ func (c *Campaign) leaveOutQuoted(doc *skill.Document, spent *record.Spent) {
 		}
 	}
 	c.found = append(c.found, plain.Counted(len(c.quoted), "held-out case")+" left out: the text quotes it, and from now on it may teach")
+}
+
+// alike are the texts that come of a suggestion and of which the given one repeats a changed
+// line: it has read what they have read.
+func (c *Campaign) alike(ctx context.Context, doc *skill.Document, spent *record.Spent) (shas []string, err error) {
+	lines := map[string]bool{}
+	for _, e := range candidate.Edits(c.Live.Doc, doc) {
+		lines[e.Is] = e.Is != ""
+	}
+	for _, sha := range slices.Sorted(maps.Keys(spent.Frozen)) {
+		made, err := candidate.MadeBy(ctx, c.db, c.Config.Skill, sha)
+		if err != nil {
+			return nil, err
+		}
+		other, err := skill.Parse(made.Text, c.Live.Doc.Options())
+		if err != nil || sha == doc.Hash() {
+			continue // nothing of it can be repeated, or it is itself
+		}
+		if slices.ContainsFunc(candidate.Edits(c.Live.Doc, other), func(e candidate.Edit) bool { return lines[e.Is] }) {
+			shas = append(shas, sha)
+		}
+	}
+	return shas, nil
+}
+
+// givenNow is the text that the owner gave to this run.
+func (c *Campaign) givenNow(ctx context.Context) (*record.Candidate, error) {
+	doc, err := skill.Parse(c.Config.Given, c.Live.Doc.Options())
+	if err != nil {
+		return nil, fmt.Errorf("read the given text: %w", err)
+	}
+	spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, c.Config.Skill)
+	if err != nil {
+		return nil, err
+	}
+	like, err := c.alike(ctx, doc, spent)
+	made := given(c.Live, c.Config.Given)
+	made.Parents = append(made.Parents, like...)
+	return made, err
 }
 
 // given is a text that the owner of the live one gave.
