@@ -56,17 +56,17 @@ func (c *Campaign) beginGiven(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	like, err := c.alike(ctx, doc, spent)
+	made, err := given(ctx, c.db, c.Live, f.Given)
 	if err != nil {
 		return err
 	}
-	for _, sha := range like {
-		if at := spent.Frozen[sha]; at.After(spent.Frozen[doc.Hash()]) {
-			spent.Frozen[doc.Hash()] = at
+	for i, sha := range made.Parents[1:] {
+		if i == 0 {
+			c.found = append(c.found, fmt.Sprintf("it repeats lines of %.12s, which comes of a suggestion: only what is asked for after that counts", sha))
 		}
-	}
-	if len(like) > 0 {
-		c.found = append(c.found, fmt.Sprintf("it repeats lines of %.12s, which comes of a suggestion: only what is asked for after that counts", like[0]))
+		if at := spent.Frozen[sha]; at.After(spent.Frozen[made.SHA]) {
+			spent.Frozen[made.SHA] = at
+		}
 	}
 	c.leaveOutQuoted(doc, spent)
 	uses, err := expect.Uses(ctx, c.db, f.Skill, c.cases)
@@ -108,54 +108,57 @@ func (c *Campaign) leaveOutQuoted(doc *skill.Document, spent *record.Spent) {
 	c.found = append(c.found, plain.Counted(len(c.quoted), "held-out case")+" left out: the text quotes it, and from now on it may teach")
 }
 
-// alike are the texts that come of a suggestion and of which the given one repeats a changed
-// line: it has read what they have read.
-func (c *Campaign) alike(ctx context.Context, doc *skill.Document, spent *record.Spent) (shas []string, err error) {
-	lines := map[string]bool{}
-	for _, e := range candidate.Edits(c.Live.Doc, doc) {
-		lines[e.Is] = e.Is != ""
-	}
-	for _, sha := range slices.Sorted(maps.Keys(spent.Frozen)) {
-		made, err := candidate.MadeBy(ctx, c.db, c.Config.Skill, sha)
+// given is a text that the owner of the live one gave. Its parents are the live text and those
+// that come of a suggestion and of which it repeats a changed line: it has read what they have
+// read.
+func given(ctx context.Context, db *store.Store, live *skill.Live, text []byte) (*record.Candidate, error) {
+	c := &record.Candidate{SHA: skill.HashText(text), Seq: 1, Parents: []string{live.Doc.Hash()}, Operator: record.Checked, State: record.Pooled,
+		Reason: "its owner gave it", Text: text}
+	changed := func(text []byte) ([]candidate.Edit, error) {
+		doc, err := skill.Parse(text, live.Doc.Options())
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read a text of %s: %w", skill.Called(live.Name), err)
 		}
-		other, err := skill.Parse(made.Text, c.Live.Doc.Options())
-		if err != nil || sha == doc.Hash() {
-			continue // nothing of it can be repeated, or it is itself
-		}
-		if slices.ContainsFunc(candidate.Edits(c.Live.Doc, other), func(e candidate.Edit) bool { return lines[e.Is] }) {
-			shas = append(shas, sha)
-		}
+		return slices.DeleteFunc(candidate.Edits(live.Doc, doc), func(e candidate.Edit) bool { return e.Is == "" }), nil
 	}
-	return shas, nil
-}
-
-// givenNow is the text that the owner gave to this run.
-func (c *Campaign) givenNow(ctx context.Context) (*record.Candidate, error) {
-	doc, err := skill.Parse(c.Config.Given, c.Live.Doc.Options())
-	if err != nil {
-		return nil, fmt.Errorf("read the given text: %w", err)
-	}
-	spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, c.Config.Skill)
+	mine, err := changed(text)
 	if err != nil {
 		return nil, err
 	}
-	like, err := c.alike(ctx, doc, spent)
-	made := given(c.Live, c.Config.Given)
-	made.Parents = append(made.Parents, like...)
-	return made, err
-}
-
-// given is a text that the owner of the live one gave.
-func given(live *skill.Live, text []byte) *record.Candidate {
-	return &record.Candidate{SHA: skill.HashText(text), Seq: 1, Parents: []string{live.Doc.Hash()}, Operator: record.Checked, State: record.Pooled,
-		Reason: "its owner gave it", Text: text}
+	spent, err := db.Journal("").SpentCases(ctx, live.Name)
+	if err != nil {
+		return nil, err
+	}
+	for _, sha := range slices.Sorted(maps.Keys(spent.Frozen)) {
+		made, err := candidate.MadeBy(ctx, db, live.Name, sha)
+		switch {
+		case err != nil:
+			return nil, err
+		case made.Operator == record.Checked: // a given text, whose parents are known
+			continue
+		case sha == c.SHA: // it was made before, and is frozen as that
+			c.Parents = c.Parents[:1]
+			return c, nil
+		}
+		theirs, err := changed(made.Text)
+		if err != nil {
+			continue // a suggestion that no agent would load
+		}
+		if slices.ContainsFunc(theirs, func(e candidate.Edit) bool {
+			return slices.ContainsFunc(mine, func(m candidate.Edit) bool { return m.Is == e.Is })
+		}) {
+			c.Parents = append(c.Parents, sha)
+		}
+	}
+	return c, nil
 }
 
 // Quarantine keeps a given text that the firewall holds, so that its owner can approve it.
 func (r *Runner) Quarantine(ctx context.Context, db *store.Store, live *skill.Live, text []byte, rule, reason string) error {
-	c := given(live, text)
+	c, err := given(ctx, db, live, text)
+	if err != nil {
+		return err
+	}
 	if known, err := candidate.Of(ctx, db, live.Name, c.SHA); known != nil || err != nil {
 		return err
 	}
