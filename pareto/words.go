@@ -10,6 +10,31 @@ import (
 // most one time in so many it comes as far by chance, that is, if there is no difference.
 // That is the e-value, rounded down, by Ville's inequality: however often one looks.
 
+// Answer is the verdict of a trial for a person, without a full stop; route is that of its
+// decision, "" if it is not known.
+func Answer(v Verdict, route string) string {
+	const luck = " (at most 5 % luck)"
+	switch quality := route == Quality.String() || route == ""; {
+	case v == Promote && quality:
+		return "better" + luck
+	case v == Promote && route == Cost.String():
+		return "no worse, and cheaper" + luck
+	case v == Promote && route == Latency.String():
+		return "no worse, and faster" + luck
+	case v == Promote:
+		return "no worse, and better in " + route + luck
+	case v == Promising:
+		return "probably better"
+	case v == Reject && route == routeElsewhere:
+		return "worse on other requests"
+	case v == Reject && quality:
+		return "worse"
+	case v == Reject && route != routeDropped:
+		return "worse in " + route
+	}
+	return "no difference seen"
+}
+
 // Chance says how sure something with this e-value is, "no sign yet" below promising.
 func Chance(e float64) string {
 	if !(e >= promising) {

@@ -105,3 +105,42 @@ func TestReasonOfADrop(t *testing.T) {
 		}
 	}
 }
+
+// Only what was shown to be worse is called so.
+func TestAnswer(t *testing.T) {
+	answer := func(trial *Trial) string {
+		d := trial.Decide()
+		return Answer(d.Verdict, d.Route)
+	}
+	for quality, want := range map[float64]string{1: "better (at most 5 % luck)", -1: "worse", 0: "no difference seen"} {
+		trial := NewTrial(DefaultConfig())
+		for range 200 {
+			trial.Add(Pair{Quality: quality})
+		}
+		if got := answer(trial); got != want {
+			t.Errorf("quality %+g: %s, want %s", quality, got, want)
+		}
+	}
+	few := NewTrial(DefaultConfig())
+	for range 4 {
+		few.Add(Pair{Quality: 1})
+	}
+	if got := answer(few); got != "probably better" {
+		t.Errorf("four of four: %s", got)
+	}
+	if got := answer(NewTrial(DefaultConfig())); got != "no difference seen" {
+		t.Errorf("no pair: %s", got)
+	}
+	for _, c := range []struct {
+		verdict     Verdict
+		route, want string
+	}{
+		{Promote, "cost", "no worse, and cheaper (at most 5 % luck)"},
+		{Promote, "retries", "no worse, and better in retries (at most 5 % luck)"},
+		{Reject, "cost", "worse in cost"}, {Reject, routeElsewhere, "worse on other requests"}, {Reject, routeDropped, "no difference seen"},
+	} {
+		if got := Answer(c.verdict, c.route); got != c.want {
+			t.Errorf("%v by %s: %s, want %s", c.verdict, c.route, got, c.want)
+		}
+	}
+}

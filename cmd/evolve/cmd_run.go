@@ -212,7 +212,7 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 	var held *campaign.WaitingError
 	switch limit := (*eval.BudgetError)(nil); {
 	case errors.As(err, &held) && f.checks:
-		return checking.Waits(ctx, &a.Terminal, c, held)
+		return checking.Waits(ctx, &a.Terminal, a.store, c, held)
 	case errors.As(err, &held):
 		return sayWaiting(ctx, a, c, held)
 	case errors.As(err, &few):

@@ -77,7 +77,7 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 		return err
 	}
 	if f.checks || c.Config.Given != nil {
-		if res.Check, err = checking.ResultOf(ctx, c, found); err != nil {
+		if res.Check, err = checking.ResultOf(ctx, db, c, found); err != nil {
 			return err
 		}
 	}

@@ -72,34 +72,16 @@ func (f *first) untried(m *report.Model) {
 // answer is the verdict in words.
 func answer(m *report.Model) string {
 	v := m.Verdict
-	switch v.Verdict {
-	case pareto.Promote:
-		s := "better (at most 5 % luck)"
-		switch v.Route {
-		case pareto.Quality.String():
-		case "cost":
-			s = "no worse, and cheaper" + s[len("better"):]
-		case "latency":
-			s = "no worse, and faster" + s[len("better"):]
-		default:
-			s = "no worse, and " + s + " in " + v.Route
-		}
-		if v.Single {
-			s += ", taken as a single trial"
-		}
-		return report.Capital(s) + "."
-	case pareto.Promising:
-		return "Probably better."
-	case pareto.Reject:
-		switch {
-		case v.Route == pareto.Quality.String():
-			return "Worse: it is not used."
-		case v.Losses > v.Wins || v.Route == "dropped":
-			return "No difference seen that would matter: it is not used."
-		}
-		return fmt.Sprintf("Worse in %s: it is not used.", v.Route)
+	s := report.Capital(pareto.Answer(v.Verdict, v.Route))
+	switch {
+	case v.Verdict == pareto.Promote && v.Single:
+		s += ", taken as a single trial"
+	case v.Verdict == pareto.Reject:
+		s += ": it is not used"
+	case v.Verdict == pareto.Undecided:
+		s += " so far"
 	}
-	return "No difference seen so far."
+	return s + "."
 }
 
 // requests names n pairs.

@@ -62,6 +62,8 @@ func firstScreens(t *testing.T) map[string]struct {
 		m.Verdict.Wins, m.Verdict.Losses = 1, 10
 	}, "1 better, 10 worse, 8 the same.", "Worse: it is not used.")
 	add("dearer", verdict(pareto.Reject, "cost"), counts, "Worse in cost: it is not used.")
+	add("harmful elsewhere", verdict(pareto.Reject, "elsewhere"), counts, "Worse on other requests: it is not used.")
+	add("dropped", verdict(pareto.Reject, "dropped"), counts, "No difference seen: it is not used.")
 	add("imported", func(m *report.Model) {
 		for i := range m.Cases {
 			m.Cases[i].Origin = "imported"

@@ -9,8 +9,10 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
@@ -21,19 +23,26 @@ type Result struct {
 	// Measured is nil if nothing was.
 	Measured *report.Comparison `json:"measured"`
 
-	live *skill.Live
-	new  bool // the trial began with it
+	new  bool   // the trial began with it
+	next string // what to type
 }
 
 // ResultOf is the result of a run that tried a given text, or of one that waits.
-func ResultOf(ctx context.Context, c *campaign.Campaign, res *campaign.Result) (*Result, error) {
-	out := &Result{live: c.Live, new: c.Config.Given != nil}
+func ResultOf(ctx context.Context, db *store.Store, c *campaign.Campaign, res *campaign.Result) (*Result, error) {
+	out := &Result{new: c.Config.Given != nil}
 	v := res.Verdict
-	d := pareto.Decision{Verdict: v.Decision}
+	route, sha := "", ""
 	if o := res.Outcome; o != nil && o.Verdict != nil {
-		d = o.Verdict.Decision
+		route = o.Verdict.Route
 	}
-	if out.Answer = Answer(&d); v.Cases == 0 && v.Decision.IsOpen() {
+	if res.Challenger != nil {
+		sha = res.Challenger.SHA
+	}
+	var err error
+	if out.next, err = nextAfter(ctx, db, c.Live, sha, v.Decision); err != nil {
+		return nil, err
+	}
+	if out.Answer = pareto.Answer(v.Decision, route); v.Cases == 0 && v.Decision.IsOpen() {
 		out.Answer = "not tried yet"
 	}
 	if v.Cases == 0 || res.Challenger == nil {
@@ -42,18 +51,21 @@ func ResultOf(ctx context.Context, c *campaign.Campaign, res *campaign.Result) (
 	if v.Single && v.Decision == pareto.Promote {
 		out.Answer += ", as a single trial"
 	}
-	var err error
 	out.Measured, err = c.Measured(ctx, res.Challenger.SHA)
 	return out, err
 }
 
 // Waits ends a check whose text waits for requests to be tried on.
-func Waits(ctx context.Context, t *term.Terminal, c *campaign.Campaign, w *campaign.WaitingError) error {
+func Waits(ctx context.Context, t *term.Terminal, open func(context.Context) (*store.Store, error), c *campaign.Campaign, w *campaign.WaitingError) error {
+	db, err := open(ctx)
+	if err != nil {
+		return err
+	}
 	res, err := c.Unrun(ctx, w)
 	if err != nil {
 		return err
 	}
-	x, err := ResultOf(ctx, c, res)
+	x, err := ResultOf(ctx, db, c, res)
 	if err != nil {
 		return err
 	}
@@ -82,7 +94,7 @@ func (x *Result) Text(r *campaign.Result, page string, t *term.Terminal) string 
 	}
 	line("because", v.Reason)
 	if x.new && (v.Decision == pareto.Promote || v.Decision == pareto.Promising) {
-		line("provided", "whoever wrote it has not read these sessions, which are older than it")
+		line("provided", "its writer has not read these sessions: they are older than the text")
 	}
 	line("still", v.Takes)
 	if c := r.Challenger; c != nil {
@@ -96,15 +108,11 @@ func (x *Result) Text(r *campaign.Result, page string, t *term.Terminal) string 
 		line("warning", w)
 	}
 	line("report", page)
-	sha := ""
-	if r.Challenger != nil {
-		sha = r.Challenger.SHA
-	}
-	next := nextAfter(x.live, sha, v.Decision)
+	next := x.next
 	if j := v.Judge; j != nil && !j.Trusted && v.Decision.IsOpen() {
 		next = fmt.Sprintf("`evolve review %s`, then the same command: what the judge said counts once it agrees with you", r.Skill)
 	} else if r.Status == "stopped" && v.Decision.IsOpen() {
-		next = "a cap ended it before an answer: the same command goes on with the requests that are left"
+		next = "a cap stopped it before an answer: the same command continues with the other requests"
 	}
 	line("next", next)
 	if x.Measured == nil {
@@ -114,18 +122,20 @@ func (x *Result) Text(r *campaign.Result, page string, t *term.Terminal) string 
 }
 
 // nextAfter is the command to type after an answer, commands in backticks.
-func nextAfter(live *skill.Live, sha string, v pareto.Verdict) string {
-	try := fmt.Sprintf("`evolve try %s@%s` puts it in place meanwhile, ", live.Name, plain.Short(sha))
-	if live.Tracked { // nobody's word puts it there before it is proved
-		try = ""
-	}
+func nextAfter(ctx context.Context, db *store.Store, live *skill.Live, sha string, v pareto.Verdict) (string, error) {
+	const goesOn = "nights or the same command continue with your next sessions"
+	at := live.Name + "@" + plain.Short(sha)
 	switch v {
 	case pareto.Promote:
-		return fmt.Sprintf("`evolve diff %s@%s` shows it, `evolve promote %[1]s@%[2]s` installs it", live.Name, plain.Short(sha))
+		promote, err := tracked.Command(ctx, db, live, sha, at)
+		return fmt.Sprintf("`evolve diff %s` shows it, `%s` installs it", at, promote), err
 	case pareto.Promising:
-		return try + "nights or the same command go on with your next sessions"
+		if live.Tracked { // nothing puts it there before it is proved
+			return goesOn, nil
+		}
+		return fmt.Sprintf("`evolve try %s` puts it in place meanwhile, %s", at, goesOn), nil
 	case pareto.Undecided:
-		return fmt.Sprintf("nothing to do; nights or the same command go on with your next sessions, `evolve reject %s@%s` ends that", live.Name, plain.Short(sha))
+		return fmt.Sprintf("nothing to do; %s, `evolve reject %s` ends that", goesOn, at), nil
 	}
-	return fmt.Sprintf("nothing to do: %s stays as it is", live.Name)
+	return fmt.Sprintf("nothing to do: %s stays as it is", live.Name), nil
 }

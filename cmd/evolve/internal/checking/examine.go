@@ -56,8 +56,12 @@ func (p Parts) examine(ctx context.Context, r *campaign.Runner, name string, fro
 		if err != nil {
 			return nil, err
 		}
-		return nil, p.tell(live, Answer(&d), fmt.Sprintf("%s: %.12s was tried before: %s\n  because      %s\n  next         %s",
-			name, t.Challenger, Answer(&d), d.Reason, nextAfter(live, t.Challenger, d.Verdict)))
+		then, err := nextAfter(ctx, db, live, t.Challenger, d.Verdict)
+		if err != nil {
+			return nil, err
+		}
+		answer := pareto.Answer(d.Verdict, d.Route)
+		return nil, p.tell(live, answer, fmt.Sprintf("%s: %.12s was tried before: %s\n  because      %s\n  next         %s", name, t.Challenger, answer, d.Reason, then))
 	}
 	return text, nil
 }
@@ -130,17 +134,4 @@ func placed(f check.Finding) string {
 		return f.Reason
 	}
 	return fmt.Sprintf("line %d: %s", f.Line, f.Reason)
-}
-
-// Answer is what a trial says, in plain words.
-func Answer(d *pareto.Decision) string {
-	switch {
-	case d.Verdict == pareto.Promote:
-		return "better (at most 5 % luck)"
-	case d.Verdict == pareto.Promising:
-		return "probably better"
-	case d.Verdict == pareto.Reject && !d.Dropped():
-		return "worse"
-	}
-	return "no difference seen"
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/pareto"
 )
 
 const own = "---\nname: charts\ndescription: d\n---\n\n# Charts\n\n- Label the axes.\n"
@@ -56,31 +55,5 @@ func TestText(t *testing.T) {
 				t.Errorf("%s from %s: %q, want %q", name, from.Patch, got, c.want)
 			}
 		}
-	}
-}
-
-// Only what was shown to be worse is called so.
-func TestAnswer(t *testing.T) {
-	rule := pareto.DefaultConfig()
-	for quality, want := range map[float64]string{1: "better (at most 5 % luck)", -1: "worse", 0: "no difference seen"} {
-		trial := pareto.NewTrial(rule)
-		for range 200 {
-			trial.Add(pareto.Pair{Quality: quality})
-		}
-		d := trial.Decide()
-		if got := Answer(&d); got != want {
-			t.Errorf("quality %+g: %s (%s), want %s", quality, got, d.Reason, want)
-		}
-	}
-	few := pareto.NewTrial(rule)
-	for range 4 {
-		few.Add(pareto.Pair{Quality: 1})
-	}
-	if d := few.Decide(); Answer(&d) != "probably better" {
-		t.Errorf("four of four: %s (%s)", Answer(&d), d.Reason)
-	}
-	none := pareto.NewTrial(rule).Decide()
-	if Answer(&none) != "no difference seen" {
-		t.Error(Answer(&none))
 	}
 }
