@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/report/charts"
 	"github.com/skill-evolve/evolve/tournament/report/serve"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // Uses are the uses of a skill, by a person.
@@ -125,36 +126,9 @@ func (c *costs) of(ctx context.Context, db *store.Store, run string, events int)
 	if c.run == run && c.at == events {
 		return c.spent, nil
 	}
-	sum := eval.Spent{CostKnown: true}
-	add := func(u *eval.Usage, usd *float64) {
-		if u != nil {
-			sum.TokensIn += u.Total()
-			sum.CostKnown = sum.CostKnown && usd != nil
-		}
-		if usd != nil {
-			sum.CostUSD += *usd
-		}
-	}
-	all, err := db.Rollouts(ctx, store.RolloutFilter{Run: run})
+	sum, err := status.SpentSoFar(ctx, db, run)
 	if err != nil {
 		return sum, err
-	}
-	for i := range all {
-		k := &all[i]
-		sum.Rollouts++
-		add(k.Usage, k.Paid(k.CostUSD))
-		add(k.RetryUsage, k.Paid(k.RetryUSD))
-		add(k.LostUsage, k.Paid(k.LostUSD))
-		add(k.JudgeUsage, k.JudgeUSD)
-	}
-	for _, by := range []eval.Spender{eval.ByJudge, eval.ByMutator, eval.ByMiner} {
-		replies, err := db.Completions(ctx, run, by)
-		if err != nil {
-			return sum, err
-		}
-		for i := range replies {
-			add(replies[i].Usage, replies[i].CostUSD)
-		}
 	}
 	c.run, c.at, c.spent = run, events, sum
 	return sum, nil
