@@ -124,7 +124,7 @@ var mayImport = map[string][]string{
 	"eval/splits":                     {"eval", "eval/plain"},
 	"harvest/corrections":             {"eval", "harvest"},
 	"cmd/evolve/internal/corrections": {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval", "eval/plain", "eval/problem", "harvest", "harvest/corrections", "harvest/ingest", "harvest/reading", "mutate/skill", "mutate/standing", "mutate/subject", "store", "tournament/campaign"},
-	"cmd/evolve/internal/suggest":     {"cmd/evolve/internal/backend", "cmd/evolve/internal/corrections", "cmd/evolve/internal/term", "eval", "eval/plain", "eval/problem", "mutate", "mutate/skill", "mutate/subject", "store", "tournament/campaign", "tournament/record", "tournament/suggest"},
+	"cmd/evolve/internal/suggest":     {"cmd/evolve/internal/backend", "cmd/evolve/internal/corrections", "cmd/evolve/internal/term", "eval", "eval/plain", "eval/problem", "mutate", "mutate/skill", "mutate/subject", "store", "tournament/campaign", "tournament/record", "tournament/release/tracked", "tournament/suggest"},
 	"cmd/evolve/internal/checking":    {"cmd/evolve/internal/term", "eval/git", "eval/plain", "eval/problem", "harvest/hook/settings", "mutate", "mutate/patch", "mutate/skill", "mutate/skill/bounded", "mutate/skill/check", "mutate/subject", "pareto", "store", "store/trying", "tournament/applies", "tournament/campaign", "tournament/candidate", "tournament/release/tracked", "tournament/report", "tournament/status"},
 	"cmd/evolve/internal/harvested":   {"cmd/evolve/internal/corrections", "cmd/evolve/internal/term", "eval/plain", "harvest/corrections", "harvest/ingest"},
 	"harvest/work/worktest":           {"harvest", "harvest/corpustest", "harvest/work"},

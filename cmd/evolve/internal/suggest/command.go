@@ -11,7 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/corrections"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
-
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/skill-evolve/evolve/tournament/suggest"
 )
 
@@ -115,6 +116,10 @@ func (p Parts) run(ctx context.Context, f *flags, arg string) error {
 		return err
 	}
 	r := resultOf(live.Name, s, made)
+	if r.promote, err = p.promote(ctx, live, made.SHA); err != nil {
+		return err
+	}
+	r.tracked = live.Tracked
 	if f.smoke && made.State != record.Invalid {
 		if r.Smoke, err = p.smoke(ctx, f, s, made); r.Smoke == nil && err != nil {
 			return err
@@ -217,4 +222,14 @@ func (p Parts) smoke(ctx context.Context, f *flags, s *suggest.Suggestion, m *su
 		return nil, err
 	}
 	return t.Run(ctx)
+}
+
+// promote is the command that installs a suggestion.
+func (p Parts) promote(ctx context.Context, live *skill.Live, sha string) (string, error) {
+	db, err := p.Store(ctx)
+	if err != nil {
+		return "", err
+	}
+	command, err := tracked.Command(ctx, db, live, sha, subject.Parse(live.Name).Text()+"@"+plain.Short(sha))
+	return command + " --unproven", err
 }

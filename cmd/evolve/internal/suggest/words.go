@@ -34,6 +34,9 @@ type result struct {
 	// Smoke is nil unless it was asked for.
 	Smoke *suggest.Smoked `json:"smoke,omitempty"`
 	Spent eval.Spent      `json:"spent"`
+
+	tracked bool   // nothing puts it in place on trial
+	promote string // the command that installs it at its owner's word
 }
 
 func resultOf(name string, s *suggest.Suggestion, m *suggest.Made) *result {
@@ -79,7 +82,10 @@ func (r *result) words() string {
 		fmt.Fprintf(&b, "held: %s\nnext: `evolve approve %s` lets it be tried, `evolve reject %[2]s` drops it\n", r.Reason, at)
 		return plain.Text(b.String())
 	}
-	next := []string{fmt.Sprintf("`evolve try %s` puts it in place on trial", at), fmt.Sprintf("`evolve promote %s` installs it at your word", at)}
+	next := []string{fmt.Sprintf("`evolve try %s` puts it in place on trial", at), fmt.Sprintf("`%s` installs it at your word", r.promote)}
+	if r.tracked {
+		next = next[1:]
+	}
 	if r.Simulated {
 		b.WriteString("no real model wrote it: it is never installed\n")
 		next = []string{fmt.Sprintf("`evolve suggest %s` asks a real one", called)}
