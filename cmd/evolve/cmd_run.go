@@ -180,7 +180,7 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if f.resume == "" { // before it is said that no agent works
+	if f.resume == "" { // a mistyped name is reported before a missing agent
 		var unknown *skill.UnknownSkillError
 		if _, err := a.layout().Live(f.Skill); errors.As(err, &unknown) {
 			return err

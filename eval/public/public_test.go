@@ -30,7 +30,7 @@ func TestCanary(t *testing.T) {
 			case 2:
 				c.Prompt, c.Source = canary, &eval.Source{Agent: "claude", Session: canary, Origin: "imported"}
 			case 3:
-				c.Prompt, c.Workspace = canary, &eval.Workspace{Repo: "/work/" + canary}
+				c.Prompt, c.Workspace = canary, &eval.Workspace{Repo: "/home/dev/" + canary}
 			case 4:
 				c.Reference = "see /home/" + canary + "/notes.md"
 			case 5:

@@ -70,7 +70,7 @@ sessions in another way, better means little: these requests are older than the 
 func (p Parts) check(ctx context.Context, arg string, from Source, dry bool) error {
 	name, at := subject.Cut(arg)
 	if at != "" {
-		return problem.Inputf("`evolve compare` measures two stored texts, and `evolve --skill "+name+"` goes on with the trial of one", "check tries a text that is not stored: %s names one that is", arg)
+		return problem.Inputf("`evolve compare` measures two stored texts, and `evolve --skill "+name+"` continues the trial of one", "check tries a text that is not stored yet, and %s names a stored one", arg)
 	}
 	if err := from.Check(); err != nil {
 		return err

@@ -53,9 +53,9 @@ func ToMake(path string) string {
 	return "`claude setup-token` prints a token for a subscription: put the line CLAUDE_CODE_OAUTH_TOKEN=… into " + plain.Line(path) + ", and `chmod 600 " + term.Quote(path) + "`"
 }
 
-// parse reads lines NAME=value; "export" before them, comments and empty lines are passed
-// over. A value is what stands there: nothing is replaced in it. An error has the line and
-// never a value.
+// parse reads lines NAME=value. It skips "export" before a name, comments and empty lines.
+// Values are literal: no variable is expanded. An error has the number of the line and never
+// a value.
 func parse(text string) (Vars, error) {
 	vars := Vars{}
 	for i, line := range strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n") {

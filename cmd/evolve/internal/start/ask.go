@@ -115,7 +115,7 @@ func (s *setup) check() (err error) {
 	return nil
 }
 
-// checkAgent refuses an agent that nobody knows.
+// checkAgent returns an error if evolve has no agent of the chosen name, or it needs a model.
 func (s *setup) checkAgent() error {
 	k := agent.KindOf(s.chosen)
 	switch {

@@ -25,9 +25,9 @@ const maxConfig = 1 << 20
 type setting struct{ key, value, comment string }
 
 // newFile begins a file that evolve init makes.
-const newFile = `# evolve's settings: the defaults of flags. A flag that is typed overrides them; README.md
-# lists all keys. This file is yours: evolve init changes the keys that you answer, and
-# keeps everything else.
+const newFile = `# evolve's settings: the defaults of flags. A flag that is typed overrides them.
+# "evolve help config" lists all keys. This file is yours: evolve init changes the keys that
+# you answer, and keeps everything else.
 `
 
 // A file is config.yaml before and after.
@@ -113,7 +113,7 @@ func spliced(text string, s setting) (string, error) {
 // keysOf are the keys at the top of a configuration, nil for one without any.
 func keysOf(text string) (keys map[string]any, err error) {
 	d := yaml.NewDecoder(strings.NewReader(text))
-	if err := d.Decode(&keys); err != nil && text != "" && strings.TrimSpace(text) != "" {
+	if err := d.Decode(&keys); err != nil && strings.TrimSpace(text) != "" {
 		if comments(text) {
 			return nil, nil
 		}
