@@ -53,11 +53,11 @@ func (s *Store) CaseCounts(ctx context.Context) (map[string]map[eval.Split]int, 
 	return out, nil
 }
 
-// Flagged lists the skills with a text that was ever in quarantine or that the owner
-// has decided on; for all others there is nothing to decide.
+// Flagged lists the skills with a text that was ever in quarantine, that the owner
+// has decided on, or that was suggested; for all others there is nothing to decide.
 func (s *Store) Flagged(ctx context.Context) (map[string]bool, error) {
-	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT DISTINCT r.skill FROM candidates c JOIN runs r ON r.id = c.run WHERE json_extract(c.body, '$.state') = ?
-		UNION SELECT skill FROM decisions`, string(record.Quarantined))
+	names, err := sqlite.Query(ctx, s.DB, sqlite.ScanOne[string], `SELECT DISTINCT r.skill FROM candidates c JOIN runs r ON r.id = c.run WHERE json_extract(c.body, '$.state') = ? OR json_extract(c.body, '$.operator') = ?
+		UNION SELECT skill FROM decisions`, string(record.Quarantined), record.Suggested)
 	if err != nil {
 		return nil, fmt.Errorf("list skills with a quarantine: %w", err)
 	}

@@ -30,10 +30,12 @@ func TestOverview(t *testing.T) {
 		must(t, s.Journal(skill).SaveRun(ctx, &record.Run{ID: skill, Skill: skill}))
 		must(t, s.Journal(skill).SaveCandidate(ctx, &record.Candidate{SHA: skill, Run: skill, State: state}))
 	}
+	must(t, s.Journal("suggested").SaveRun(ctx, &record.Run{ID: "suggested", Skill: "suggested"}))
+	must(t, s.Journal("suggested").SaveCandidate(ctx, &record.Candidate{SHA: "suggested", Run: "suggested", State: record.Pooled, Operator: record.Suggested}))
 	if _, err := s.Decide(ctx, Decision{Skill: "said", SHA: "x", Word: Rejected}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Flagged(ctx); err != nil || !reflect.DeepEqual(got, map[string]bool{"held": true, "said": true}) {
+	if got, err := s.Flagged(ctx); err != nil || !reflect.DeepEqual(got, map[string]bool{"held": true, "said": true, "suggested": true}) {
 		t.Errorf("flagged %v, %v", got, err)
 	}
 }

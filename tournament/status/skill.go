@@ -78,7 +78,7 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 		}
 	}
 	if known.flagged[e.Name] {
-		if err := s.decisions(ctx, rd.Store); err != nil {
+		if err := s.decisions(ctx, rd.Store, live); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +136,7 @@ func (rd *Reader) statusTargets(ctx context.Context, s *Skill) error {
 }
 
 // decisions reads the candidates that the owner has decided on, or may.
-func (s *Skill) decisions(ctx context.Context, db *store.Store) error {
+func (s *Skill) decisions(ctx context.Context, db *store.Store, live *skill.Live) error {
 	all, err := candidate.All(ctx, db, s.Skill)
 	if err != nil {
 		return err
@@ -149,7 +149,24 @@ func (s *Skill) decisions(ctx context.Context, db *store.Store) error {
 			s.Approved = append(s.Approved, c.SHA)
 		}
 	}
-	return nil
+	i := slices.IndexFunc(all, func(c *candidate.Candidate) bool { return c.Operator == record.Suggested })
+	if i < 0 || all[i].Standing() != candidate.Suggested { // an older one knew less
+		return nil
+	}
+	c := all[i]
+	if _, err := db.VersionBySHA(ctx, s.Skill, c.SHA); !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if run, err := db.Run(ctx, c.Run); err != nil || run.Simulated {
+		return err
+	}
+	at := subject.Parse(s.Skill).Text() + "@" + plain.Short(c.SHA)
+	s.suggestion = "evolve try " + at
+	if live.Tracked {
+		s.suggestion, err = tracked.Command(ctx, db, live, c.SHA, at)
+		s.suggestion += " --unproven"
+	}
+	return err
 }
 
 // Challenger returns the change that is proven or on trial in the live text, nil if there

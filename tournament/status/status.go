@@ -87,7 +87,8 @@ type Skill struct {
 	Waits []Wait        `json:"waits"` // for its owner, the most urgent first
 	Next  string        `json:"next"`  // what to do, in words
 
-	ran time.Time // when its newest run began
+	ran        time.Time // when its newest run began
+	suggestion string    // the command that puts the newest one in place, if nobody has tried it
 }
 
 // Live is the text that agents load now.

@@ -32,9 +32,10 @@ const (
 	waitReview   WaitKind = "review"   // a trial waits for labels
 	waitKernel   WaitKind = "kernel"   // a night may not install before the kernel is confirmed
 	waitBudget   WaitKind = "budget"   // a night is too small for a search
+	waitTry      WaitKind = "try"      // a suggestion that nobody has tried or rejected
 )
 
-var waitKinds = []WaitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitApprove, waitReview, waitKernel, waitBudget}
+var waitKinds = []WaitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitApprove, waitReview, waitKernel, waitBudget, waitTry}
 
 // A Wait is one decision or act that a skill needs from its owner.
 type Wait struct {
@@ -97,6 +98,9 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, closed s
 			more = fmt.Sprintf(" (and %d more)", n)
 		}
 		add(waitApprove, "evolve approve "+s.Skill+"@"+plain.Short(q.SHA), "in quarantine%s: %s", more, q.Reason)
+	}
+	if s.suggestion != "" {
+		add(waitTry, s.suggestion, "a suggestion was never tried")
 	}
 	slices.SortStableFunc(out, func(v, w Wait) int { return slices.Index(waitKinds, v.Kind) - slices.Index(waitKinds, w.Kind) })
 	return out, nil
