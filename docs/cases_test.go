@@ -31,6 +31,17 @@ func TestCases(t *testing.T) {
 	if slices.Sort(want); !slices.Equal(fields, want) {
 		t.Errorf("cases.md has the fields %q, a case has %q", fields, want)
 	}
+	help, err := os.ReadFile("../cmd/evolve/internal/help/topics/cases-format.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(.*?)` \\| (.*) \\|$").FindAllStringSubmatch(string(text), -1) {
+		for _, part := range m[1:] {
+			if !strings.Contains(string(help), strings.ReplaceAll(part, "`", "")) && !strings.Contains(part, "DIR") {
+				t.Errorf("evolve help cases-format lacks %q", part)
+			}
+		}
+	}
 	var types []string
 	for _, m := range regexp.MustCompile("(?m)^\\| `(\\{.*?\\})` \\|").FindAllStringSubmatch(string(text), -1) {
 		line := `{"id":"x","skill":"s","prompt":"p","checks":[` + m[1] + `]}`

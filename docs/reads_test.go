@@ -148,7 +148,7 @@ var unboundedReads = map[string]string{
 	"eval/agent/simulated/server.go ServeHTTP":           "the simulated model, whose clients are tests and demos",
 	"eval/attempt.go fill":                               "makes a workspace and reads nothing",
 	"eval/case_io.go ReadCases":                          checkedIn,
-	"eval/plugineval/read.go file":                       "its kind and size were looked at",
+	"eval/ondisk/ondisk.go Read":                         "its kind and size were looked at",
 	"eval/skillcreator/evals.go evalFile":                "its kind and size were looked at",
 	"eval/scratch/scratch.go Listed":                     ownFile,
 	"eval/scratch/scratch.go sweep":                      ownFile,

@@ -3,26 +3,25 @@ package eval
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
-	"strings"
 
+	"github.com/skill-evolve/evolve/eval/fields"
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // ReadCases reads cases as JSON Lines: one object per line, of any length; blank lines
 // are skipped. Unknown fields, invalid cases and an id that occurs twice for one skill
-// are errors; each names the line ("cases.jsonl:3: …"; name is what r was opened from).
+// are Faults; each names the line ("cases.jsonl:3: …"; name is what r was opened from).
 // Nothing is returned with an error.
 //
 // Eval files of other programs are another format, with functions of their own.
 func ReadCases(r io.Reader, name string) ([]Case, error) {
 	var cases []Case
+	var faults Faults
 	seen := make(map[[2]string]int) // skill, id → line
 	in := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {
@@ -34,17 +33,20 @@ func ReadCases(r io.Reader, name string) ([]Case, error) {
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
 		if text := bytes.TrimSpace(line); len(text) > 0 {
-			c, cerr := DecodeCase(text)
-			if cerr != nil {
-				return nil, fmt.Errorf("read cases: %s:%d: %w", name, n, cerr)
+			c, wrong := decodeCase(text)
+			for _, f := range wrong {
+				faults = append(faults, fmt.Errorf("%s:%d: %w", name, n, f))
 			}
 			id := [2]string{c.Skill, c.ID}
-			if first, dup := seen[id]; dup {
-				return nil, fmt.Errorf("read cases: %s:%d: case %q of skill %q is on line %d already",
-					name, n, c.ID, c.Skill, first)
+			if first, dup := seen[id]; dup && len(wrong) == 0 {
+				faults = append(faults, fmt.Errorf("%s:%d: case %q of skill %q is on line %d already", name, n, c.ID, c.Skill, first))
+			} else if !dup {
+				seen[id] = n
 			}
-			seen[id] = n
 			cases = append(cases, *c)
+		}
+		if err == io.EOF && len(faults) > 0 {
+			return nil, faults
 		}
 		if err == io.EOF {
 			return cases, nil
@@ -52,26 +54,49 @@ func ReadCases(r io.Reader, name string) ([]Case, error) {
 	}
 }
 
+// Faults are all that is wrong with a text, in its order; as an error they are the first.
+type Faults []error
+
+func (f Faults) Error() string   { return f[0].Error() }
+func (f Faults) Unwrap() []error { return f }
+
 // DecodeCase decodes one case from one JSON object and validates it. A trigger case
-// without checks gets the check that it implies.
+// without checks gets the check that it implies. Errors are Faults.
 func DecodeCase(text []byte) (*Case, error) {
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
-		return nil, errors.New("decode case: an array, want JSON Lines (one object a line)")
+	c, faults := decodeCase(text)
+	if len(faults) > 0 {
+		return nil, faults
 	}
-	var c Case
+	return c, nil
+}
+
+func decodeCase(text []byte) (*Case, Faults) {
+	c := new(Case)
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		return c, Faults{errors.New("decode case: an array, want JSON Lines (one object a line)")}
+	}
+	var faults Faults
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return nil, fmt.Errorf("decode case: %w", cmp.Or(unknownField(text, reflect.TypeFor[Case](), ""), plain.JSON(err)))
+	err := dec.Decode(c)
+	if err != nil {
+		for _, f := range fields.Unknown(text, reflect.TypeFor[Case]()) {
+			faults = append(faults, fmt.Errorf("decode case: %w", f))
+		}
+		if len(faults) > 0 { // the fields that are known may be wrong, too
+			*c, dec = Case{}, json.NewDecoder(bytes.NewReader(text))
+			err = dec.Decode(c)
+		}
+	}
+	if err != nil {
+		return c, append(faults, fmt.Errorf("decode case: %w", plain.JSON(err)))
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("decode case: text after the object (one object a line)")
+		faults = append(faults, errors.New("decode case: text after the object (one object a line)"))
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
+	faults = append(faults, c.faults()...)
 	c.Checks = c.checks()
-	return &c, nil
+	return c, faults
 }
 
 // WriteCases writes cases as JSON Lines, in their order.
@@ -86,58 +111,6 @@ func WriteCases(w io.Writer, cases []Case) error {
 	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write cases: %w", err)
-	}
-	return nil
-}
-
-// unknownField searches for the first object key in text that t has no field for: the
-// error of encoding/json gives neither its place nor the nearest known name.
-func unknownField(text []byte, t reflect.Type, at string) error {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case t == reflect.TypeFor[json.RawMessage]():
-		return nil
-	case t.Kind() == reflect.Slice:
-		var items []json.RawMessage
-		if json.Unmarshal(text, &items) != nil {
-			return nil
-		}
-		for i, item := range items {
-			if err := unknownField(item, t.Elem(), fmt.Sprintf("%s[%d]", at, i)); err != nil {
-				return err
-			}
-		}
-		return nil
-	case t.Kind() != reflect.Struct:
-		return nil
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(text, &object) != nil {
-		return nil
-	}
-	fields := make(map[string]reflect.Type)
-	var names []string
-	for f := range t.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		fields[name] = f.Type
-		names = append(names, name)
-	}
-	keys := make([]string, 0, len(object))
-	for k := range object {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		path := strings.TrimPrefix(at+"."+k, ".")
-		ft, known := fields[strings.ToLower(k)] // encoding/json ignores case too
-		if !known {
-			return fmt.Errorf("unknown field %q%s", path, didYouMean(k, names))
-		}
-		if err := unknownField(object[k], ft, path); err != nil {
-			return err
-		}
 	}
 	return nil
 }

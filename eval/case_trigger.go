@@ -33,27 +33,27 @@ func (c *Case) checks() []Check {
 	return c.Checks
 }
 
-// validateTrigger checks the rest of a trigger case.
-func (c *Case) validateTrigger() error {
+// triggerFaults are the faults of the rest of a trigger case.
+func (c *Case) triggerFaults() (faults []error) {
 	for i := range c.Checks {
 		k := &c.Checks[i]
 		switch cases := k.Spec().Cases; {
 		case !c.IsTrigger() && cases == check.TriggerCases:
-			return fmt.Errorf("checks[%d]: %s: the case does not say should_trigger", i, k.Type)
+			faults = append(faults, fmt.Errorf("checks[%d]: %s: the case does not say should_trigger", i, k.Type))
 		case c.IsTrigger() && cases == check.AnswerCases && k.Known():
 			fit := append(check.Names(func(s check.Spec) bool { return s.Cases == check.TriggerCases }),
 				check.Names(func(s check.Spec) bool { return s.Cases == check.AllCases })...)
-			return fmt.Errorf("checks[%d]: %s: a trigger case asks only which skill is loaded (%s)", i, k.Type, strings.Join(fit, ", "))
+			faults = append(faults, fmt.Errorf("checks[%d]: %s: a trigger case asks only which skill is loaded (%s)", i, k.Type, strings.Join(fit, ", ")))
 		}
 	}
 	switch {
 	case c.Neighbour == "":
 	case !c.IsTrigger():
-		return errors.New("neighbour: the case does not say should_trigger")
+		faults = append(faults, errors.New("neighbour: the case does not say should_trigger"))
 	case *c.ShouldTrigger:
-		return errors.New("neighbour: one skill should be loaded, and should_trigger says it is this one")
+		faults = append(faults, errors.New("neighbour: one skill should be loaded, and should_trigger says it is this one"))
 	case c.Neighbour == c.Skill:
-		return errors.New("neighbour: is the skill itself")
+		faults = append(faults, errors.New("neighbour: is the skill itself"))
 	}
-	return nil
+	return faults
 }

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"io"
 	"reflect"
-	"strings"
 
-	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/eval/fields"
 )
 
 // DecodeStrict decodes text, one JSON object and nothing else, into the struct that v
@@ -24,8 +23,8 @@ func DecodeStrict(text []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		if strict := unknownField(text, reflect.TypeOf(v), ""); strict != nil {
-			return strict
+		if unknown := fields.Unknown(text, reflect.TypeOf(v)); len(unknown) > 0 {
+			return unknown[0]
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			return errors.New("a JSON object that does not end")
@@ -36,13 +35,4 @@ func DecodeStrict(text []byte, v any) error {
 		return errors.New("text after the JSON object")
 	}
 	return nil
-}
-
-// didYouMean is the end of an error message: ` (did you mean "x"?)`, or the whole list
-// if nothing is near.
-func didYouMean(got string, words []string) string {
-	if w := skill.Nearest(got, words); w != "" {
-		return ` (did you mean "` + w + `"?)`
-	}
-	return " (known: " + strings.Join(words, ", ") + ")"
 }

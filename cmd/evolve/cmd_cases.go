@@ -1,22 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/casefiles"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/eval/plugineval"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/eval/public"
 	"github.com/skill-evolve/evolve/harvest/checkout"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/moments"
@@ -30,10 +26,17 @@ func newCasesCommand(a *global) *cobra.Command {
 		Example: "  evolve cases list dataviz\n  evolve cases import mine.jsonl",
 		Long: `A case is a request with checks that tell a good answer from a bad one. Cases
 come from your sessions (evolve harvest) or from a file (evolve cases import).
-They are exported as JSON Lines, one case a line, or as claude plugin eval has them.
-docs/cases.md has the format, with an example of every type of check.`,
+They are exported as JSON Lines, one case a line, or in the format of another program.
+evolve help cases-format has the format, with an example of every type of check.`,
 	}
-	parent(c, newCasesListCommand(a), newCasesShowCommand(a), newCasesImportCommand(a), newCasesExportCommand(a),
+	export := casefiles.Export(&a.Terminal, func(ctx context.Context, name, split string) ([]eval.Case, error) {
+		g, err := casesOf(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		return g.Cases(ctx, name, split)
+	})
+	parent(c, newCasesListCommand(a), newCasesShowCommand(a), casefiles.New(&a.Terminal), casefiles.Check(&a.Terminal), newCasesImportCommand(a), export,
 		newCasesEditCommand(a), newCasesDropCommand(a), newCasesGenerateCommand(a), newCasesDrawCommand(a))
 	return c
 }
@@ -259,69 +262,6 @@ func indent(s string) string {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-func newCasesExportCommand(a *global) *cobra.Command {
-	var split, format string
-	var open bool
-	c := &cobra.Command{
-		Use:   "export SKILL [DIR]",
-		Short: "Print the cases of a skill as JSON Lines, or write them as another format",
-		Long: `Without --format, export prints JSON Lines as import reads them. --format
-plugin-eval writes DIR/evals/CASE/ as claude plugin eval reads it, and overwrites
-nothing. Its checks of files need --allow-tools Write there. What that program
-has no place for is listed, and kept for evolve cases import DIR, which gives back
-equal cases. --public leaves out what came from your sessions or from a model.`,
-		Example: "  evolve cases export dataviz > dataviz.jsonl\n  evolve cases export dataviz --format plugin-eval my-plugin --public",
-		Args: func(c *cobra.Command, args []string) error {
-			switch format {
-			case "jsonl":
-				return exactArgs(1, "a skill")(c, args)
-			case "plugin-eval":
-				return exactArgs(2, "a skill and a folder")(c, args)
-			}
-			return problem.Inputf("jsonl or plugin-eval", "there is no format %q", plain.Line(format))
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			g, err := casesOf(c.Context(), a)
-			if err != nil {
-				return err
-			}
-			cases, err := g.Cases(c.Context(), args[0], split)
-			if err != nil {
-				return err
-			}
-			if open {
-				kept, notes := public.Cases(cases, a.Getenv("HOME"))
-				cases = kept
-				a.Warn(notes)
-			}
-			if format == "plugin-eval" {
-				return exportFolder(a, args[1], cases)
-			}
-			var b bytes.Buffer
-			if err := eval.WriteCases(&b, cases); err != nil {
-				return err
-			}
-			_, err = a.Stdout.Write(term.EscapedJSON(b.Bytes()))
-			return err
-		},
-	}
-	splitFlag(c, &split)
-	c.Flags().StringVar(&format, "format", "jsonl", "jsonl, or plugin-eval with a folder")
-	c.Flags().BoolVar(&open, "public", false, "only cases that you wrote or imported, without paths of this machine")
-	return c
-}
-
-func exportFolder(a *global, dir string, cases []eval.Case) error {
-	n, notes, err := plugineval.Write(dir, cases)
-	if err != nil {
-		return problem.Hinted(err, "name a plugin whose evals do not have these cases")
-	}
-	if !a.JSON {
-		a.Warn(notes)
-	}
-	return a.Print(map[string]any{"schema": 1, "written": n, "notes": notes}, fmt.Sprintf("%s written below %s\n", plain.Counted(n, "case"), plain.Line(filepath.Join(dir, plugineval.Folder))))
-}
 
 func newCasesDropCommand(a *global) *cobra.Command {
 	return &cobra.Command{

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/casefiles"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -98,7 +99,7 @@ func editCase(ctx context.Context, a *global, c *eval.Case) (text []byte, file s
 		}
 		return nil, "", errors.Join(problem.Inputf("nothing was changed", "run %s: %v", editor, err), os.RemoveAll(dir))
 	}
-	if text, err = bounded.ReadFile(file, maxImport); err != nil {
+	if text, err = bounded.ReadFile(file, casefiles.MaxText); err != nil {
 		return nil, "", fmt.Errorf("read the edited case: %w", err)
 	}
 	return text, file, nil

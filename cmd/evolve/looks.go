@@ -13,7 +13,7 @@ import (
 // and `evolve compare --recorded` write their page and nothing else.
 var lookers = []string{
 	"status", "runs", "version", "log", "show", "diff", "report", "resolve", "doctor", "serve", "help", "completion",
-	"cases", "cases list", "cases show", "cases export", "sessions", "sessions list",
+	"cases", "cases list", "cases show", "cases export", "cases new", "cases check", "sessions", "sessions list",
 	"privacy", "projects", "projects list", "kernel", "kernel show", "kernel check", "hooks", "hooks status", "sleep", "sleep status",
 }
 

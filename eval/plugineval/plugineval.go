@@ -4,29 +4,17 @@
 package plugineval
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/ondisk"
 )
 
 // Folder is the folder of the cases below that of the plugin.
 const Folder = "evals"
-
-// The limits of what is read. Claude has the first as well.
-const (
-	maxFile  = 1 << 20 // bytes of a prompt or a grader
-	maxCase  = 64 << 20
-	maxCases = 10_000
-)
 
 // A caseFile is case.yaml, written as JSON, which is YAML.
 type caseFile struct {
@@ -48,27 +36,11 @@ type extra struct {
 	Graded []string  `json:"graders"` // of each check the name of its grader, "" for none
 }
 
-// A note counts cases, or checks of one type, that Claude does not see as evolve does.
-type note struct {
-	checks, cases int
-	what          string
-}
-
-func (n note) String() string {
-	if n.checks > 0 {
-		return fmt.Sprintf("%s of %s: claude plugin eval has no grader for them, only evolve reads them", plain.Counted(n.checks, n.what+" check"), plain.Counted(n.cases, "case"))
-	}
-	return fmt.Sprintf("%s: %s", plain.Counted(n.cases, "case"), n.what)
-}
-
 // Write writes cases below dir/evals. It overwrites nothing: a case whose folder exists is
 // an error. A case none of whose checks has a grader is left out, because Claude refuses a
 // case without graders. notes are what Claude does not see, one line a kind.
 func Write(dir string, cases []eval.Case) (written int, notes []string, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return 0, nil, fmt.Errorf("write evals: %w", err)
-	}
-	root, err := os.OpenRoot(dir) // a link that leads out of it is not followed
+	root, err := ondisk.Open(dir)
 	if err != nil {
 		return 0, nil, fmt.Errorf("write evals: %w", err)
 	}
@@ -76,7 +48,7 @@ func Write(dir string, cases []eval.Case) (written int, notes []string, err erro
 	if err := root.Mkdir(Folder, 0o755); err != nil && !os.IsExist(err) {
 		return 0, nil, fmt.Errorf("write evals: %w", err)
 	}
-	var t tally
+	t := ondisk.Tally{Cannot: "claude plugin eval has no grader for them, only evolve reads them"}
 	for i := range cases {
 		ok, err := write(root, &cases[i], &t)
 		if err != nil {
@@ -86,14 +58,10 @@ func Write(dir string, cases []eval.Case) (written int, notes []string, err erro
 			written++
 		}
 	}
-	notes = []string{}
-	for _, n := range t.notes {
-		notes = append(notes, n.String())
-	}
-	return written, notes, nil
+	return written, t.Notes(), nil
 }
 
-func write(root *os.Root, c *eval.Case, t *tally) (bool, error) {
+func write(root *os.Root, c *eval.Case, t *ondisk.Tally) (bool, error) {
 	made, names := make(map[string][]byte), make([]string, len(c.Checks))
 	tools := false
 	for i := range c.Checks {
@@ -110,7 +78,7 @@ func write(root *os.Root, c *eval.Case, t *tally) (bool, error) {
 		made[name], names[i] = text, name
 	}
 	if len(made) == 0 {
-		t.cases("left out: none of their checks has a grader there")
+		t.Case("left out: none of their checks has a grader there")
 		return false, nil
 	}
 	ungraded := map[string]int{}
@@ -119,12 +87,12 @@ func write(root *os.Root, c *eval.Case, t *tally) (bool, error) {
 			ungraded[c.Checks[i].Type]++
 		}
 	}
-	t.ungraded(ungraded)
+	t.Checks(ungraded)
 	if len(c.Context) > 0 {
-		t.cases("claude plugin eval does not see what was said before the request")
+		t.Case("claude plugin eval does not see what was said before the request")
 	}
 	if len(c.Files) > 0 || c.Workspace != nil {
-		t.cases("claude plugin eval does not place their files")
+		t.Case("claude plugin eval does not place their files")
 	}
 	rest := *c
 	rest.Prompt = ""
@@ -132,7 +100,8 @@ func write(root *os.Root, c *eval.Case, t *tally) (bool, error) {
 	if tools {
 		f.Execution.AllowedTools = []string{"Write", "Edit", "Bash"}
 	}
-	at := path.Join(Folder, folderOf(c.ID))
+	// Claude looks for no cases in the reserved folders.
+	at := path.Join(Folder, ondisk.Name(c.ID, "results", "mocks", "node_modules"))
 	if err := root.Mkdir(at, 0o755); err != nil {
 		return false, err
 	}
@@ -146,14 +115,11 @@ func write(root *os.Root, c *eval.Case, t *tally) (bool, error) {
 	} else {
 		f.Execution.Prompt = c.Prompt
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(f); err != nil {
+	text, err := ondisk.JSON(f)
+	if err != nil {
 		return false, err
 	}
-	if err := root.WriteFile(path.Join(at, "case.yaml"), []byte(b.String()), 0o644); err != nil {
+	if err := root.WriteFile(path.Join(at, "case.yaml"), text, 0o644); err != nil {
 		return false, err
 	}
 	for name, text := range made {
@@ -169,43 +135,4 @@ func write(root *os.Root, c *eval.Case, t *tally) (bool, error) {
 func bodied(s string) bool {
 	return s != "" && strings.Trim(s, " \t\n\v\f\u0085\u00a0\ufeff\u2028\u2029") == s && strings.TrimSpace(s) == s &&
 		!strings.HasPrefix(s, "---") && !strings.ContainsAny(s, "\r\ufeff")
-}
-
-// folderOf is the folder of a case: its id if every file system can hold that, else a name
-// with a part of the id's hash. Claude looks for no cases in results and mocks.
-func folderOf(id string) string {
-	var b strings.Builder
-	for _, r := range id {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			b.WriteRune(r)
-		}
-	}
-	name := b.String()
-	if name == id && len(id) <= 80 && id != "results" && id != "mocks" && id != "node_modules" {
-		return id
-	}
-	sum := sha256.Sum256([]byte(id))
-	return strings.TrimPrefix(name[:min(len(name), 40)]+"-"+hex.EncodeToString(sum[:6]), "-")
-}
-
-// A tally counts what Claude does not see, one note a kind.
-type tally struct{ notes []note }
-
-func (t *tally) add(n note) {
-	for i := range t.notes {
-		if t.notes[i].what == n.what {
-			t.notes[i].checks += n.checks
-			t.notes[i].cases += n.cases
-			return
-		}
-	}
-	t.notes = append(t.notes, n)
-}
-
-func (t *tally) cases(what string) { t.add(note{cases: 1, what: what}) }
-
-func (t *tally) ungraded(types map[string]int) {
-	for _, k := range slices.Sorted(maps.Keys(types)) {
-		t.add(note{checks: types[k], cases: 1, what: k})
-	}
 }

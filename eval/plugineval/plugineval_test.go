@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/ondisk"
 	"pgregory.net/rapid"
 )
 
@@ -191,7 +192,7 @@ func TestRefused(t *testing.T) {
 		"linked prompt":   {map[string]string{"evals/a/graders/g.md": grader}, "evals/a/prompt.md", "evals/a/prompt.md is no plain file"},
 		"linked grader":   {map[string]string{"evals/a/prompt.md": prompt}, "evals/a/graders/g.md", "evals/a/graders/g.md is no plain file"},
 		"linked evals":    {nil, "evals", "evals is no folder"},
-		"huge prompt":     {map[string]string{"evals/a/prompt.md": strings.Repeat("x", maxFile+1)}, "", "evals/a/prompt.md: 1048577 bytes"},
+		"huge prompt":     {map[string]string{"evals/a/prompt.md": strings.Repeat("x", ondisk.MaxFile+1)}, "", "evals/a/prompt.md: 1048577 bytes"},
 		"no text":         {map[string]string{"evals/a/prompt.md": "\xff"}, "", "evals/a/prompt.md is not text"},
 		"twice":           {map[string]string{"evals/a/case.yaml": "{\"name\":\"n\"}", "evals/a/prompt.md": prompt, "evals/a/graders/g.md": grader, "evals/b/case.yaml": "name: n\n", "evals/b/prompt.md": prompt, "evals/b/graders/g.md": grader}, "", `evals/b: case "n" is in evals/a already`},
 		"no YAML":         {map[string]string{"evals/a/case.yaml": "a: [\n"}, "", "evals/a/case.yaml: no YAML"},

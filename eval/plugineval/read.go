@@ -10,17 +10,17 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/ondisk"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"go.yaml.in/yaml/v3"
 )
 
 // Read reads the cases below dir/evals, or below dir itself if that is called so. skill is
 // the skill of cases that name none. Graders that no check stands for are counted in
-// ignored. Nothing outside dir is read and nothing is run. An error names the file; nothing
-// is returned with one.
+// ignored. Nothing outside dir is read and nothing is run. Faults name their files; nothing
+// is returned with them.
 func Read(dir, skill string) (cases []eval.Case, ignored []string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -34,6 +34,7 @@ func Read(dir, skill string) (cases []eval.Case, ignored []string, err error) {
 	} else if err == nil && !info.IsDir() {
 		return nil, nil, fmt.Errorf("read evals: %s is no folder", Folder)
 	}
+	var faults eval.Faults
 	err = fs.WalkDir(r.dir, top, func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -43,10 +44,16 @@ func Read(dir, skill string) (cases []eval.Case, ignored []string, err error) {
 		case slices.Contains([]string{"results", "mocks", "node_modules", ".claude", ".git"}, d.Name()):
 			return fs.SkipDir
 		}
-		return r.read(at)
+		if err := r.read(at); err != nil {
+			faults = append(faults, err)
+		}
+		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, nil, fmt.Errorf("read evals: %w", err)
+	case len(faults) > 0:
+		return nil, nil, faults
 	}
 	for what, n := range r.left {
 		ignored = append(ignored, plain.Counted(n, "grader")+" of the type "+what+", which no check stands for")
@@ -65,16 +72,16 @@ type reader struct {
 
 // read reads one folder, if it holds a case.
 func (r *reader) read(at string) error {
-	text, err := r.file(path.Join(at, "case.yaml"), maxCase)
+	text, err := ondisk.Read(r.dir, path.Join(at, "case.yaml"), ondisk.MaxCase)
 	if err != nil {
 		return err
 	}
-	prompt, err := r.file(path.Join(at, "prompt.md"), maxFile)
+	prompt, err := ondisk.Read(r.dir, path.Join(at, "prompt.md"), ondisk.MaxFile)
 	if err != nil || text == nil && prompt == nil {
 		return err
 	}
-	if len(r.cases) == maxCases {
-		return fmt.Errorf("%s: more than %d cases", at, maxCases)
+	if len(r.cases) == ondisk.MaxCases {
+		return fmt.Errorf("%s: more than %d cases", at, ondisk.MaxCases)
 	}
 	var f caseFile
 	if text != nil {
@@ -131,10 +138,13 @@ func (r *reader) checks(at string, c *eval.Case, before []eval.Check, graded []s
 		if !md || d.IsDir() {
 			continue
 		}
-		if texts[name], err = r.file(path.Join(at, "graders", d.Name()), maxFile); err != nil {
+		if texts[name], err = ondisk.Read(r.dir, path.Join(at, "graders", d.Name()), ondisk.MaxFile); err != nil {
 			return nil, err
 		}
 		names = append(names, name)
+	}
+	if err := ondisk.Compact(before); err != nil {
+		return nil, err
 	}
 	var list []eval.Check
 	add := func(g *grader, feedback string) {
@@ -157,13 +167,6 @@ func (r *reader) checks(at string, c *eval.Case, before []eval.Check, graded []s
 		return nil
 	}
 	for i, k := range before {
-		if len(k.Schema) > 0 { // the file is indented
-			var b bytes.Buffer
-			if err := json.Compact(&b, k.Schema); err != nil {
-				return nil, err
-			}
-			k.Schema = b.Bytes()
-		}
 		name := graded[i]
 		if name == "" {
 			list = append(list, k)
@@ -215,24 +218,4 @@ func decode(text []byte, f *caseFile) error {
 		return errors.New("no case")
 	}
 	return nil
-}
-
-// file reads a plain text file of at most limit bytes, nil if there is none.
-func (r *reader) file(name string, limit int64) ([]byte, error) {
-	info, err := fs.Lstat(r.dir, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no plain file", name)
-	case info.Size() > limit:
-		return nil, fmt.Errorf("%s: %d bytes, want %d at most", name, info.Size(), limit)
-	}
-	text, err := fs.ReadFile(r.dir, name)
-	if err == nil && !utf8.Valid(text) {
-		err = fmt.Errorf("%s is not text", name)
-	}
-	return text, err
 }

@@ -1,4 +1,5 @@
-// Package skillcreator reads the eval files and trigger sets of skill-creator as cases.
+// Package skillcreator reads the eval files and trigger sets of skill-creator as cases, and
+// writes cases as its eval files.
 package skillcreator
 
 import (
@@ -16,6 +17,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/check"
+	"github.com/skill-evolve/evolve/eval/ondisk"
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
@@ -23,17 +25,15 @@ import (
 // tests whether an agent loads the skill. ReadTriggers reads it.
 var ErrTriggerSet = errors.New("a trigger set")
 
-// maxEvalFile limits a file that an eval names, in bytes: it is kept inside the case.
-const maxEvalFile = 1 << 20
-
 // A foreignEval is one entry of skill-creator's evals.json, both dialects.
 type foreignEval struct {
 	ID             json.RawMessage   `json:"id"` // a number or a string
 	Prompt         string            `json:"prompt"`
-	ExpectedOutput string            `json:"expected_output"` // a description of the expected result
-	Files          []string          `json:"files"`
-	Expectations   []json.RawMessage `json:"expectations"` // strings, or objects with a text
-	Assertions     []json.RawMessage `json:"assertions"`   // the other dialect's name for them
+	ExpectedOutput string            `json:"expected_output,omitempty"` // a description of the expected result
+	Files          []string          `json:"files,omitempty"`
+	Expectations   []json.RawMessage `json:"expectations"`         // strings, or objects with a text
+	Assertions     []json.RawMessage `json:"assertions,omitempty"` // the other dialect's name for them
+	Evolve         *extra            `json:"evolve,omitempty"`
 }
 
 // IsEvals reports whether text is an eval file of skill-creator or a trigger
@@ -66,26 +66,28 @@ func triggers(raw json.RawMessage) bool {
 // skill-creator's own layout. A nil dir has no files.
 //
 // Nothing is executed and nothing is read outside dir. Fields without a meaning for a
-// case are listed in ignored. An error names the eval; for a trigger set it wraps
+// case are listed in ignored. Faults name the evals; for a trigger set the error wraps
 // ErrTriggerSet. Nothing is returned with an error.
 func ReadEvals(text []byte, name string, dir fs.FS, folder string) (cases []eval.Case, ignored []string, err error) {
+	whole := text // for the numbers of lines
 	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\ufeff"))
 	if triggers(text) {
-		return nil, nil, fmt.Errorf("read evals: %s is %w", name, ErrTriggerSet)
+		return nil, nil, fmt.Errorf("%s is %w", name, ErrTriggerSet)
 	}
 	var file struct {
 		SkillName string            `json:"skill_name"`
 		Evals     []json.RawMessage `json:"evals"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, nil, fmt.Errorf("read evals: %s: %w", name, plain.JSON(err))
+		return nil, nil, fmt.Errorf("%s: %w", name, plain.JSON(err))
 	}
 	if raw, err := json.Marshal(file.Evals); err == nil && triggers(raw) {
-		return nil, nil, fmt.Errorf("read evals: %s is %w", name, ErrTriggerSet)
+		return nil, nil, fmt.Errorf("%s is %w", name, ErrTriggerSet)
 	}
 	if file.SkillName == "" {
-		return nil, nil, fmt.Errorf("read evals: %s: no skill_name", name)
+		return nil, nil, fmt.Errorf("%s: no skill_name", name)
 	}
+	var faults eval.Faults
 	seen := make(map[string]bool)
 	for i, raw := range file.Evals {
 		c, other, err := readEval(raw, dir, folder)
@@ -97,11 +99,15 @@ func ReadEvals(text []byte, name string, dir fs.FS, folder string) (cases []eval
 			err = fmt.Errorf("id %s stands twice", c.ID)
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("read evals: %s: evals[%d]: %w", name, i, err)
+			faults = append(faults, fmt.Errorf("%s: evals[%d]: %w", place(whole, name, raw), i, err))
+			continue
 		}
 		seen[c.ID] = true
 		cases = append(cases, *c)
 		ignored = append(ignored, other...)
+	}
+	if len(faults) > 0 {
+		return nil, nil, faults
 	}
 	slices.Sort(ignored)
 	return cases, slices.Compact(ignored), nil
@@ -117,7 +123,7 @@ func readEval(raw json.RawMessage, dir fs.FS, folder string) (c *eval.Case, igno
 		return nil, nil, fmt.Errorf("decode eval: %w", plain.JSON(err))
 	}
 	for f := range fields {
-		if !slices.Contains([]string{"id", "prompt", "expected_output", "files", "expectations", "assertions"}, f) {
+		if !slices.Contains([]string{"id", "prompt", "expected_output", "files", "expectations", "assertions", "evolve"}, f) {
 			ignored = append(ignored, f)
 		}
 	}
@@ -132,10 +138,10 @@ func readEval(raw json.RawMessage, dir fs.FS, folder string) (c *eval.Case, igno
 		}
 		c.Checks = append(c.Checks, eval.Check{Type: eval.Judge, Rubric: text})
 	}
-	if len(c.Checks) == 0 && strings.TrimSpace(e.ExpectedOutput) != "" {
+	if len(c.Checks) == 0 && e.Evolve == nil && strings.TrimSpace(e.ExpectedOutput) != "" {
 		c.Checks = []eval.Check{{Type: eval.Judge, Rubric: "The result is what was expected: " + e.ExpectedOutput}}
 	}
-	if len(e.Expectations)+len(e.Assertions) > 0 && strings.TrimSpace(e.ExpectedOutput) != "" {
+	if len(e.Expectations)+len(e.Assertions) > 0 && e.Evolve == nil && strings.TrimSpace(e.ExpectedOutput) != "" {
 		ignored = append(ignored, "expected_output beside expectations")
 	}
 	for _, p := range e.Files {
@@ -147,6 +153,9 @@ func readEval(raw json.RawMessage, dir fs.FS, folder string) (c *eval.Case, igno
 			c.Files = make(map[string]string)
 		}
 		c.Files[path.Clean(p)] = text
+	}
+	if e.Evolve != nil {
+		return c, ignored, e.restore(c)
 	}
 	return c, ignored, nil
 }
@@ -200,8 +209,8 @@ func evalFile(dir fs.FS, folder, name string) (string, error) {
 		return "", fmt.Errorf("file %q: %w", name, err)
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("file %q is no plain file", name)
-	case info.Size() > maxEvalFile:
-		return "", fmt.Errorf("file %q: %d bytes, want %d at most: a case holds its files", name, info.Size(), maxEvalFile)
+	case info.Size() > ondisk.MaxFile:
+		return "", fmt.Errorf("file %q: %d bytes, want %d at most: a case holds its files", name, info.Size(), ondisk.MaxFile)
 	}
 	data, err := fs.ReadFile(dir, clean)
 	switch {

@@ -27,12 +27,13 @@ type foreignTrigger struct {
 // its skill: skill does, and if both do they must agree.
 //
 // A query without an id gets one that does not depend on its place in the file. Fields
-// without a meaning for a case are listed in ignored. An error names the entry; nothing
-// is returned with one.
+// without a meaning for a case are listed in ignored. Faults name the entries;
+// nothing is returned with them.
 func ReadTriggers(text []byte, name, skill string) (cases []eval.Case, ignored []string, err error) {
+	whole := text // for the numbers of lines
 	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\ufeff"))
 	fail := func(format string, args ...any) ([]eval.Case, []string, error) {
-		return nil, nil, fmt.Errorf("read triggers: %s: %w", name, fmt.Errorf(format, args...))
+		return nil, nil, fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
 	}
 	var entries []json.RawMessage
 	if bytes.HasPrefix(text, []byte("[")) {
@@ -58,6 +59,7 @@ func ReadTriggers(text []byte, name, skill string) (cases []eval.Case, ignored [
 	if skill == "" {
 		return fail("it names no skill")
 	}
+	var faults eval.Faults
 	seen := make(map[string]bool)
 	for i, raw := range entries {
 		c, other, err := readTrigger(raw)
@@ -69,11 +71,15 @@ func ReadTriggers(text []byte, name, skill string) (cases []eval.Case, ignored [
 			err = fmt.Errorf("%q stands twice", plain.Excerpt(c.Prompt, 80))
 		}
 		if err != nil {
-			return fail("entry %d: %w", i, err)
+			faults = append(faults, fmt.Errorf("%s: entry %d: %w", place(whole, name, raw), i, err))
+			continue
 		}
 		seen[c.ID] = true
 		cases = append(cases, *c)
 		ignored = append(ignored, other...)
+	}
+	if len(faults) > 0 {
+		return nil, nil, faults
 	}
 	slices.Sort(ignored)
 	return cases, slices.Compact(ignored), nil

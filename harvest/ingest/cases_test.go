@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/casefile"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -14,7 +15,7 @@ import (
 // brought imports lines of cases.
 func brought(t *testing.T, g *Ingester, lines ...string) *Import {
 	t.Helper()
-	r, err := Read(Input{Text: []byte(strings.Join(lines, "\n")), Name: "cases.jsonl"}, g.Layout, redact.Known())
+	r, err := Read(Input{Input: casefile.Input{Text: []byte(strings.Join(lines, "\n")), Name: "cases.jsonl"}}, g.Layout, redact.Known())
 	if err != nil {
 		t.Fatal(err)
 	}

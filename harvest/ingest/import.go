@@ -3,38 +3,27 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/casefile"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/eval/plugineval"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/eval/skillcreator"
 	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/harvest/suite"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
-// An Input is a text that cases are read from: JSON Lines, skill-creator's evals.json,
-// or a trigger set.
+// An Input is what cases are read from.
 type Input struct {
-	Text  []byte
-	Name  string // for messages
-	File  string // its folder holds the files that an evals.json names; "" for none
-	Dir   string // in place of Text: a folder as claude plugin eval has it
-	Skill string // of cases that name no skill
-	Trust bool   // also accept checks that run programs
+	casefile.Input
+	Trust bool // also accept checks that run programs
 	// Projects is the file of the owner's decisions, with the test commands that they
 	// confirmed.
 	Projects string
@@ -60,20 +49,14 @@ type Import struct {
 // Read reads cases and makes them fit to be stored. It stores nothing: see Save.
 func Read(in Input, layout *skill.Layout, red redact.Redactor) (*Import, error) {
 	r := &Import{Schema: 1, Skills: map[string]map[eval.Split]int{}, Warnings: []string{}}
-	read := (*Import).readCases
-	switch {
-	case in.Dir != "":
-		read = (*Import).readFolder
-	case skillcreator.IsEvals(in.Text):
-		read = (*Import).readEvals
-	}
-	where, err := read(r, in)
+	suite, err := casefile.Read(in.Input)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.cases) == 0 {
-		return nil, problem.Inputf("one case a line, for example from `evolve cases export SKILL`", "%s holds no cases", in.Name)
+	if len(suite.Ignored) > 0 {
+		r.warn("left out what a case has no place for: %s", strings.Join(suite.Ignored, ", "))
 	}
+	r.cases = suite.Cases
 	reg, err := layout.Registry()
 	if err != nil {
 		return nil, err
@@ -84,7 +67,7 @@ func Read(in Input, layout *skill.Layout, red redact.Redactor) (*Import, error) 
 	}
 	r.Read = len(r.cases)
 	for i := range r.cases {
-		at := func() string { return where(i) }
+		at := func() string { return suite.Where(i) }
 		n, err := acceptable(red, &r.cases[i], func(*eval.Check) bool { return in.Trust }, owner, at)
 		if err != nil {
 			return nil, err
@@ -98,108 +81,6 @@ func Read(in Input, layout *skill.Layout, red redact.Redactor) (*Import, error) 
 		r.warn("%s replaced by placeholders before anything was stored", plain.Counted(r.Redacted, "secret"))
 	}
 	return r, nil
-}
-
-// readCases reads cases as JSON Lines; where describes the place of the i-th one.
-func (r *Import) readCases(in Input) (where func(i int) string, err error) {
-	r.cases, err = eval.ReadCases(bytes.NewReader(complete(in.Text, in.Skill)), in.Name)
-	if err != nil {
-		return nil, problem.Inputf("nothing was imported; mend that line and import the file again", "%v", err)
-	}
-	return func(i int) string { return fmt.Sprintf("%s:%d: case %q", in.Name, lineOf(in.Text, i), r.cases[i].ID) }, nil
-}
-
-// complete gives the cases that name no id one that is a hash of their content, and those
-// that name no skill the given one. Lines keep their places; what is no case stays.
-func complete(text []byte, skill string) []byte {
-	lines := bytes.Split(text, []byte("\n"))
-	for i, line := range lines {
-		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(line, &fields) != nil || len(fields) == 0 {
-			continue
-		}
-		named := map[string]bool{}
-		for f := range fields {
-			named[strings.ToLower(f)] = true // as encoding/json reads it
-		}
-		added := map[string]string{}
-		if !named["skill"] && skill != "" {
-			added["skill"] = skill
-		}
-		if !named["id"] {
-			delete(fields, "skill") // an id is one of its skill
-			delete(fields, "split")
-			content, _ := json.Marshal(fields) // sorted by their names; each was decoded
-			sum := sha256.Sum256(content)
-			added["id"] = "case-" + hex.EncodeToString(sum[:5])
-		}
-		if len(added) > 0 {
-			head, _ := json.Marshal(added)
-			lines[i] = slices.Concat(head[:len(head)-1], []byte(","), line[1:])
-		}
-	}
-	return bytes.Join(lines, []byte("\n"))
-}
-
-// lineOf is the line of the n-th case in a file of JSON Lines.
-func lineOf(text []byte, n int) int {
-	for i, line := range bytes.Split(text, []byte("\n")) {
-		if len(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))) == 0 {
-			continue
-		}
-		if n == 0 {
-			return i + 1
-		}
-		n--
-	}
-	return 0
-}
-
-// readEvals reads an eval file of skill-creator, and the files beside it that it
-// names; or a trigger set.
-func (r *Import) readEvals(in Input) (where func(i int) string, err error) {
-	var dir fs.FS
-	folder := ""
-	if in.File != "" {
-		abs, err := filepath.Abs(in.File)
-		if err != nil {
-			return nil, fmt.Errorf("read evals: %w", err)
-		}
-		root, err := os.OpenRoot(filepath.Dir(abs)) // links that lead out of it are not followed
-		if err != nil {
-			return nil, fmt.Errorf("read evals: %w", err)
-		}
-		defer root.Close()
-		dir, folder = root.FS(), filepath.Base(filepath.Dir(abs))
-	}
-	cases, ignored, err := skillcreator.ReadEvals(in.Text, in.Name, dir, folder)
-	switch {
-	case errors.Is(err, skillcreator.ErrTriggerSet):
-		if cases, ignored, err = skillcreator.ReadTriggers(in.Text, in.Name, in.Skill); err != nil {
-			return nil, problem.Inputf("nothing was imported; a trigger set needs --skill NAME, and each entry a query and should_trigger", "%v", err)
-		}
-	case err != nil:
-		return nil, problem.Inputf("nothing was imported; mend that eval and import the file again", "%v", err)
-	}
-	if len(ignored) > 0 {
-		r.warn("left out what a case has no place for: %s", strings.Join(ignored, ", "))
-	}
-	r.cases = cases
-	return func(i int) string { return fmt.Sprintf("%s: evals[%d]: case %q", in.Name, i, cases[i].ID) }, nil
-}
-
-// readFolder reads cases laid out as claude plugin eval has them.
-func (r *Import) readFolder(in Input) (where func(i int) string, err error) {
-	cases, ignored, err := plugineval.Read(in.Dir, in.Skill)
-	if err != nil {
-		return nil, problem.Inputf("nothing was imported; mend that file, or name the skill with --skill, and import the folder again", "%v", err)
-	}
-	if len(ignored) > 0 {
-		r.warn("left out what a case has no place for: %s", strings.Join(ignored, ", "))
-	}
-	r.cases = cases
-	return func(i int) string { return fmt.Sprintf("%s: case %q", in.Dir, cases[i].ID) }, nil
 }
 
 // acceptable makes a case fit to be stored: it replaces secrets and returns their

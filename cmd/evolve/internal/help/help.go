@@ -22,6 +22,8 @@ var (
 	exitCodes string
 	//go:embed topics/environment.txt
 	environment string
+	//go:embed topics/cases-format.txt
+	casesFormat string
 	//go:embed topics/files.txt
 	files string
 )
@@ -124,7 +126,7 @@ func Each(c *cobra.Command, f func(*cobra.Command)) {
 // allTopics are the topics of `evolve help TOPIC`; the first line of each is
 // its title.
 func allTopics(config string) (out []*cobra.Command) {
-	for _, t := range [][2]string{{"exit-codes", exitCodes}, {"environment", environment}, {"files", files}, {"config", config}} {
+	for _, t := range [][2]string{{"exit-codes", exitCodes}, {"environment", environment}, {"files", files}, {"config", config}, {"cases-format", casesFormat}} {
 		title, body, _ := strings.Cut(t[1], "\n\n")
 		out = append(out, &cobra.Command{Use: t[0], Short: title, Long: strings.Replace(body, "KEYS\n", keys(), 1)})
 	}
