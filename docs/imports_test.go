@@ -86,6 +86,7 @@ var mayImport = map[string][]string{
 	"cmd/evolve/internal/advice":      {"eval", "eval/problem", "mutate/skill", "mutate/skill/bounded", "mutate/skill/install", "store", "store/datadir", "tournament/release", "tournament/search"},
 	"cmd/evolve/internal/completion":  {"cmd/evolve/internal/backend", "cmd/evolve/internal/help", "eval/agent", "eval/plain", "mutate/skill", "mutate/skill/check", "pareto", "store/datadir", "store/peek", "tournament/search"},
 	"cmd/evolve/internal/host":        {"tournament/record"},
+	"cmd/evolve/internal/lint":        {"cmd/evolve/internal/term", "eval/plain", "eval/problem", "mutate/skill", "mutate/skill/check", "mutate/standing"},
 	"cmd/evolve/internal/timer":       {"eval/agent/process", "eval/plain", "eval/problem"},
 	"cmd/evolve/…":                    {"*"},
 	"tournament/status":               {"eval", "eval/plain", "eval/problem", "eval/splits", "harvest", "harvest/ingest", "mutate/skill", "pareto", "store", "store/lock", "store/proposed", "store/trying", "tournament/applies", "tournament/campaign", "tournament/candidate", "tournament/judge", "tournament/record", "tournament/release", "tournament/release/tracked", "tournament/report", "tournament/search", "tournament/sleep"},
