@@ -31,6 +31,7 @@ var leaves = map[string]string{
 	"eval/agent/process/launch.go":         "starts what the backends above prepared, and checks that their owner trusts",
 	"eval/agent/process/sandbox_linux.go":  "the same, in bwrap",
 	"eval/agent/process/sandbox_darwin.go": "the same, in sandbox-exec",
+	"eval/agent/process/probe.go":          "listens on loopback, to see that a sandbox reaches it or does not; sends nothing",
 	"eval/agent/process/inside_linux.go":   "within the sandbox: sockets for the hosts that the agent may ask",
 	"eval/agent/process/relay_linux.go":    "the other end of these sockets",
 	"eval/deps/deps.go":                    "the owner's own command, in a sandbox with a recorded tree and the hosts that the owner names, none by default",
