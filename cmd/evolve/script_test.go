@@ -75,6 +75,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	actions, err := filepath.Abs("../../.github/actions")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -89,6 +93,7 @@ func TestScripts(t *testing.T) {
 			// Where the program is, for scripts that choose what else is on PATH.
 			bin, _, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator))
 			e.Setenv("EVOLVE_BIN", bin)
+			e.Setenv("ACTIONS", actions)
 			if err := allowAll(filepath.Join(e.WorkDir, "data")); err != nil {
 				return err
 			}
