@@ -23,7 +23,7 @@ type Identity struct {
 // A Variant is one text of a skill, as an agent gets it.
 type Variant struct {
 	Name string          // the skill's name, or the key of a file of instructions
-	Doc  *skill.Document // nil for the no-skill arm
+	Doc  *skill.Document // nil for the answers without a skill
 	Dir  string          // folder that holds the skill's other files; "" if there are none
 	Rest string          // hash of those other files; part of the rollout key
 	// Path is where a file of standing instructions is: slash-separated, "~/…" below the

@@ -49,7 +49,7 @@ func (c *Case) faults() (faults Faults) {
 		wrong("%w", err)
 	}
 	if c.Generated() && c.Split == Test {
-		wrong("a generated case cannot be held out (split test)")
+		wrong("a generated case cannot be in a trial (split test)")
 	}
 	if c.TrainOnly() && c.Split != Train && c.Split != Unassigned {
 		wrong("a case that no coin drew is for training alone (split %s)", c.Split)

@@ -14,7 +14,7 @@ import (
 type ConflictError struct{ What []string } // in words, "section \"Axes\""
 
 func (e *ConflictError) Error() string {
-	return "your edit and the challenger both changed " + strings.Join(e.What, " and ")
+	return "your edit and the new text both changed " + strings.Join(e.What, " and ")
 }
 
 // Rebase is the three-way merge of a challenger (theirs) with its owner's
@@ -32,7 +32,7 @@ func (e *ConflictError) Error() string {
 // errors: a *skill.ViewError if the result would make or unmake kernel.
 func Rebase(base, ours, theirs *skill.Document) (*skill.Document, error) {
 	if base.KernelHash() != theirs.KernelHash() {
-		return nil, errors.New("the challenger's kernel is not that of the text it was made from")
+		return nil, errors.New("the new text's locked lines are not those of the text it was made from")
 	}
 	switch base.Hash() {
 	case theirs.Hash():
@@ -62,7 +62,7 @@ func Rebase(base, ours, theirs *skill.Document) (*skill.Document, error) {
 	}
 	out, err := described.WithView(view)
 	if err != nil {
-		return nil, fmt.Errorf("re-base the challenger: %w", err)
+		return nil, fmt.Errorf("carry your edit into the new text: %w", err)
 	}
 	if moved := m.moved(sectionsOf(out, ofOurs)); moved != "" {
 		return nil, &ConflictError{[]string{"where " + moved + " stands"}}
@@ -223,7 +223,7 @@ func (m *rebasing) moved(got []section) string {
 		switch {
 		case i < len(got) && got[i].path == p.path:
 		case p.added && p.from == 't':
-			return "a section that the challenger added" // its words are none of the owner's
+			return "a section that the new text added" // its words are none of the owner's
 		default:
 			return p.name()
 		}

@@ -87,7 +87,7 @@ func TestRebase(t *testing.T) {
 		{"an edit of what the challenger removed", []string{"both axes", "the axes"}, []string{"## Axes\n\n- Label both axes.\n\n", ""}, nil, `section "plotter > Axes"`},
 		{"a heading above", []string{"# plotter\n", "# Plotter\n"}, axes, axes, ""},
 		{"a subsection below a heading that is gone", []string{"## Output\n\nSave as SVG.\n", ""}, []string{"Save as SVG.\n", "Save as SVG.\n\n### Size\n\nA4.\n"},
-			nil, "where a section that the challenger added stands"},
+			nil, "where a section that the new text added stands"},
 		{"below another's new heading", []string{"Save as SVG.\n", "Save as SVG.\n\n### Name\n\nchart.svg\n"}, []string{"Save as SVG.\n", "Save as SVG.\n\n## Size\n\nA4.\n"},
 			[]string{"chart.svg\n", "chart.svg\n\n## Size\n\nA4.\n"}, ""},
 		{"a section that its owner deleted, renamed by the challenger", []string{"## Axes\n\n- Label both axes.\n\n", ""}, []string{"## Axes", "## Scales"},

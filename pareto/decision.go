@@ -19,18 +19,6 @@ const (
 // IsOpen reports whether a trial with this verdict goes on.
 func (v Verdict) IsOpen() bool { return v == Undecided || v == Promising }
 
-// Told is the word for a verdict on the screen: proved, promising or no sign. Rejected and
-// undecided texts share one word; the verdict's reason says which of the two it is.
-func (v Verdict) Told() string {
-	switch v {
-	case Promote:
-		return "proved"
-	case Promising:
-		return "promising"
-	}
-	return "no sign"
-}
-
 // routeDropped is the route to a rejection for want of hope. A route to
 // promotion is the name of the superior objective; the route of an objective
 // shown to be worse is its name, too.

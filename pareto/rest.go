@@ -208,7 +208,7 @@ func (r *RestEvidence) Words() string {
 	if r.OverAll != nil {
 		s += fmt.Sprintf("; over all your requests %+.3f", *r.OverAll)
 		if *r.OverAll < 0 {
-			s += ", and a proof takes that it is not lower"
+			s += ", and \"better\" takes that it is not lower"
 		}
 	}
 	return s

@@ -36,7 +36,7 @@ func ExampleTrial() {
 	}
 	// Output:
 	// promote after 7
-	// quality +1.00 (92% interval +0.05 to +1.00) over 7 held-out cases, expect about +0.91: at most 1 time in 33 by chance, and nothing else is worse than its tolerance
+	// quality +1.00 (92% interval +0.05 to +1.00) over 7 requests it never saw, expect about +0.91: at most 1 time in 33 by chance, and nothing else is worse than its tolerance
 	// warning: latency was never measured and is not part of the verdict
 	// warning: cost was never measured and is not part of the verdict
 }
@@ -175,9 +175,9 @@ func TestRoutes(t *testing.T) {
 		{"cheaper, worse within the margin", pairOf(-0.02, nan, 0.5, nan), Promote, "cost", "quality is not lower by 0.05"},
 		{"better but twice as dear", pairOf(0.5, 0, -0.5, 0), Reject, "cost", "beyond the tolerance"},
 		{"better but slower", pairOf(0.5, -0.4, 0, 0), Reject, "latency", "beyond the tolerance"},
-		{"worse", pairOf(-1, 0, 0, -1), Reject, "quality", "the challenger is worse"},
+		{"worse", pairOf(-1, 0, 0, -1), Reject, "quality", "the new text is worse"},
 		{"half worse", pairOf(-0.5, 0, 0, -0.5), Reject, "dropped", "the chance of a gain that matters"},
-		{"cheaper but worse", pairOf(-0.3, nan, 0.5, nan), Reject, "quality", "the challenger is worse"},
+		{"cheaper but worse", pairOf(-0.3, nan, 0.5, nan), Reject, "quality", "the new text is worse"},
 		{"the same", pairOf(0, 0, 0, 0), Reject, "dropped", "the chance of a gain that matters"},
 		{"dearer, in tokens", Pair{Quality: 0.5, Cost: -0.5, Bill: Bill{Tokens: [2]float64{1000, 4000}}}, Promote, "quality", "quality +0.50"},
 		{"dearer by a trifle", Pair{Quality: 0.5, Cost: -0.5, Bill: Bill{USD: [2]float64{0.0001, 0.0004}}}, Promote, "quality", "quality +0.50"},

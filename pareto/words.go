@@ -10,13 +10,20 @@ import (
 // most one time in so many it comes as far by chance, that is, if there is no difference.
 // That is the e-value, rounded down, by Ville's inequality: however often one looks.
 
+// The words of a verdict on every screen. JSON has the names of the Verdicts.
+const (
+	luck         = " (at most 5 % luck)"
+	Better       = "better" + luck
+	Likely       = "probably better"
+	NoDifference = "no difference seen"
+)
+
 // Answer is the verdict of a trial for a person, without a full stop; route is that of its
 // decision, "" if it is not known.
 func Answer(v Verdict, route string) string {
-	const luck = " (at most 5 % luck)"
 	switch quality := route == Quality.String() || route == ""; {
 	case v == Promote && quality:
-		return "better" + luck
+		return Better
 	case v == Promote && route == Cost.String():
 		return "no worse, and cheaper" + luck
 	case v == Promote && route == Latency.String():
@@ -24,29 +31,33 @@ func Answer(v Verdict, route string) string {
 	case v == Promote:
 		return "no worse, and better in " + route + luck
 	case v == Promising:
-		return "probably better"
+		return Likely
+	case v == Reject && route == "":
+		return "not better"
 	case v == Reject && route == routeElsewhere:
 		return "worse on other requests"
 	case v == Reject && quality:
 		return "worse"
 	case v == Reject && route != routeDropped:
 		return "worse in " + route
+	case v == Reject || v == Undecided:
+		return NoDifference
 	}
-	return "no difference seen"
+	return string(v) // of a trial that has no verdict: withdrawn, never tried
 }
 
-// Chance says how sure something with this e-value is, "no sign yet" below promising.
+// Chance says how sure something with this e-value is, "no difference seen yet" below promising.
 func Chance(e float64) string {
 	if !(e >= promising) {
-		return "no sign yet"
+		return NoDifference + " yet"
 	}
 	return "at most 1 time in " + times(Odds(e)) + " by chance"
 }
 
-// ChanceOf is Chance, and what would prove it at a level.
-func ChanceOf(e, level float64) string { return Chance(e) + "; " + Proves(level) + " proves it" }
+// ChanceOf is Chance, and what decides at a level.
+func ChanceOf(e, level float64) string { return Chance(e) + "; " + Proves(level) + " decides" }
 
-// Proves is the chance that proves something at a level.
+// Proves is the chance that decides at a level.
 func Proves(level float64) string {
 	n := 1e9
 	if level > 1e-9 {
@@ -86,9 +97,9 @@ func (t *Trial) explain(per []ObjectiveEvidence) (e, alpha float64, reason strin
 	case t.verdict == Reject && t.route == routeDropped:
 		reason = fmt.Sprintf("%s: dropped, because the chance of a gain that matters is only %s", head, t.hopes())
 	case t.verdict == Reject && t.route == routeElsewhere:
-		return e, alpha, fmt.Sprintf("%s: the challenger is worse there, %s", t.restEvidence().Words(), Chance(e))
+		return e, alpha, fmt.Sprintf("%s: the new text is worse there, %s", t.restEvidence().Words(), Chance(e))
 	case t.verdict == Reject:
-		what := "the challenger is worse"
+		what := "the new text is worse"
 		if o != Quality {
 			what = "that is beyond the tolerance"
 		}
@@ -168,10 +179,10 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 	if !t.Measured(Quality) {
 		return fmt.Sprintf("quality is missing in all of %s", counted(len(t.pairs)))
 	}
-	s := fmt.Sprintf("%s: no sign yet; %s proves it", head, Proves(per[Quality].Alpha))
+	s := fmt.Sprintf("%s: not told from chance yet; %s decides", head, Proves(per[Quality].Alpha))
 	if t.Verdict() == Promising {
 		q := per[Quality].Estimate
-		s = fmt.Sprintf("%s: %s; %s proves it", head, Promises(q.Wins, q.Losses, per[Quality].Better), Proves(per[Quality].Alpha))
+		s = fmt.Sprintf("%s: %s; %s decides", head, Promises(q.Wins, q.Losses, per[Quality].Better), Proves(per[Quality].Alpha))
 	}
 	if won := t.won(); won != "" {
 		s = fmt.Sprintf("%s: there it is better, %s", head, Chance(t.evidence[named(won)].better.Max()))
@@ -202,9 +213,9 @@ func requests(n int) string {
 
 func counted(n int) string {
 	if n == 1 {
-		return "1 held-out case"
+		return "1 request it never saw"
 	}
-	return fmt.Sprintf("%d held-out cases", n)
+	return fmt.Sprintf("%d requests it never saw", n)
 }
 
 // Words puts the estimate into words in the objective's own direction and unit.

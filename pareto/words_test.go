@@ -10,7 +10,7 @@ import (
 
 func TestChance(t *testing.T) {
 	for e, want := range map[float64]string{
-		math.NaN(): "no sign yet", 1: "no sign yet", 3.99: "no sign yet", 4: "at most 1 time in 4 by chance", 25.7: "at most 1 time in 25 by chance",
+		math.NaN(): "no difference seen yet", 1: "no difference seen yet", 3.99: "no difference seen yet", 4: "at most 1 time in 4 by chance", 25.7: "at most 1 time in 25 by chance",
 		999_999: "at most 1 time in 999999 by chance", 1e6: "at most 1 time in a million by chance", math.MaxFloat64: "at most 1 time in a million by chance",
 	} {
 		if got := Chance(e); got != want {

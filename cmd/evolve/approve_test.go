@@ -50,13 +50,13 @@ func TestRejectAChallenger(t *testing.T) {
 		}
 		return out
 	}
-	want(exitUsage, "is not in quarantine: it is on trial, undecided", "approve", "tagger@"+sha[:8], "--yes")
+	want(exitUsage, "is not in quarantine: it is on trial, no difference seen", "approve", "tagger@"+sha[:8], "--yes")
 	want(exitDone, "rejected: tagger@"+sha[:12], "reject", "tagger@challenger")
 	want(exitDone, "rejected already", "reject", "tagger@"+sha[:8])
 	if got := challengerOf(t); got != "" {
 		t.Errorf("%s still has a place", got)
 	}
-	want(exitUsage, "no challenger of tagger is on trial", "show", "tagger@challenger")
+	want(exitUsage, "no new text of tagger is on trial", "show", "tagger@challenger")
 	want(exitUsage, "nothing of tagger waits for promotion", "promote", "tagger", "--unproven")
 	want(exitRefused, "was rejected on", "promote", "tagger@"+sha[:8], "--unproven")
 	want(exitDone, "2 candidates lost or withdrawn: --json lists them", "log", "tagger")

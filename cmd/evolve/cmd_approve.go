@@ -22,7 +22,7 @@ func newApproveCommand(a *global) *cobra.Command {
 		Long: `approve shows what the firewall found in a candidate, how it differs from the
 live text, and the cases that taught it, and asks. An approved candidate is not
 installed: the next ` + "`evolve --skill SKILL`" + ` starts its search with it beside the
-live text, and it has to prove itself like any other candidate. It stays on
+live text, and it is tried like any other candidate. It stays on
 record that the firewall flagged it: only ` + "`evolve promote`" + `, typed by you, ever
 installs it. approve also undoes a rejection.`,
 		Example: "  evolve status                       names what waits in quarantine\n  evolve approve dataviz@3f2a9c\n  evolve approve dataviz@3f2a9c --yes",
@@ -39,8 +39,8 @@ func newRejectCommand(a *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reject SKILL@CANDIDATE",
 		Short: "Drop a candidate for good",
-		Long: `reject drops a candidate that waits in quarantine, or a challenger that is on
-trial or proven. No later run proposes that text again. ` + "`evolve approve`" + ` undoes
+		Long: `reject drops a candidate that waits in quarantine, or a new text that is on
+trial or waits for your word. No later run proposes that text again. ` + "`evolve approve`" + ` undoes
 it.`,
 		Example: "  evolve reject dataviz@3f2a9c\n  evolve reject dataviz@challenger",
 		Args:    exactArgs(1, "a skill and a candidate"),

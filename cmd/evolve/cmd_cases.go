@@ -196,7 +196,7 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 	row("case", "%s of %s", c.ID, c.Skill)
 	use := orDash(string(c.Split))
 	if on := g.SpentOn(ctx, c); on != "" {
-		use += fmt.Sprintf(", spent on challenger %.12s", on)
+		use += fmt.Sprintf(", used by the trial of new text %.12s", on)
 	}
 	if c.TrainOnly() {
 		use += ", train only: no coin drew it, it was chosen because it was corrected"

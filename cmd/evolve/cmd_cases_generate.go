@@ -34,8 +34,8 @@ func newCasesGenerateCommand(a *global) *cobra.Command {
 		Long: `A skill with a handful of real uses gives the search little to learn from. A
 model (--reflect-agent, --reflect-model) writes cases that vary the real ones:
 other people, harder data, near misses. Generated cases train and validate. They
-are never held out and never count as proof, and the model does not see the real
-cases that are held out. A purged session takes its generated cases with it
+are never in a trial, and the model does not see the real cases that trials are
+for. A purged session takes its generated cases with it
 (evolve sessions purge).`,
 		Example: `  evolve cases generate dataviz -n 20 --model gpt-5-mini
   evolve cases generate dataviz -n 20 --model gpt-5-mini --dry-run`,
@@ -129,6 +129,6 @@ func printGenerated(a *global, r *generateReport) error {
 	if len(r.Added) < r.Wanted && r.Stop != "" {
 		fmt.Fprintf(&b, "fewer than the %d wanted: %s\n", r.Wanted, oneLine(r.Stop))
 	}
-	fmt.Fprintf(&b, "%s: now %d train, %d val, %d test (generated cases are never held out)\n", r.Skill, r.Left[eval.Train], r.Left[eval.Val], r.Left[eval.Test])
+	fmt.Fprintf(&b, "%s: now %d train, %d val, %d test (generated cases are never in a trial)\n", r.Skill, r.Left[eval.Train], r.Left[eval.Val], r.Left[eval.Test])
 	return a.Print(r, b.String())
 }

@@ -37,11 +37,10 @@ func newCompareCommand(a *global) *cobra.Command {
 		Use:   "compare SKILL [[A] B]",
 		Short: "Measure two texts of a skill on the same cases",
 		Long: `compare runs two texts of a skill on the same cases: versions, candidates, live,
-challenger, or none for no skill at all. It prints each objective with its
+challenger (the new text that waits), or none for no skill at all. It prints each objective with its
 paired difference and an interval that stays valid however often you look. "~"
 means that the interval includes "no difference". Without names it compares the
-live text with the challenger, or with no skill if there is no challenger; with
-one name, the live text with that one. "none" is always A: the difference is
+live text with the new text that waits, or with no skill if none does; with one name, the live text with that one. "none" is always A: the difference is
 then what the skill is worth.
 
 The page of the comparison, with every case and both answers, is kept in the
@@ -62,16 +61,16 @@ case that A solves and B does not, and skips a case that neither solves.`,
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&f.Split, "split", string(eval.Test), "cases to compare on: test (held out), val, train or all")
+	fl.StringVar(&f.Split, "split", string(eval.Test), "cases to compare on: test (the search never saw them), val, train or all")
 	fl.BoolVar(&f.recorded, "recorded", false, "spend nothing: use rollouts that are stored for both")
 	fl.StringVar(&f.format, "format", "text", "text, json, markdown, benchmark or junit")
-	fl.IntVar(&f.Trials, "trials", 1, "rollouts of each case in each arm")
+	fl.IntVar(&f.Trials, "trials", 1, "rollouts of each case with each text")
 	fl.BoolVar(&f.Again, "again", false, "measure anew instead of using an earlier comparison of the same two")
 	fl.StringVar(&f.Evolve, "evolve", skill.Harness, "harness compares on ordinary cases, description on trigger cases")
 	f.who.Register(fl)
 	f.who.RegisterSetup(fl)
 	f.registerSpending(fl)
-	fl.Int64Var(&f.Seed, "seed", 0, "seed of the order of the arms, and of which cases a cap affords")
+	fl.Int64Var(&f.Seed, "seed", 0, "seed of the order of the texts, and of which cases a cap affords")
 	return c
 }
 

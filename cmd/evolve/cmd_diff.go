@@ -18,11 +18,12 @@ func newDiffCommand(a *global) *cobra.Command {
 		Use:   "diff SKILL[@A] [SKILL@B|[A] B]",
 		Short: "Compare two texts of a skill line by line",
 		Long: `diff compares two texts of a skill: versions (v0), candidates (the beginning of
-their name), live, or challenger. Without names it compares the live text with
-the challenger or, if there is none, the previous version with the live text.
+their name), live, or challenger (the new text that waits). Without names it
+compares the live text with the new text or, if none waits, the previous version
+with the live text.
 With one name it compares that version with the live text, or the live text with
-that candidate. Lines that begin with = are kernel, which evolve cannot change.`,
-		Example: "  evolve diff dataviz\n  evolve diff dataviz@1597ed\n  evolve diff dataviz@v0 dataviz@v2\n  evolve diff dataviz --patch > challenger.patch",
+that candidate. Lines that begin with = are locked: evolve cannot change them.`,
+		Example: "  evolve diff dataviz\n  evolve diff dataviz@1597ed\n  evolve diff dataviz@v0 dataviz@v2\n  evolve diff dataviz --patch > new.patch",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 3 {
 				return problem.Inputf("usage: "+c.UseLine(), "%s needs a skill, and at most two texts of it", c.CommandPath())

@@ -14,16 +14,16 @@ import (
 func newKernelCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "kernel",
-		Short:   "The parts of a skill that evolution never changes",
+		Short:   "The locked lines of a skill, which evolve never changes",
 		Example: "  evolve kernel show dataviz\n  evolve kernel confirm dataviz",
-		Long: `The kernel is every byte of a skill that evolution must not change; the rest is
-the harness. Mark a part with <!-- kernel --> and <!-- /kernel --> on lines of
+		Long: `The kernel is the locked lines: every byte of a skill that evolve must not change.
+Mark a part with <!-- kernel --> and <!-- /kernel --> on lines of
 their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`,
 	}
 	parent(c,
 		&cobra.Command{
 			Use:     "show SKILL",
-			Short:   "List the kernel, with the reason for each part",
+			Short:   "List the locked lines, with the reason for each part",
 			Example: "  evolve kernel show dataviz",
 			Args:    exactArgs(1, "a skill"),
 			RunE:    func(c *cobra.Command, args []string) error { return kernelShow(c.Context(), a, args[0]) },
@@ -31,7 +31,7 @@ their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`
 		lint.Parts{Terminal: &a.Terminal, Layout: a.layout}.Command(),
 		&cobra.Command{
 			Use:     "confirm SKILL",
-			Short:   "Record that the kernel is what you want it to be",
+			Short:   "Record that the locked lines are what you want them to be",
 			Example: "  evolve kernel confirm dataviz",
 			Args:    exactArgs(1, "a skill"),
 			RunE:    func(c *cobra.Command, args []string) error { return kernelConfirm(c.Context(), a, args[0]) },
@@ -67,7 +67,7 @@ func kernelShow(ctx context.Context, a *global, name string) error {
 
 func printKernel(a *global, r *status.KernelParts) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: kernel %.12s, ", r.Skill, r.SHA)
+	fmt.Fprintf(&b, "%s: locked lines %.12s, ", r.Skill, r.SHA)
 	if r.Confirmed != nil {
 		fmt.Fprintf(&b, "confirmed on %s\n", r.Confirmed.Local().Format(time.DateOnly))
 	} else {
@@ -89,10 +89,10 @@ func printKernel(a *global, r *status.KernelParts) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "harness: %d of %d bytes (%.0f %%) may evolve\n", r.Harness, r.Bytes, 100*r.Share)
+	fmt.Fprintf(&b, "the rest: %d of %d bytes (%.0f %%) may evolve\n", r.Harness, r.Bytes, 100*r.Share)
 	switch {
 	case r.Share == 0:
-		fmt.Fprintf(&b, "next: everything is kernel, so there is nothing to evolve; mark less of it\n")
+		fmt.Fprintf(&b, "next: everything is locked, so there is nothing to evolve; mark less of it\n")
 	case r.Confirmed == nil:
 		fmt.Fprintf(&b, "next: `evolve kernel confirm %s`, or mark more with <!-- kernel --> … <!-- /kernel -->\n", r.Skill)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/proposed"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -33,9 +34,9 @@ func newPromoteCommand(a *global) *cobra.Command {
 	var f promoteFlags
 	c := &cobra.Command{
 		Use:   "promote SKILL[@CANDIDATE|@vN]",
-		Short: "Install the version that the gate proved",
-		Long: `promote installs the candidate that the gate proved, or the candidate or version
-behind the @. --to says where: claude, codex, pi, copilot, gemini, cursor,
+		Short: "Install the new text that its trial found better",
+		Long: `promote installs the new text that its trial found better, or the candidate or
+version behind the @. --to says where: claude, codex, pi, copilot, gemini, cursor,
 agents, or a folder that holds skills; without it, the targets of config.yaml,
 else where the skill is now. A target without such a skill gets a copy of its folder.
 A target whose text you edited is left as it is, and your edit is kept as a
@@ -49,7 +50,7 @@ that way quotes no session.`,
 		Example: `  evolve promote dataviz
   evolve promote dataviz --to claude,codex,agents
   evolve promote dataviz@v2 --to ~/team/skills
-  evolve promote dataviz@3f2a9c --unproven   install one that is not proven, and record it so
+  evolve promote dataviz@3f2a9c --unproven   one that is not shown to be better, recorded so
   evolve promote dataviz --branch evolve/dataviz`,
 		Args: exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -72,8 +73,8 @@ that way quotes no session.`,
 	c.Flags().BoolVar(&f.tracked.Quotes, "with-quotes", false, "of a file that git tracks: the patch or the commit may quote sessions")
 	toFlag(c.Flags(), &f.to, "where to install it")
 	c.Flags().BoolVar(&f.force, "force", false, "also over a text that the evidence does not cover (that text is kept as a version)")
-	c.Flags().BoolVar(&f.unproven, "unproven", false, "also a candidate that is not proven")
-	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask: what is not proven needs --unproven")
+	c.Flags().BoolVar(&f.unproven, "unproven", false, "also a candidate that is not shown to be better")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask: what is not shown to be better needs --unproven")
 	return c
 }
 
@@ -177,7 +178,7 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 		a.Say("%.12s is recorded as unproven, %s", p.Version.SHA, p.Version.Note)
 	}
 	if p.Unproven() {
-		if err := guard.Word(a.machine.typist, "installing a text that is not proved"); err != nil {
+		if err := guard.Word(a.machine.typist, "installing a text that is not shown to be better"); err != nil {
 			return err
 		}
 	}
@@ -189,7 +190,7 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 			a.Say("%s", line)
 		}
 		p.Said = nil
-		ok, err := a.Confirm(fmt.Sprintf("Candidate %.12s is %s, not proven. Install it all the same?", p.Version.SHA, p.Trial.Decision))
+		ok, err := a.Confirm(fmt.Sprintf("Candidate %.12s is not shown to be better (%s). Install it all the same?", p.Version.SHA, pareto.Answer(p.Trial.Decision, "")))
 		if err != nil {
 			return err
 		}

@@ -32,12 +32,12 @@ func newReviewCommand(a *global) *cobra.Command {
 		Short: "Choose the better of two answers, blind",
 		Long: `review shows answers of two texts of a skill to the same request, in random
 order and without their names, and asks which is better: 1, 2 or = (s skips, q
-quits). Cases that only a judge can check come first, and answers that the gate
-measured. Every choice is stored at once.
+quits). Cases that only a judge can check come first, and answers of
+trials. Every choice is stored at once.
 
-Your choices measure the judge: once it agrees with you (Cohen's κ of 0.6 or
-more, with an interval from 0.4 or more), its decisions alone are evidence in the
-gate. That is looked at after 20 choices, and after every further 20. A judge that
+Your choices measure the judge: once it agrees with you (an agreement beyond
+chance, Cohen's kappa, of 0.6 or more, with an interval from 0.4 or more), its
+decisions alone are evidence in a trial. That is looked at after 20 choices, and after every further 20. A judge that
 sees no difference where you see one disagrees with you. Pairs that you call the
 same are not labels.`,
 		Example: "  evolve review dataviz\n  evolve review dataviz --max 10",
@@ -180,7 +180,7 @@ func offerReview(ctx context.Context, a *global, db *store.Store, name string) e
 			return nil
 		}
 		if r.Shown == 0 {
-			a.Tell("some held-out cases only a judge can check, and its word counts once it agrees with you on %d pairs of answers; you see them blind, one after the other", missing)
+			a.Tell("some requests of the trial only a judge can check, and its word counts once it agrees with you on %d pairs of answers; you see them blind, one after the other", missing)
 			if ok, err := a.Confirm(fmt.Sprintf("Say now which is better? (later: evolve review %s)", name)); !ok || err != nil {
 				return err
 			}

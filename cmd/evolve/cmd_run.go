@@ -44,7 +44,7 @@ func newRunCommand(a *global) *cobra.Command {
 	f := &runFlags{Config: campaign.Config{Schema: 1}}
 	c := &cobra.Command{
 		Use:     "run SKILL",
-		Short:   "Harvest, search, prove and stage a better version of a skill",
+		Short:   "Search for a better text of a skill, and try it on requests it never saw",
 		Example: "  evolve run dataviz --dry-run\n  evolve run dataviz --max-cost-usd 2\n  evolve run dataviz --agent claude --promote\n  evolve run AGENTS.md\n  evolve run --resume 20260921-031702-5e1f0a",
 		Long: `run reads your new sessions, searches for a better text of the skill, and tries what
 it finds on cases that the search never saw. SKILL may also be a file of standing
@@ -88,11 +88,11 @@ func (f *runFlags) register(fl *pflag.FlagSet) {
 	fl.Int64Var(&f.Seed, "seed", -1, "seed of everything random (default: the number of earlier runs)")
 	fl.Lookup("seed").DefValue = "0" // "" would be shown;  -1 is no seed that anybody should type
 	fl.BoolVar(&f.NoGate, "no-gate", false, "search only; nothing can be promoted from it")
-	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four, in a trial that goes on as it began)")
-	fl.BoolVar(&f.promote, "promote", false, "install the challenger if the gate proves it")
+	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the trial looks at: quality,latency,cost,retries (default all four, in a trial that goes on as it began)")
+	fl.BoolVar(&f.promote, "promote", false, "install the new text if its trial finds it better")
 	toFlag(fl, &f.to, "with --promote, where to install it")
 	fl.StringVar(&f.resume, "resume", "", "continue an interrupted run")
-	fl.BoolVar(&f.Anew, "anew", false, "start a new search although a challenger is undecided; its trial continues unless the search finds a better text")
+	fl.BoolVar(&f.Anew, "anew", false, "start a new search although a new text is undecided; its trial continues unless the search finds a better one")
 	fl.BoolVar(&f.NoHarvest, "no-harvest", false, "use the stored cases only")
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
 	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, excludeHelp)
@@ -123,7 +123,7 @@ func (f *runFlags) registerSpending(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.DryRun, "dry-run", false, "print the forecast and stop")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	backend.ConfirmOverFlag(fl, &f.confirmOver)
-	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often a failed attempt may ask again; in a run, only in the gate")
+	fl.IntVar(&f.MaxRetries, "max-retries", 1, "how often a failed attempt may ask again; in a run, only in the trial")
 	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
 	fl.Float64Var(&f.PerSecond, "rate", 0, "agent calls a second at most")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
@@ -154,7 +154,7 @@ func (f *runFlags) check() error {
 	case len(f.to) > 0 && !f.promote:
 		return problem.Inputf("add --promote, or name the targets with `evolve promote`", "--to needs --promote")
 	case f.NoGate && f.promote:
-		return problem.Inputf("drop one of them", "--promote needs the gate that --no-gate leaves out")
+		return problem.Inputf("drop one of them", "--promote needs the trial that --no-gate leaves out")
 	}
 	return nil
 }

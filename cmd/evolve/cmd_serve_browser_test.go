@@ -46,7 +46,7 @@ func TestServeInABrowser(t *testing.T) {
 	d := serveDemo(t)
 	b.Shape(1280, 900, "light")
 	d.enter(b)
-	says(t, b, "dataviz", "is proved", "in quarantine")
+	says(t, b, "dataviz", "a better version", "in quarantine")
 	ctx := t.Context()
 
 	b.Click(`a[href="/queue"]`)

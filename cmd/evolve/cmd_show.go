@@ -21,7 +21,7 @@ func newShowCommand(a *global) *cobra.Command {
 		Short: "Print a version's or a candidate's text, or why it came to be",
 		Long: `show prints the live text of a skill, or the version or candidate behind the @,
 byte for byte. With --why it explains how the text came to be: for every
-sentence that differs from the incumbent, the step that added it and the user's
+sentence that differs from your text, the step that added it and the user's
 words that taught it, and then the steps.`,
 		Example: "  evolve show dataviz@v0\n  evolve show dataviz@1597ed --why\n  evolve show dataviz@challenger --why",
 		Args:    exactArgs(1, "a skill"),

@@ -28,12 +28,12 @@ func newSleepCommand(a *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sleep",
 		Short: "Improve all skills overnight, within one budget",
-		Long: `A night reads the new sessions, watches what they show of installed versions,
-continues the trials of undecided challengers, searches for a better text of the
-skills that are corrected most, and stages what the gate proves, or installs it
-if the policy says so. If another model answers than the one that a version was
-proved on, the rest of the budget compares that version with the one before it.
-All skills share one budget. A night with nothing to do asks no model.`,
+		Long: `A nightly run reads the new sessions, watches what they show of installed versions,
+continues the trials that are not decided, searches for a better text of the
+skills that are corrected most, and stages what is better, or installs it if the
+policy says so. If another model answers than the one that a version was found
+better on, the rest of the budget compares that version with the one before it.
+All skills share one budget. A run with nothing to do asks no model.`,
 		Example: "  evolve sleep run --dry-run\n  evolve sleep run --max-cost-usd 2\n  evolve sleep install --at 03:17 -- --max-cost-usd 2\n  evolve sleep status",
 	}
 	parent(c, newSleepRunCommand(a), newSleepInstallCommand(a), newSleepUninstallCommand(a), newSleepStatusCommand(a))
@@ -68,8 +68,8 @@ func newSleepRunCommand(a *global) *cobra.Command {
 func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	f.Schema, f.Seed, f.MaxRetries, f.Profile = 1, -1, 1, check.ClaudeCode
 	fl.SortFlags = false
-	fl.StringVar(&f.policy, "policy", string(sleep.Staging), "what to do with what is proved: stage, or auto, which installs it")
-	fl.BoolVar(&f.try, "try", false, "put a challenger that is promising enough in place on trial, before it is proved")
+	fl.StringVar(&f.policy, "policy", string(sleep.Staging), "what to do with a better text: stage, or auto, which installs it")
+	fl.BoolVar(&f.try, "try", false, "put a new text that is probably better in place, as a trial install")
 	fl.StringSliceVar(&f.skills, "skill", nil, "only these skills")
 	fl.Int64Var(&f.MaxRollouts, "max-rollouts", 240, "agent attempts of the night at most, all skills together; 0 for no cap")
 	backend.CapFlags(fl, &f.MaxCostUSD, &f.MaxTokens, true)
@@ -83,7 +83,7 @@ func (f *sleepFlags) register(fl *pflag.FlagSet) {
 	f.who.RegisterSearch(fl)
 	fl.IntVar(&f.Concurrency, "concurrency", 0, "rollouts at a time (default 8; 2 with agents that run tools)")
 	fl.DurationVar(&f.WallClock, "timeout", 5*time.Minute, "wall clock of one rollout")
-	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the gate looks at: quality,latency,cost,retries (default all four, in a trial that goes on as it began)")
+	fl.StringSliceVar(&f.Objectives, "objectives", nil, "what the trial looks at: quality,latency,cost,retries (default all four, in a trial that goes on as it began)")
 	fl.StringVar(&f.harvest.source, "source", "auto", "whose sessions: "+strings.Join(backend.SourceNames(), ", "))
 	fl.StringVar(&f.harvest.since, "since", "", "harvest sessions of this age at most, for example 30d")
 	fl.StringSliceVar(&f.harvest.exclude, "exclude-project", nil, excludeHelp)

@@ -17,11 +17,11 @@ func newStatusCommand(a *global) *cobra.Command {
 		Long: `status shows what waits for you first, then the skills by use. Skills without
 news are folded into one line. USES counts the invocations in sessions that a
 person had, each once. CORRECTED counts those that the user corrected in the
-next message. "no sign yet" is a challenger that may be better or not;
-"promising" means that by chance one comes as far at most 1 time in 4, and
-"14/40 cases" is how many cases it has, and about how many it needs at this
-rate. "but cost beyond tolerance" means that the gain in quality is proved, and
-the cost holds the challenger back so far.`,
+next message. Of a new text on trial, "no difference seen" means that it
+may be better or not, "probably better" that by chance a text comes as far at
+most 1 time in 4, and "better" that it does at most 1 time in 20. "14/40 cases"
+is how many cases it has, and about how many it needs at this rate. "but cost
+beyond tolerance" means that the quality is better, and the cost holds it back.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runStatus(c.Context(), a, all) },
 	}

@@ -13,11 +13,11 @@ func newTryCommand(a *global) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "try SKILL[@CANDIDATE|@vN]",
-		Short: "Put a text in place before it is proved, while its trial goes on",
-		Long: `try puts the challenger that waits, a promising one first, or the candidate or
-version behind the @ where the skill is now, before its trial has decided. The
-trial goes on: its pairs still run the text from before with and without the
-change. A proof lets the text stay. It is taken back when it is shown worse,
+		Short: "Trial install: put a text in place while its trial goes on",
+		Long: `try makes a trial install: it puts the new text that waits, one that is probably
+better first, or the candidate or version behind the @ where the skill is now,
+before its trial has decided. The trial goes on: its requests are still answered
+with and without the change. If it is better, it stays. It is taken back when it is shown worse,
 when its trial is rejected, or after 8 undecided weeks; rollback takes it back
 at once, promote keeps it. Your edits go into the text from before, and end it.`,
 		Example: "  evolve try dataviz\n  evolve try dataviz@3f2a9c\n  evolve try dataviz@v2 --yes",
@@ -63,7 +63,7 @@ func agreeToTry(a *global, p *release.Plan, yes bool) error {
 		a.Say("%s", line)
 	}
 	p.Said = nil
-	ok, err := a.Confirm("Put it in place on trial?")
+	ok, err := a.Confirm("Put it in place as a trial install?")
 	if err == nil && !ok {
 		err = p.Declined()
 	}

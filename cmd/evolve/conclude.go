@@ -71,7 +71,7 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 		}
 	}
 	if v := out.Verdict; v != nil && v.Verdict == pareto.Promote && !res.Installed && res.Challenger != nil && res.Challenger.Shorter == nil {
-		o.Leave(res.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `%[3]s`", res.Challenger.SHA, res.Skill, res.promote)
+		o.Leave(res.Skill, hook.Waiting, "a better version (%.12s, at most 5 %% luck) waits: `evolve diff %s@%.12[1]s`, `%[3]s`", res.Challenger.SHA, res.Skill, res.promote)
 	}
 	if res.Report, err = writeReport(ctx, a, db, res.Run); err != nil {
 		return err
@@ -130,12 +130,12 @@ func printResult(a *global, r *runResult) error {
 			fmt.Fprintf(&b, "  validation   quality %.2f → %.2f on %s, tokens %s, retries %.2f → %.2f\n", old.Quality, new.Quality, on,
 				ratio(old.Tokens, new.Tokens), old.Retries, new.Retries)
 		}
-		fmt.Fprintf(&b, "  challenger   %.12s, %s, kernel unchanged\n", c.SHA, c.DiffStat)
+		fmt.Fprintf(&b, "  new text     %.12s, %s, locked lines unchanged\n", c.SHA, c.DiffStat)
 		if c.Shorter != nil {
 			fmt.Fprintf(&b, "               %s; `evolve promote` alone installs it\n", c.Shorter)
 		}
 	} else if r.Standing != "" && r.Incumbent.Metrics.N > 0 {
-		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat the challenger that waits (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
+		fmt.Fprintf(&b, "  validation   quality %.2f; nothing beat the new text that waits (%s)\n", r.Incumbent.Metrics.Quality, r.Stop)
 	} else if r.Incumbent.Metrics.N > 0 {
 		fmt.Fprintf(&b, "  validation   quality %.2f on %s; nothing beat it (%s)\n", r.Incumbent.Metrics.Quality, plain.Counted(r.Incumbent.Metrics.Cases, "case"), r.Stop)
 	}
@@ -147,9 +147,9 @@ func printResult(a *global, r *runResult) error {
 		if v.Single && v.Decision == pareto.Promote {
 			alone = ", as a single trial"
 		}
-		fmt.Fprintf(&b, "  verdict      %s%s: %s\n", v.Decision.Told(), alone, v.Reason)
+		fmt.Fprintf(&b, "  verdict      %s%s: %s\n", pareto.Answer(v.Decision, v.Route), alone, v.Reason)
 	} else {
-		fmt.Fprintf(&b, "  verdict      no sign: %s\n", v.Reason)
+		fmt.Fprintf(&b, "  verdict      no difference seen: %s\n", v.Reason)
 	}
 	if v := r.Outcome.Verdict; v != nil && v.Measured() != "" {
 		fmt.Fprintf(&b, "               %s\n", v.Measured())

@@ -132,7 +132,7 @@ func TestDemoStory(t *testing.T) {
 			t.Errorf("live is not %s:\n%s", version, out)
 		}
 	}
-	live(" v1 proven ")
+	live(" v1 better ")
 	for _, line := range []string{"evolve harvest", "evolve log dataviz", "evolve show dataviz", "evolve diff dataviz v0 v1", "evolve compare dataviz v0 v1",
 		"evolve compare dataviz none v1", "evolve report last", "evolve sleep status", "evolve sleep run --dry-run", "evolve --skill dataviz --dry-run"} {
 		if out := o.types(line, 0); regexp.MustCompile(`(?m)^.*(forecast|spent|run ).*\$`).MatchString(out) {
@@ -143,14 +143,14 @@ func TestDemoStory(t *testing.T) {
 	for range 2 {
 		o.typed = map[string]bool{}
 		o.types("evolve rollback dataviz", 0) // and what it prints: evolve promote dataviz@v1
-		live(" v1 proven ")
+		live(" v1 better ")
 	}
 	o.typed = map[string]bool{"evolve promote dataviz@v1": true}
 	o.types("evolve rollback dataviz", 0)
 	live(" v0 ")
 	o.typed = map[string]bool{"evolve --skill dataviz": true, "evolve rollback dataviz": true}
 	o.types("evolve promote dataviz", exitRefused) // its hint: evolve promote dataviz@v1
-	live(" v1 proven ")
+	live(" v1 better ")
 }
 
 // TestDemoFiguresAgree: one figure is the same wherever it is shown: in the run's result,

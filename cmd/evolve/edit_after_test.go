@@ -191,7 +191,7 @@ func TestNightAfterAnEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := b.night(exitDone, "--max-rollouts", "300")
-	if !strings.Contains(b.stderr.String(), fmt.Sprintf("the trial of challenger %.12s of %s goes on: your edit is in both arms", was.Challenger, demoSkill)) {
+	if !strings.Contains(b.stderr.String(), fmt.Sprintf("the trial of new text %.12s of %s goes on: your edit is in both texts", was.Challenger, demoSkill)) {
 		t.Errorf("the night says\n%s", b.stderr.String())
 	}
 	now, more := trial()

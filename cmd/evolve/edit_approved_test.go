@@ -39,7 +39,7 @@ func TestEditOfApproved(t *testing.T) {
 		note       string
 	}{
 		{"another section", edit, swap(theirs, "Print Markdown.", "Print Markdown.\nNever use tabs, the owner says."), "starts beside the live text"},
-		{"the same section", swap(tablesText, "every column", "each column"), "", `is left out: your edit and the challenger both changed section "tables > Columns"`},
+		{"the same section", swap(tablesText, "every column", "each column"), "", `is left out: your edit and the new text both changed section "tables > Columns"`},
 	} {
 		for _, editFirst := range []bool{false, true} {
 			ctx, o := t.Context(), newDesk(t)

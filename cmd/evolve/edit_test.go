@@ -140,7 +140,7 @@ func TestEditsOfATrial(t *testing.T) {
 	names := []string{"Name every column.", "Name every column, with its unit."}
 	challenger := swap(tablesText, names...)
 	described := swap(tablesText, "Make tables from text.", "Tabulate text.")
-	const goesOn, closed = "goes on: your edit is in both arms from now on, and the 1 case so far count", "is closed: "
+	const goesOn, closed = "goes on: your edit is in both texts from now on, and the 1 case so far count", "is closed: "
 	for _, c := range []struct {
 		name     string
 		edit     string
@@ -151,10 +151,10 @@ func TestEditsOfATrial(t *testing.T) {
 		said     string
 	}{
 		{"another section", swap(tablesText, "Markdown", "HTML"), "reflect", pareto.Undecided, challenger, swap(challenger, "Markdown", "HTML"), goesOn},
-		{"proved already", swap(tablesText, "Markdown", "HTML"), "reflect", pareto.Promote, challenger, swap(challenger, "Markdown", "HTML"), "stays proved: your edit is kept, and `evolve promote tables` adds its change"},
+		{"proved already", swap(tablesText, "Markdown", "HTML"), "reflect", pareto.Promote, challenger, swap(challenger, "Markdown", "HTML"), "stays the better text: your edit is kept, and `evolve promote tables` adds its change"},
 		{"rejected before", swap(tablesText, "Markdown", "HTML"), "reflect", pareto.Reject, challenger, "", ""},
 		{"the same section", swap(tablesText, "every column", "each column"), "reflect", pareto.Undecided, challenger, "",
-			`is closed: your edit and the challenger both changed section "tables > Columns"; ` + "`evolve diff tables@"},
+			`is closed: your edit and the new text both changed section "tables > Columns"; ` + "`evolve diff tables@"},
 		{"the change itself", challenger, "reflect", pareto.Undecided, challenger, "", closed + candidate.HasItAlready},
 		{"the change itself and more", swap(challenger, "Markdown", "HTML"), "reflect", pareto.Promote, challenger, "", closed + candidate.HasItAlready},
 		{"blanks", swap(tablesText, "column.\n", "column.  \n\n"), "reflect", pareto.Undecided, challenger, challenger, goesOn},

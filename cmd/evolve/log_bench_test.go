@@ -76,7 +76,7 @@ func BenchmarkLog(b *testing.B) {
 		root := newRoot(a)
 		root.SetArgs([]string{"log", "tables", "--all"})
 		root.SetOut(out)
-		if err := root.ExecuteContext(ctx); err != nil || strings.Count(out.String(), "proven") < 30 {
+		if err := root.ExecuteContext(ctx); err != nil || strings.Count(out.String(), "better") < 30 {
 			b.Fatalf("%v: %s", err, out)
 		}
 	}

@@ -53,7 +53,7 @@ func TestPromoteTellsAllReasonsAtOnce(t *testing.T) {
 	if code := r.a.fail(err); code != exitRefused {
 		t.Errorf("exit code %d, want %d", code, exitRefused)
 	}
-	for _, want := range []string{"pinned at v0", "is simulated", "against another text", "kernel differs", "not proven (undecided)"} {
+	for _, want := range []string{"pinned at v0", "is simulated", "against another text", "locked lines differ", "not shown to be better (no difference seen)"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want it to say %q", err, want)
 		}
@@ -77,7 +77,7 @@ func TestWhatIsOfferedWorks(t *testing.T) {
 		want string // what log says instead of an offer
 	}{
 		"proved":    {func(r *roaming) string { return r.proved(r.v1, r.v0) }, ""},
-		"simulated": {func(r *roaming) string { return r.proved(r.v1, r.v0, simulatedTrial) }, "proven, SIMULATED"},
+		"simulated": {func(r *roaming) string { return r.proved(r.v1, r.v0, simulatedTrial) }, "better (at most 5 % luck), SIMULATED"},
 		"of an older incumbent": {func(r *roaming) string {
 			at := r.proved(r.v1, r.v0)
 			r.write("claude", bytes.Replace(r.v0, []byte("Tag them."), []byte("Tag them all."), 1)) // it overlaps
@@ -86,7 +86,7 @@ func TestWhatIsOfferedWorks(t *testing.T) {
 				r.t.Fatal(err)
 			}
 			return at
-		}, "proven, closed: your edit"},
+		}, "better (at most 5 % luck), closed: your"},
 		"pinned": {func(r *roaming) string {
 			at := r.proved(r.v1, r.v0)
 			if err := r.db.PinSkill(r.t.Context(), "tagger", skill.HashText(r.v0)); err != nil {
@@ -96,7 +96,7 @@ func TestWhatIsOfferedWorks(t *testing.T) {
 		}, "pinned at v0"},
 		"of another kernel": {func(r *roaming) string {
 			return r.proved(bytes.ReplaceAll(r.v1, []byte("Never guess."), []byte("Guess.")), r.v0)
-		}, "the kernel differs"},
+		}, "the locked lines differ"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoaming(t)
@@ -168,7 +168,7 @@ func TestTextInstalledAgain(t *testing.T) {
 	}
 	r.install(r.v1)
 	log := r.printed("log", "tagger")
-	for _, want := range []string{"v3  " + skill.HashText(r.v1)[:12], "live, proven, the text of v1", "again as v3"} {
+	for _, want := range []string{"v3  " + skill.HashText(r.v1)[:12], "live, better, the text of v1", "again as v3"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("log has no %q:\n%s", want, log)
 		}
@@ -221,7 +221,7 @@ func TestForcedOverAnEdit(t *testing.T) {
 	if kept, err := r.db.Version(t.Context(), "tagger", 1); err != nil || string(kept.Text) != string(edit) {
 		t.Errorf("her edit is not kept: %v", err)
 	}
-	if log := r.printed("log", "tagger"); !strings.Contains(log, "live, NOT proven") || !strings.Contains(log, "by --force: its evidence is against v0") || strings.Contains(log, "33.3") {
+	if log := r.printed("log", "tagger"); !strings.Contains(log, "live, NOT shown better") || !strings.Contains(log, "by --force: its evidence is against v0") || strings.Contains(log, "33.3") {
 		t.Errorf("log:\n%s", log)
 	}
 	if why := r.printed("show", "tagger", "--why"); strings.Contains(why, "Mine") {

@@ -246,7 +246,7 @@ func TestDiffAfterInstalling(t *testing.T) {
 // must not be chosen by what only the gate may look at.
 func TestCompareWarnsOfHeldOutCases(t *testing.T) {
 	shelf(t)
-	const warning = "these are held-out cases"
+	const warning = "no search has seen these requests"
 	got, stderr, code := read(t, "compare", "tagger", "v0", "challenger", "--agent", "simulated", "-q")
 	if code != exitDone || !strings.Contains(got, warning) {
 		t.Errorf("exit %d: %s%s", code, got, stderr)

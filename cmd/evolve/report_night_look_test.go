@@ -28,11 +28,11 @@ func restlessNight(w *waitingRoom) []sleep.Step {
 		{Kind: sleep.Certify, Skill: "worse", Stage: sleep.Done, Drift: &sleep.Drift{Version: sha("worse"), To: on}, Spent: took,
 			Note: "alarm: on claude/claude-next-5-20261101: worse than the version before it: quality -0.31 (92% interval -0.52 to -0.11), 24 cases"},
 		{Kind: sleep.Continue, Skill: "unlabelled", Stage: sleep.Skipped,
-			Note: "challenger ab12: 12 held-out cases rest on a judge that is not shown to agree with you: they prove nothing; `evolve review unlabelled` adds labels"},
+			Note: "challenger ab12: 12 unseen requests rest on a judge that is not shown to agree with you: they decide nothing; `evolve review unlabelled` adds labels"},
 		{Kind: sleep.Continue, Skill: "overtaken", Stage: sleep.Skipped, Note: "you edited the live text since this night looked at it: the next one begins with your text"},
 		{Kind: sleep.Continue, Skill: "description", Part: sleep.Description, Stage: sleep.Done, Spent: took, Note: "undecided: quality +0.20 over 12 cases",
 			Result: &sleep.Result{Decision: pareto.Undecided, Challenger: "ab", EValue: 6.1, Alpha: 0.0007, Total: 0.001}},
-		{Kind: sleep.Install, Skill: "single", Stage: sleep.Skipped, Note: "proven as a single trial (at most 1 time in 33 by chance); among all trials of this skill it takes 1 in 909, and waits for your word (policy stage)",
+		{Kind: sleep.Install, Skill: "single", Stage: sleep.Skipped, Note: "better as a single trial (at most 1 time in 33 by chance); among all trials of this skill it takes 1 in 909, and waits for your word (policy stage)",
 			Result: &sleep.Result{Decision: pareto.Promote, Challenger: "cd34cd34cd34cd34", Incumbent: sha("single"), EValue: 33, Alpha: 0.04}},
 		{Kind: sleep.Search, Skill: "large", Live: sha("large"), Stage: sleep.Waits, Gain: 3.1, Needs: sleep.Caps{Rollouts: 640}, Note: "takes about 640 rollouts, 100 are left; 9 of 11 uses corrected"},
 		{Kind: sleep.Search, Skill: "a-skill-with-quite-a-long-name-that-goes-on", Stage: sleep.Waits, Gain: 0.4, Needs: sleep.Caps{Rollouts: 80}, Note: "takes about 80 rollouts, 12 are left; 2 of 11 uses corrected"},
@@ -53,7 +53,7 @@ func TestRestlessNight(t *testing.T) {
 	w.must(err)
 	n, err := rd.Night(t.Context(), "night")
 	w.must(err)
-	if want := "One installed version raises an alarm; one better version is proved and waits for your decision; one trial goes on; one step failed; 2 steps wait for a later night."; n.Sentence() != want {
+	if want := "One installed version raises an alarm; one better version waits for your decision; one trial goes on; one step failed; 2 steps wait for a later night."; n.Sentence() != want {
 		t.Errorf("%s\nwant %s", n.Sentence(), want)
 	}
 	for _, width := range []string{"40", "80"} {

@@ -52,12 +52,12 @@ func newRoot(a *global) *cobra.Command {
 	root.Use = "evolve"
 	root.Short = "Make agent skills better while you sleep"
 	root.Long = `evolve turns the sessions you already had with your coding agents into eval
-cases, searches for a better text of a skill, and keeps it only where it proves
-itself on cases that the search never saw.`
+cases, searches for a better text of a skill, and keeps it only if it is better on
+requests that the search never saw.`
 	root.Example = `  evolve demo                        the whole way on bundled sessions
   evolve run dataviz --dry-run       what a run would do and cost
-  evolve run dataviz                 harvest, search, prove, stage
-  evolve promote dataviz             install what was proved
+  evolve run dataviz                 harvest, search, try, stage
+  evolve promote dataviz             install the better text
   evolve rollback dataviz            and back again`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true // ours has examples, and our exit codes

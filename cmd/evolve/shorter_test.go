@@ -32,7 +32,7 @@ func TestShorterIsItsOwnersToInstall(t *testing.T) {
 	if o, err := night.Parts().Look(t.Context(), "tagger"); err != nil || o.Proved != nil {
 		t.Errorf("a night takes it up: %+v, %v", o.Proved, err)
 	}
-	if got := r.printed("status"); !bytes.Contains([]byte(got), []byte("shorter: 1 line that no check mentions; proved")) {
+	if got := r.printed("status"); !bytes.Contains([]byte(got), []byte("shorter: 1 line that no check mentions; better")) {
 		t.Errorf("status does not name it:\n%s", got)
 	}
 	r.proved(r.v1, r.v0)

@@ -131,7 +131,7 @@ func TestNightPicksUp(t *testing.T) {
 	b := newBedroom(t)
 	v0 := b.live()
 	b.night(exitDone, "--policy", "stage", "--max-rollouts", "420")
-	if r := b.night(exitDone, "--policy", "auto"); len(r.Waiting) != 1 || !strings.Contains(r.Waiting[0], "kernel was never confirmed") || !bytes.Equal(b.live(), v0) {
+	if r := b.night(exitDone, "--policy", "auto"); len(r.Waiting) != 1 || !strings.Contains(r.Waiting[0], "locked lines were never confirmed") || !bytes.Equal(b.live(), v0) {
 		t.Fatalf("without a confirmed kernel: waiting %q", r.Waiting)
 	}
 	b.run(exitDone, "kernel", "confirm", demoSkill)

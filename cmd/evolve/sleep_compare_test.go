@@ -86,7 +86,7 @@ func TestNewModelCompares(t *testing.T) {
 		t.Errorf("on the same model %d calls: %+v", s.calls()-before, r.Steps)
 	}
 	dry := s.morning(s.asked(home, "sim-next", "--dry-run"))
-	if k := compared(dry.Night); s.calls() != before || k == nil || k.Stage != sleep.Planned || !strings.Contains(k.Note, "proved on openai") {
+	if k := compared(dry.Night); s.calls() != before || k == nil || k.Stage != sleep.Planned || !strings.Contains(k.Note, "found better on openai") {
 		t.Errorf("a dry run makes %d calls: %+v", s.calls()-before, dry.Steps)
 	}
 	r := s.morning(s.asked(home, "sim-next"))

@@ -36,7 +36,7 @@ var foldedAt = regexp.MustCompile(`\n {9,}`)
 
 // A trial that an edit closed is named once by the night, with the reason, in what the owner reads in the morning.
 func TestNightTellsOfClosedTrials(t *testing.T) {
-	const reason = `your edit and the challenger both changed section "tables > Columns"`
+	const reason = `your edit and the new text both changed section "tables > Columns"`
 	o := newDesk(t)
 	was := o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, with its unit."), "reflect", pareto.Undecided)
 	o.write(swap(tablesText, "every column", "each column"))
@@ -89,7 +89,7 @@ func TestNightTellsOfEdits(t *testing.T) {
 	o.challenger(o.base, swap(tablesText, "Name every column.", "Name every column, with its unit."), "reflect", pareto.Undecided)
 	o.write(swap(tablesText, "Markdown", "HTML"))
 	out, errs := o.night()
-	if !strings.Contains(out, "  tables  edit  done") || !strings.Contains(out, "goes on: your edit is in both arms") {
+	if !strings.Contains(out, "  tables  edit  done") || !strings.Contains(out, "goes on: your edit is in both texts") {
 		t.Errorf("the night says:\n%s%s", out, errs)
 	}
 	home, err := o.a.home()

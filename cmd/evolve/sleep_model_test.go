@@ -111,7 +111,7 @@ func TestNothingProvedOnAnotherModelIsInstalled(t *testing.T) {
 	if k == nil || k.Stage != sleep.Skipped {
 		t.Fatalf("nothing waits: %+v", r.Steps)
 	}
-	const word = "it was proved on openai/sim-task, and the agent is openai/sim-next now"
+	const word = "it was found better on openai/sim-task, and the agent is openai/sim-next now"
 	unchanged := func() {
 		t.Helper()
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, seed) {

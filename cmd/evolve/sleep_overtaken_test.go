@@ -40,7 +40,7 @@ func TestWhatItsOwnerOvertakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoaming(t)
 			r.proved(r.v1, r.v0)
-			if c.want != "" { // else its kernel was never confirmed
+			if c.want != "" { // else its locked lines were never confirmed
 				if err := r.db.ConfirmKernel(t.Context(), "tagger", r.live().Doc.KernelHash(), day1); err != nil {
 					t.Fatal(err)
 				}

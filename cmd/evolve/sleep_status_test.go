@@ -25,7 +25,7 @@ func TestSleepStatusIsOnePage(t *testing.T) {
 	}
 	n := &sleep.Night{Schema: 1, ID: "n", Generation: l.Generation, Began: b.now, Ended: b.now, Steps: []sleep.Step{{Kind: sleep.Harvest, Stage: sleep.Done}}}
 	for i := range 9 {
-		n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Install, Skill: fmt.Sprint("skill", i), Stage: sleep.Skipped, Note: "proven, and waits", Result: &sleep.Result{Challenger: "abc"}})
+		n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Install, Skill: fmt.Sprint("skill", i), Stage: sleep.Skipped, Note: "better, and waits", Result: &sleep.Result{Challenger: "abc"}})
 	}
 	n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Certify, Skill: "worse", Stage: sleep.Done, Note: "alarm: on another model"})
 	if err := j.SaveNight(t.Context(), n); err != nil {

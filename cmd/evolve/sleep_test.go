@@ -109,7 +109,7 @@ func TestNights(t *testing.T) {
 		if r.Spent.Rollouts == 0 || r.Spent.Rollouts > 420 {
 			t.Errorf("%s: %d rollouts of 420", policy, r.Spent.Rollouts)
 		}
-		want := map[string]string{"stage": "policy stage", "auto": "kernel was never confirmed"}[policy]
+		want := map[string]string{"stage": "policy stage", "auto": "locked lines were never confirmed"}[policy]
 		if len(r.Waiting) != 1 || !strings.Contains(r.Waiting[0], want) || !bytes.Equal(b.live(), v0) {
 			t.Errorf("%s: waiting %q, live text changed: %v; want it to wait (%s)", policy, r.Waiting, !bytes.Equal(b.live(), v0), want)
 		}

@@ -212,10 +212,10 @@ func TestStatusOfASingleProof(t *testing.T) {
 	held.State = state
 	w.must(w.db.Journal(held.Run).SaveTrial(t.Context(), held))
 
-	const text = "proved as a single trial, not as trial 21"
+	const text = "better as a single trial, not as trial 21"
 	w.waits("tables", "evolve promote tables", text)
 	s, page := w.status("tables")
-	if !strings.Contains(s.Challenger.Lifetime, " by chance); as trial 21 of tables it takes 1 in ") || !strings.Contains(page, "proven as a single trial\n") {
+	if !strings.Contains(s.Challenger.Lifetime, " by chance); as trial 21 of tables it takes 1 in ") || !strings.Contains(page, "better as a single trial\n") {
 		t.Errorf("%+v:\n%s", s.Challenger, page)
 	}
 	if want := "`evolve promote tables` installs it at your word, nights go on with fresh cases: " + s.Challenger.Lifetime; s.Next != want {

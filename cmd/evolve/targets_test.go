@@ -184,7 +184,7 @@ func TestPromoteKeepsTheKernel(t *testing.T) {
 	for _, to := range [][]string{nil, {"codex"}} {
 		err := promoteSkill(t.Context(), r.a, "tagger@v1", promoteFlags{to: to, force: true})
 		var f *problem.Error
-		if !errors.As(err, &f) || !strings.Contains(err.Error(), "kernel differs") {
+		if !errors.As(err, &f) || !strings.Contains(err.Error(), "locked lines differ") {
 			t.Errorf("--to %q: %v", to, err)
 		}
 	}

@@ -136,7 +136,7 @@ func TestTerminalFirstReview(t *testing.T) {
 		}
 	}
 	lines := strings.Join(p.leavesPlain(), "\n")
-	if !regexp.MustCompile(`judge +agrees with your labels: κ`).MatchString(lines) || !regexp.MustCompile(`verdict +proved: `).MatchString(lines) {
+	if !regexp.MustCompile(`judge +agrees with your labels: agreement`).MatchString(lines) || !regexp.MustCompile(`verdict +better \(at most 5 % luck\): `).MatchString(lines) {
 		t.Errorf("the first run says\n%s", lines)
 	}
 }

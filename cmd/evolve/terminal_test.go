@@ -33,7 +33,7 @@ func TestTerminalRun(t *testing.T) {
 					t.Errorf("%d columns: %q", plain.Width(l), l)
 				}
 			}
-			p.await(`gate .*\d+/260 rollouts[\s\S]*validation [\d.]+ → [\d.]+ \(\d+ cases\)[\s\S]*held-out case \d+ of 24`)
+			p.await(`trial .*\d+/260 rollouts[\s\S]*validation [\d.]+ → [\d.]+ \(\d+ cases\)[\s\S]*request \d+ of 24`)
 			lines := p.leaves(exitDone)
 			has(t, lines, `^  verdict `)
 			if p.screen.clipped > 0 {

@@ -32,7 +32,7 @@ var varyingInTranscript = []struct {
 	{regexp.MustCompile(`"(latency_ms|wall_ms|duration_ms)": [\d.]+`), `"$1": 0`},
 	{regexp.MustCompile(`\b\d{8}[-T]\d{6}(\.\d+|-\d+)?\b`), "STAMP"},
 	{regexp.MustCompile(`/edit-\d+/`), "/edit-N/"},
-	{regexp.MustCompile(`(takes about )\d+( held-out cases, a third \(\d+\) about )\d+`), "${1}N${2}N"}, // by how much the time of answers varied
+	{regexp.MustCompile(`(takes about )\d+( unseen requests, a third \(\d+\) about )\d+`), "${1}N${2}N"}, // by how much the time of answers varied
 	{regexp.MustCompile(`/go-test-script\d+/`), "/DIR/"},
 }
 

@@ -107,7 +107,7 @@ func TestNightKeeps(t *testing.T) {
 			if err := r.db.Exec(t.Context(), "DELETE FROM kernels"); err != nil {
 				t.Fatal(err)
 			}
-		}, why: "its kernel was never confirmed"},
+		}, why: "its locked lines were never confirmed"},
 		{name: "one workspace", hears: func(st *record.State) { inWorkspace(st, 3, -.2, "/a"); inWorkspace(st, 60, 1, "/b") },
 			why: "its gain rests on one workspace, b"},
 		{name: "dropped objectives", hears: func(st *record.State) {
@@ -153,7 +153,7 @@ func TestNightKeeps(t *testing.T) {
 				r.holds("claude", r.v1)
 				on := r.trying()
 				if c.why == "" {
-					if !strings.HasSuffix(said, "is proved: it stays") || on != nil {
+					if !strings.HasSuffix(said, "is better (at most 5 % luck): it stays") || on != nil {
 						t.Errorf("%q, %+v", said, on)
 					}
 					return
@@ -198,7 +198,7 @@ func TestKeptEverywhere(t *testing.T) {
 	}
 	r.holds("codex", r.v1)
 	r.wins(0.01)
-	if said := r.settle(); !strings.HasSuffix(said, "is proved: it stays") || r.trying() != nil {
+	if said := r.settle(); !strings.HasSuffix(said, "is better (at most 5 % luck): it stays") || r.trying() != nil {
 		t.Errorf("%q", said)
 	}
 	r.holds("claude", v2)
@@ -211,7 +211,7 @@ func TestTriedNowhereElse(t *testing.T) {
 	r := onTrial(t, true)
 	for _, at := range []string{"", "@v1"} {
 		err := promoteSkill(t.Context(), r.a, "tagger"+at, promoteFlags{to: []string{"codex"}, yes: true})
-		if err == nil || !strings.Contains(err.Error(), "v1 of tagger is on trial in place: it is not copied elsewhere") {
+		if err == nil || !strings.Contains(err.Error(), "v1 of tagger is a trial install: it is not copied elsewhere") {
 			t.Errorf("%q: %v", at, err)
 		}
 		r.holds("codex", nil)

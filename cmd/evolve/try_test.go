@@ -22,7 +22,7 @@ func TestTrialGoesOnInPlace(t *testing.T) {
 	b.run(exitDone, "kernel", "confirm", demoSkill)
 	tried := b.live()
 	if bytes.Equal(tried, ground) {
-		t.Fatal("nothing is on trial in place")
+		t.Fatal("nothing is in place on trial")
 	}
 	for range 6 {
 		r := b.night(exitDone, "--max-rollouts", "300")
@@ -54,7 +54,7 @@ func TestTrialGoesOnInPlace(t *testing.T) {
 			}
 			continue
 		}
-		if !v.Proven || len(v.Evidence) == 0 || !strings.Contains(r.Steps[k].Note, "is proved: it stays") {
+		if !v.Proven || len(v.Evidence) == 0 || !strings.Contains(r.Steps[k].Note, "is better (at most 5 % luck): it stays") {
 			t.Errorf("%+v\n%s", v, r.Steps[k].Note)
 		}
 		if slices.ContainsFunc(r.Steps, func(k sleep.Step) bool { return k.Kind == sleep.Install }) {

@@ -29,7 +29,7 @@ func TestChallengerWaits(t *testing.T) {
 	defer srv.Close()
 	args := []string{"--skill", "dataviz", "--claude-home", claude, "--agent", "openai", "--base-url", srv.URL + "/v1",
 		"--model", "plotter", "--reflect-model", "helper", "--concurrency", "1"}
-	if code, out, errs := runHere(t, home, args...); code != exitDone || !strings.Contains(out, "not proven yet") {
+	if code, out, errs := runHere(t, home, args...); code != exitDone || !strings.Contains(out, "not decided yet") {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
 	asked := len(model.seen)

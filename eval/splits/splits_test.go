@@ -127,7 +127,7 @@ func TestGeneratedIsNeverHeldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Split = eval.Test
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "held out") {
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "in a trial") {
 		t.Errorf("a held-out generated case is valid: %v", err)
 	}
 	c.Split, c.Checks = eval.Train, []eval.Check{{Type: eval.Command, Command: []string{"true"}}}

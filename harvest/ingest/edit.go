@@ -29,7 +29,7 @@ func (g *Ingester) Replace(ctx context.Context, c *eval.Case, text []byte, trust
 	case next.ID != c.ID || next.Skill != c.Skill:
 		return nil, problem.Inputf(again+"; import it as a case of its own", "an edit cannot change the id or the skill of a case")
 	case next.Split != c.Split:
-		return nil, problem.Inputf(again, "an edit cannot change the split of a case: a case that the search has seen cannot be held out")
+		return nil, problem.Inputf(again, "an edit cannot change the split of a case: a case that the search has seen decides no trial")
 	}
 	owner, err := consent.Read(g.Dir.Projects())
 	if err != nil {
@@ -50,9 +50,9 @@ func (g *Ingester) Replace(ctx context.Context, c *eval.Case, text []byte, trust
 	}
 	switch {
 	case e.Changed && spent != "":
-		e.Warnings = append(e.Warnings, fmt.Sprintf("challenger %.12s has met this case as it was; that evidence stays", spent))
+		e.Warnings = append(e.Warnings, fmt.Sprintf("new text %.12s has met this case as it was; that evidence stays", spent))
 	case e.Changed && c.Split == eval.Test:
-		e.Warnings = append(e.Warnings, "this case is held out; do not fit it to an answer that you have seen")
+		e.Warnings = append(e.Warnings, "the search never sees this case; do not fit it to an answer that you have seen")
 	}
 	if n > 0 {
 		e.Warnings = append(e.Warnings, plain.Counted(n, "secret")+" replaced by placeholders before anything was stored")

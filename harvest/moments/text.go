@@ -29,9 +29,9 @@ func (d *Draw) Text() string {
 		text += "of the other drawn ones " + strings.Join(not, ", ") + "\n"
 	}
 	if c.Taught > 0 {
-		teach := "teach the search and are never held out"
+		teach := "teach the search and are never in a trial"
 		if c.Taught == 1 {
-			teach = "teaches the search and is never held out"
+			teach = "teaches the search and is never in a trial"
 		}
 		text += fmt.Sprintf("%s of other sessions %s\n", plain.Counted(c.Taught, "correction"), teach)
 	}

@@ -66,13 +66,13 @@ func (k *Desk) Find(ctx context.Context, arg string, word store.Word) (*Decision
 	case word == store.Rejected && there == c.SHA:
 		return nil, problem.Inputf(fmt.Sprintf("`evolve rollback %s` takes it back", name), "candidate %.12s is installed", c.SHA)
 	case word == store.Rejected && live.Doc.Hash() == c.SHA:
-		return nil, problem.Inputf(fmt.Sprintf("`evolve promote %s` keeps what is on trial in its place", name), "candidate %.12s is what the text on trial is compared with, and goes back to", c.SHA)
+		return nil, problem.Inputf(fmt.Sprintf("`evolve promote %s` keeps the trial install", name), "candidate %.12s is what the text on trial is compared with, and goes back to", c.SHA)
 	case word == store.Rejected:
 		d.Done = was == candidate.Rejected
 	case was == candidate.Approved || c.Decision != nil && c.Decision.Word == store.Approved:
 		d.Done = true
 	case was != candidate.Quarantined && was != candidate.Rejected:
-		return nil, problem.Inputf(fmt.Sprintf("`evolve promote %s@%.12s` installs what is proven", name, c.SHA),
+		return nil, problem.Inputf(fmt.Sprintf("`evolve promote %s@%.12s` installs the better text", name, c.SHA),
 			"candidate %.12s is not in quarantine: it is %s", c.SHA, c.Words())
 	default:
 		seed, why, err := candidate.Seed(ctx, db, live, c.SHA, d.Result.rules()...)
@@ -204,18 +204,18 @@ func nextAfter(ctx context.Context, db *store.Store, live *skill.Live, c *candid
 		case c.Standing() == candidate.Undecided:
 			return fmt.Sprintf("`evolve --skill %s` goes on where its trial was", live.Name), nil
 		}
-		return "nothing: the gate rejected it", nil
+		return "nothing: its trial rejected it", nil
 	}
 	if seed, why, err := candidate.Seed(ctx, db, live, c.SHA); err != nil || seed == nil {
 		return "nothing: " + why, err
 	}
-	next := fmt.Sprintf("`evolve --skill %s` tries it beside the live text; it is installed by nothing but `evolve promote`, once it is proven, or with --unproven", live.Name)
+	next := fmt.Sprintf("`evolve --skill %s` tries it beside the live text; it is installed by nothing but `evolve promote`, once its trial finds it better, or with --unproven", live.Name)
 	if candidate.PartOf(c.Operator) == skill.Description {
 		next = strings.Replace(next, live.Name+"`", live.Name+" --evolve description`", 1)
 	}
 	trial, err := candidate.OpenTrial(ctx, db, live, candidate.PartOf(c.Operator))
 	if err == nil && trial != nil {
-		next += fmt.Sprintf("; the trial of challenger %s goes first, unless --anew searches beside it", plain.Short(trial.Challenger))
+		next += fmt.Sprintf("; the trial of new text %s goes first, unless --anew searches beside it", plain.Short(trial.Challenger))
 	}
 	return next, err
 }

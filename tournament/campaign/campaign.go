@@ -198,7 +198,7 @@ func (c *Campaign) task() report.Task {
 		t.Total, t.Expect = fc.Rollouts, time.Duration(fc.Minutes*float64(time.Minute))
 	}
 	if c.Config.Carried != "" {
-		t.Phase = "gate"
+		t.Phase = "trial"
 	}
 	if c.Resumed {
 		t.Since = c.run.Started

@@ -136,7 +136,7 @@ func TestFewCases(t *testing.T) {
 		train, val, test int
 		want             string
 	}{
-		{4, 2, 0, "few cases: a night would wait for 8 more train cases and 4 more validation cases; this search begins at your word, and may find nothing better. No fresh case is held out: its trial begins with your next sessions"},
+		{4, 2, 0, "few cases: a night would wait for 8 more train cases and 4 more validation cases; this search begins at your word, and may find nothing better. No unseen request is left: its trial begins with your next sessions"},
 		{11, 6, 9, "few cases: a night would wait for 1 more train case; this search begins at your word, and may find nothing better"},
 		{12, 6, 9, ""},
 	} {

@@ -23,7 +23,7 @@ import (
 // CompareOptions select what a comparison measures.
 type CompareOptions struct {
 	Split  string // of the cases: test, val, train or all
-	Trials int    // rollouts of each case in each arm
+	Trials int    // rollouts of each case with each text
 	Again  bool   // measure anew instead of using an earlier comparison of the same two
 
 	// For a night: the cases, nil for those of Split; the part of the
@@ -99,7 +99,7 @@ func (r *Runner) Compare(ctx context.Context, s *candidate.Texts, names []string
 	}
 	unproven := func(t *candidate.Text) bool { return t.Doc != nil && t.Version == nil }
 	if o.Split != "train" && o.Split != "val" && (unproven(old) || unproven(new)) {
-		c.Report.Warnings = append(c.Report.Warnings, "these are held-out cases: choose no candidate by them, or the gate's proof is worth less")
+		c.Report.Warnings = append(c.Report.Warnings, "no search has seen these requests: choose no candidate by them, or a trial on them is worth less")
 	}
 	return c, nil
 }
@@ -269,7 +269,7 @@ func (c *Comparison) FromRecords(ctx context.Context) error {
 		}
 	}
 	if count[best] == 0 {
-		return problem.Inputf("drop --recorded to run both arms", "no stored rollouts have %s and %s on the same %s cases", c.a.Label, c.b.Label, c.options.Split)
+		return problem.Inputf("drop --recorded to run both texts", "no stored rollouts have %s and %s on the same %s cases", c.a.Label, c.b.Label, c.options.Split)
 	}
 	if len(count) > 1 {
 		c.Report.Warnings = append(c.Report.Warnings, "several agents have measured these; the one with the most pairs is shown")

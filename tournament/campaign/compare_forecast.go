@@ -92,7 +92,7 @@ func (c *Comparison) forecast(past PastRate, turns *Recorded) *CompareForecast {
 
 // String formats the forecast in one line.
 func (fc *CompareForecast) String() string {
-	line := fmt.Sprintf("forecast: %d cases in two arms, %d rollouts (at most %d with retries), about %d calls and %s tokens, %s; %s",
+	line := fmt.Sprintf("forecast: %d cases with two texts, %d rollouts (at most %d with retries), about %d calls and %s tokens, %s; %s",
 		fc.Cases, fc.Rollouts, fc.AtMost, fc.Calls, fc.tokenWords(), fc.costWords(fc.Free), fc.Backends)
 	if fc.From != "" {
 		line += "; " + fc.From

@@ -273,16 +273,16 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 // String formats the forecast in a few lines.
 func (fc *Forecast) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cases: %d train, %d validation, %d held out; %s\n", fc.Train, fc.Val, fc.Test, fc.Backends)
+	fmt.Fprintf(&b, "cases: %d train, %d validation, %d unseen; %s\n", fc.Train, fc.Val, fc.Test, fc.Backends)
 	atMost := "no cap on rollouts"
 	if fc.Rollouts > 0 {
-		atMost = fmt.Sprintf("at most %d rollouts (search %d, gate %d), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, fc.Calls, fc.tokenWords())
+		atMost = fmt.Sprintf("at most %d rollouts (search %d, trial %d), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, fc.Calls, fc.tokenWords())
 	}
 	cost := fc.costWords(fc.free)
 	if fc.judgedAgain {
 		atMost, cost = "no rollouts", "the trial is judged by the pairs that it has"
 	} else if fc.begins {
-		atMost, cost = "no rollouts", "no request is held out that could be evidence: the trial begins with your next sessions"
+		atMost, cost = "no rollouts", "there is no unseen request that could be evidence: the trial begins with your next sessions"
 	} else if fc.Rollouts == 0 && !fc.free {
 		cost = "so the patience of the search and the other caps alone end it"
 	}
@@ -297,11 +297,11 @@ func (fc *Forecast) String() string {
 		b.WriteString("\ncap: " + fc.Cap)
 	}
 	if !fc.noGate && (fc.Gate > 0 || fc.Test > 0) {
-		fmt.Fprintf(&b, "\nproof: %s; ", fc.Proof.Words(fc.Provable))
+		fmt.Fprintf(&b, "\ntrial: %s; ", fc.Proof.Words(fc.Provable))
 		if fc.Provable == fc.Test {
 			fmt.Fprintf(&b, "there are %d", fc.Test)
 		} else {
-			fmt.Fprintf(&b, "of the %d held out %d are fresh evidence", fc.Test, fc.Provable)
+			fmt.Fprintf(&b, "of the %d unseen %d are fresh evidence", fc.Test, fc.Provable)
 		}
 	}
 	for _, line := range outgoing.Lines(fc.Sends) {

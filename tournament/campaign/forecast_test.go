@@ -26,12 +26,12 @@ func TestForecastCountsWhatTheGateCounts(t *testing.T) {
 	}
 	proof := &expect.Proof{Replays: 3, Gains: []expect.Gain{{Gain: 0.25, Cases: 30}, {Gain: 0.17, Cases: 61}}}
 	for want, f := range map[string]Config{
-		"; there are 9": {HeldOut: 9, Clusters: 9},
-		"; of the 9 held out 4 are fresh evidence": {HeldOut: 9, Clusters: 4},
-		"; of the 9 held out 2 are fresh evidence": {HeldOut: 2, Carried: "a trial that is continued"},
-		"; of the 9 held out 0 are fresh evidence": {},
-		" a third (17) about 61; there are 9":      {HeldOut: 9}, // of an older version
-		"cases: 0 train, 0 validation, 9 held ":    {HeldOut: 3, Clusters: 2},
+		"; there are 9":                          {HeldOut: 9, Clusters: 9},
+		"; of the 9 unseen 4 are fresh evidence": {HeldOut: 9, Clusters: 4},
+		"; of the 9 unseen 2 are fresh evidence": {HeldOut: 2, Carried: "a trial that is continued"},
+		"; of the 9 unseen 0 are fresh evidence": {},
+		" a third (17) about 61; there are 9":    {HeldOut: 9}, // of an older version
+		"cases: 0 train, 0 validation, 9 unseen": {HeldOut: 3, Clusters: 2},
 	} {
 		f.Spec = agent.Spec{Agent: "simulated"}
 		if got := f.forecast(live, cases, false, PastRate{}, nil, 0, proof).String(); !strings.Contains(got, want) {

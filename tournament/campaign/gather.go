@@ -140,7 +140,7 @@ func (c *Campaign) continueTrial(ctx context.Context, trial *candidate.OnTrial) 
 	}
 	if c.options.Anew {
 		f.Standing = trial.Challenger
-		c.found = append(c.found, fmt.Sprintf("challenger %.12s is undecided: its trial continues unless this run finds a better text", trial.Challenger))
+		c.found = append(c.found, fmt.Sprintf("new text %.12s is undecided: its trial continues unless this run finds a better one", trial.Challenger))
 		return nil
 	}
 	spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill)
@@ -174,12 +174,12 @@ func (c *Campaign) continueTrial(ctx context.Context, trial *candidate.OnTrial) 
 		return err
 	} else if d.Cases > 0 && c.back.Agent.Identity().Simulated && !trial.Simulated {
 		return problem.Inputf(fmt.Sprintf("choose a real agent with --agent, or `evolve --skill %s --anew` to search again", f.Skill),
-			"challenger %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
+			"new text %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
 	}
 	f.Carried, f.HeldOut = trial.Challenger, fresh
 	if !same {
-		c.found = append(c.found, fmt.Sprintf("challenger %.12s is judged again, by other objectives: %s", trial.Challenger, strings.Join(f.Objectives, ", ")))
+		c.found = append(c.found, fmt.Sprintf("new text %.12s is judged again, by other objectives: %s", trial.Challenger, strings.Join(f.Objectives, ", ")))
 	}
-	c.found = append(c.found, fmt.Sprintf("challenger %.12s is still undecided: there are %s for its trial", trial.Challenger, plain.Counted(fresh, "fresh case")))
+	c.found = append(c.found, fmt.Sprintf("new text %.12s is still undecided: there are %s for its trial", trial.Challenger, plain.Counted(fresh, "fresh case")))
 	return nil
 }

@@ -50,7 +50,7 @@ func (c *Campaign) beginGiven(ctx context.Context) error {
 		return err
 	}
 	if other != nil {
-		c.found = append(c.found, fmt.Sprintf("challenger %.12s is undecided: its trial goes on when this one is over", other.Challenger))
+		c.found = append(c.found, fmt.Sprintf("new text %.12s is undecided: its trial goes on when this one is over", other.Challenger))
 	}
 	spent, err := c.db.Journal(c.run.ID).SpentCases(ctx, f.Skill)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *Campaign) leaveOutQuoted(doc *skill.Document, spent *record.Spent) {
 			k.Split, c.quoted[k.ID] = eval.Train, eval.Train
 		}
 	}
-	c.found = append(c.found, plain.Counted(len(c.quoted), "held-out case")+" left out: the text quotes it, and from now on it may teach")
+	c.found = append(c.found, plain.Counted(len(c.quoted), "unseen request")+" left out: the text quotes it, and from now on it may teach")
 }
 
 // given is a text that the owner of the live one gave. Its parents are the live text and those

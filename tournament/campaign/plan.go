@@ -70,7 +70,7 @@ func (c *Campaign) freeze(ctx context.Context) error {
 			if l := st.Lack(c.cases); l != (splits.Lack{}) {
 				found := fmt.Sprintf("few cases: a night would wait for %v; this search begins at your word, and may find nothing better", l)
 				if f.HeldOut == 0 && !f.NoGate {
-					found += ". No fresh case is held out: its trial begins with your next sessions"
+					found += ". No unseen request is left: its trial begins with your next sessions"
 				}
 				c.found = append(c.found, found)
 			}
@@ -182,7 +182,7 @@ func (c *Campaign) build(ctx context.Context) error {
 	}
 	doc, err := skill.Parse(carried.Text, c.Live.Doc.Options())
 	if err != nil {
-		return fmt.Errorf("read challenger %.12s: %w", f.Carried, err)
+		return fmt.Errorf("read new text %.12s: %w", f.Carried, err)
 	}
 	v := incumbent.With(doc)
 	p.Carried = &v
@@ -206,7 +206,7 @@ func (c *Campaign) with(ctx context.Context, challenger string) (*record.Candida
 	}
 	with, why, err := candidate.Apply(ctx, c.db, c.Live, c.Config.Base, challenger)
 	if err == nil && with == nil {
-		err = fmt.Errorf("read challenger %.12s: %s", challenger, why)
+		err = fmt.Errorf("read new text %.12s: %s", challenger, why)
 	}
 	return with, err
 }

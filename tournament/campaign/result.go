@@ -82,6 +82,7 @@ type Shorter struct {
 // A Verdict flattens the gate's decision; without a gate Decision is "none".
 type Verdict struct {
 	Decision pareto.Verdict `json:"decision"`
+	Route    string         `json:"-"` // of pareto.Decision
 	Reason   string         `json:"reason"`
 	EValue   float64        `json:"e_value"`
 	Alpha    float64        `json:"alpha"`
@@ -156,7 +157,7 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 	if found := out.Challenger; found != nil {
 		doc, err := skill.Parse(found.Text, inc.Doc.Options())
 		if err != nil {
-			return nil, fmt.Errorf("read challenger: %w", err)
+			return nil, fmt.Errorf("read new text: %w", err)
 		}
 		challenger = doc
 		res.Challenger = &Challenger{SHA: found.SHA, Metrics: found.Metrics}
@@ -181,7 +182,7 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 	}
 	switch v := out.Verdict; {
 	case v != nil:
-		res.Verdict = &Verdict{Decision: v.Verdict, Reason: v.Reason, EValue: pareto.Finite(v.EValue), Alpha: v.Alpha, Wins: v.Wins, Losses: v.Losses,
+		res.Verdict = &Verdict{Decision: v.Verdict, Route: v.Route, Reason: v.Reason, EValue: pareto.Finite(v.EValue), Alpha: v.Alpha, Wins: v.Wins, Losses: v.Losses,
 			Ties: v.Ties, Cases: v.Cases, Heard: v.Heard, Share: v.Share, Rest: v.Rest, Single: v.Single, Model: v.Model, SearchModel: v.SearchModel}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), nil, j.Reviews(), j.String()}
@@ -194,12 +195,12 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 		}
 		res.Warnings = append(res.Warnings, v.Warnings...)
 	case c.Config.NoGate:
-		res.Verdict = &Verdict{Decision: "none", Reason: "the gate was left out (--no-gate)"}
+		res.Verdict = &Verdict{Decision: "none", Reason: "the trial was left out (--no-gate)"}
 	case c.Config.Standing != "":
 		res.Standing = c.Config.Standing
-		res.Verdict = &Verdict{Decision: "none", Reason: fmt.Sprintf("no text was better than challenger %.12s: its trial continues with new cases", c.Config.Standing)}
+		res.Verdict = &Verdict{Decision: "none", Reason: fmt.Sprintf("no text was better than new text %.12s: its trial continues with new cases", c.Config.Standing)}
 	default:
-		res.Verdict = &Verdict{Decision: "none", Reason: "nothing beat the incumbent on validation"}
+		res.Verdict = &Verdict{Decision: "none", Reason: "nothing beat your text on validation"}
 	}
 	return res, nil
 }
@@ -252,11 +253,11 @@ func (r *Runner) stage(name string, doc *skill.Document) (string, error) {
 		return path, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("stage challenger: %w", err)
+		return "", fmt.Errorf("stage new text: %w", err)
 	}
 	path := filepath.Join(dir, skill.FileName)
 	if err := renameio.WriteFile(path, doc.Render(), 0o600); err != nil {
-		return "", fmt.Errorf("stage challenger: %w", err)
+		return "", fmt.Errorf("stage new text: %w", err)
 	}
 	return path, nil
 }

@@ -111,7 +111,7 @@ func (r *Runner) begunWith(ctx context.Context, db *store.Store, run *record.Run
 		// refuses if the live text differs.
 		doc, err := skill.Parse(f.Incumbent, live.Doc.Options())
 		if err != nil {
-			return nil, fmt.Errorf("read the incumbent of run %s: %w", run.ID, err)
+			return nil, fmt.Errorf("read the text that run %s began with: %w", run.ID, err)
 		}
 		live.Doc = doc
 		r.Say("the live file has changed since run %s began; it continues with the text that it began with", run.ID)

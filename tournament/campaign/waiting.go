@@ -17,7 +17,7 @@ import (
 type WaitingError struct{ Trial candidate.OnTrial }
 
 func (e *WaitingError) Error() string {
-	return fmt.Sprintf("challenger %.12s waits for more cases", e.Trial.Challenger)
+	return fmt.Sprintf("new text %.12s waits for more cases", e.Trial.Challenger)
 }
 
 // A TooFewCasesError means that there is no case to learn from.
@@ -75,7 +75,7 @@ func (c *Campaign) Unrun(ctx context.Context, why error) (*Result, error) {
 	with := waits.Trial.With
 	doc, err := skill.Parse(with.Text, live.Options())
 	if err != nil {
-		return nil, fmt.Errorf("read challenger %.12s: %w", with.SHA, err)
+		return nil, fmt.Errorf("read new text %.12s: %w", with.SHA, err)
 	}
 	res.Challenger = &Challenger{SHA: with.SHA}
 	return res, c.describe(res, live, doc)

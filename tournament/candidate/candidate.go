@@ -23,9 +23,9 @@ func Backing(v record.Version) string {
 	case v.Author != "evolve":
 		return "yours"
 	case !v.Proven:
-		return "not proven"
+		return "not shown better"
 	}
-	return "proven"
+	return "better"
 }
 
 // NeverTried is the decision of a candidate that never came before the gate.
@@ -106,11 +106,11 @@ func (c *Candidate) Words() string {
 	case Rejected:
 		return "rejected on " + at()
 	case Proven:
-		return "proven by the gate"
+		return "better (at most 5 % luck)"
 	case Undecided:
-		return "on trial, " + string(c.Trial.Decision)
+		return "on trial, " + pareto.Answer(c.Trial.Decision, "")
 	case Lost:
-		return "rejected by the gate"
+		return "rejected by its trial"
 	case Suggested:
 		return "suggested, never tried"
 	}

@@ -111,7 +111,7 @@ func superseded(ctx context.Context, db *store.Store, challenger string, all []r
 func known(with, live, challenger string, all []record.TrialRecord, versions []record.Version) string {
 	for _, t := range all {
 		if t.Incumbent == live && t.Challenger == with && t.Decision == pareto.Reject && with != challenger {
-			return "with your edit it is a text that the gate has rejected"
+			return "with your edit it is a text that a trial has rejected"
 		}
 	}
 	if v := VersionIn(versions, challenger); v != nil && v.Author != "evolve" {
@@ -184,7 +184,7 @@ func sides(ctx context.Context, db *store.Store, live *skill.Live, base string, 
 
 func merged(next *skill.Document, made *record.Candidate, live string) *record.Candidate {
 	c := &record.Candidate{SHA: next.Hash(), Parents: []string{live, made.SHA}, Operator: mergedHarness, State: record.Pooled,
-		Reason: "it has your edits and the challenger's change", Taught: made.Taught, Shown: made.Shown, Text: next.Render()}
+		Reason: "it has your edits and the new text's change", Taught: made.Taught, Shown: made.Shown, Text: next.Render()}
 	if PartOf(made.Operator) == skill.Description {
 		c.Operator = mergedDescription
 	}

@@ -41,7 +41,7 @@ func Two(ctx context.Context, db *store.Store, layout *skill.Layout, args []stri
 		return nil, nil, err
 	}
 	if old.Doc == nil || new.Doc == nil {
-		return nil, nil, problem.Inputf("`evolve compare` runs the arm without a skill", "there is no text to compare with where there is no skill")
+		return nil, nil, problem.Inputf("`evolve compare` runs requests without a skill", "there is no text to compare with where there is no skill")
 	}
 	return old, new, nil
 }
@@ -86,7 +86,7 @@ func (s *Texts) Pair(ctx context.Context, names []string) (old, new *Text, err e
 			return before, old, err
 		}
 		if new == nil {
-			return nil, nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one; `evolve log %s` lists what there is", s.Skill, s.Skill), "%s has no challenger", s.Skill)
+			return nil, nil, problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one; `evolve log %s` lists what there is", s.Skill, s.Skill), "%s has no new text", s.Skill)
 		}
 	case 1:
 		if new, err = s.Find(ctx, names[0]); err == nil {
@@ -208,7 +208,7 @@ func (s *Texts) Find(ctx context.Context, at string) (*Text, error) {
 	case "challenger":
 		t, err := s.Challenger(ctx)
 		if err == nil && t == nil {
-			err = problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", s.Skill), "no challenger of %s is on trial", s.Skill)
+			err = problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one", s.Skill), "no new text of %s is on trial", s.Skill)
 		}
 		return t, err
 	}

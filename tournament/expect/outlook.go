@@ -84,16 +84,16 @@ func (o *Outlook) Words() string {
 	case o.Corrected == 0:
 		return s + ": there is no failure to mend"
 	case o.Proved == nil:
-		return s + ": a change that mends half of the failures is not proved within 2000 cases"
+		return s + ": a change that mends half of the failures is not shown better within 2000 cases"
 	case *o.Proved == 0:
-		return s + ": the cases that there are may prove a change that mends half of the failures"
+		return s + ": the cases that there are may decide on a change that mends half of the failures"
 	}
-	s += ": a change that mends half of the failures is proved in about " + plain.Counted(*o.Proved, "week")
+	s += ": a change that mends half of the failures is shown better in about " + plain.Counted(*o.Proved, "week")
 	switch {
 	case o.Promising == nil || *o.Promising >= *o.Proved:
 		return s
 	case *o.Promising == 0:
-		return s + ", promising with the cases that there are"
+		return s + ", probably better with the cases that there are"
 	}
-	return s + fmt.Sprintf(", promising in %d", *o.Promising)
+	return s + fmt.Sprintf(", probably better in %d", *o.Promising)
 }

@@ -172,7 +172,7 @@ func (p *Proof) Simulate() {
 // Words describe the proof, of a run with so many pieces of fresh evidence.
 func (p *Proof) Words(fresh int) string {
 	if p.More != nil {
-		s := fmt.Sprintf("after %s it is promising, and at this rate about %d more prove it", plain.Counted(p.Heard, "case"), *p.More)
+		s := fmt.Sprintf("after %s it is probably better, and at this rate about %d more decide it", plain.Counted(p.Heard, "case"), *p.More)
 		if wait := p.wait(*p.More - fresh); wait != "" {
 			s += ", " + wait + p.at()
 		}
@@ -183,7 +183,7 @@ func (p *Proof) Words(fresh int) string {
 	for i, g := range p.Gains {
 		s := fmt.Sprintf("a third (%.0f) about %s", 100*g.Gain, atLeast2000(g.Cases))
 		if i == 0 {
-			s = fmt.Sprintf("mending half of its failures (%.0f points) takes about %s held-out cases", 100*g.Gain, atLeast2000(g.Cases))
+			s = fmt.Sprintf("mending half of its failures (%.0f points) takes about %s unseen requests", 100*g.Gain, atLeast2000(g.Cases))
 		}
 		if wait := p.wait(g.Cases - p.Heard - fresh); wait != "" && g.Cases > 0 {
 			if !said {

@@ -91,7 +91,7 @@ func TestProofOfThisTrial(t *testing.T) {
 	if p.More == nil || *p.More < 1 || *p.More > 12 {
 		t.Fatalf("%+v", p)
 	}
-	if got, want := p.Words(0), fmt.Sprintf("after 12 cases it is promising, and at this rate about %d more prove it, about ", *p.More); !strings.HasPrefix(got, want) {
+	if got, want := p.Words(0), fmt.Sprintf("after 12 cases it is probably better, and at this rate about %d more decide it, about ", *p.More); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := p.Words(*p.More); strings.Contains(got, "week") {
@@ -102,8 +102,8 @@ func TestProofOfThisTrial(t *testing.T) {
 func TestProofWords(t *testing.T) {
 	p := Proof{Gains: []Gain{{0.25, 32}, {0.17, 65}}, Pace: Pace{7, 3.5}}
 	for fresh, want := range map[int]string{
-		40: "mending half of its failures (25 points) takes about 32 held-out cases, a third (17) about 65 (about 8 weeks more at your 7 uses a week)",
-		25: "mending half of its failures (25 points) takes about 32 held-out cases (about 2 weeks more at your 7 uses a week), a third (17) about 65 (about 12 weeks)",
+		40: "mending half of its failures (25 points) takes about 32 unseen requests, a third (17) about 65 (about 8 weeks more at your 7 uses a week)",
+		25: "mending half of its failures (25 points) takes about 32 unseen requests (about 2 weeks more at your 7 uses a week), a third (17) about 65 (about 12 weeks)",
 	} {
 		if got := p.Words(fresh); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -135,7 +135,7 @@ func TestProofOfARule(t *testing.T) {
 		t.Errorf("%q lacks %q", got, want)
 	}
 	p.Gains, p.Rest, p.Share = []Gain{{0.15, 50}}, 95, &record.Share{Applies: 20, Rest: 380}
-	want := "mending half of its failures (15 points) takes about 50 held-out cases (about 25 weeks more: the changed lines apply to 20 of your last 400 requests, at your 60 a week); once that is reached, about 95 other requests show that they are not harmed"
+	want := "mending half of its failures (15 points) takes about 50 unseen requests (about 25 weeks more: the changed lines apply to 20 of your last 400 requests, at your 60 a week); once that is reached, about 95 other requests show that they are not harmed"
 	if got := p.Words(0); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

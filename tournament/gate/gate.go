@@ -276,12 +276,12 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		v.Model = st.On.String()
 	}
 	if v.Verdict.IsOpen() && v.Stop == "" {
-		v.Stop = "no held-out case is left"
+		v.Stop = "no unseen request is left"
 		if st.Trial.OnlyRest() {
 			v.Stop = g.waitsForRest(st)
 		}
 		if st.left.Early > 0 && len(st.Clusters)+len(st.Waiting) == 0 {
-			v.Stop = "the trial begins with the next held-out use that you correct or accept"
+			v.Stop = "the trial begins with the next use for it that you correct or accept"
 		}
 	}
 	v.Heard = st.Heard()
@@ -291,7 +291,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	g.reportLeftOut(st, v)
 	g.reportShare(st, v, of)
 	if st.left.Cases > 0 {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%s left out: no case could be made of the last %s uses, and the others do not stand for all", plain.Counted(st.left.Cases, "held-out case"), st.left.Beside))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s left out: no case could be made of the last %s uses, and the others do not stand for all", plain.Counted(st.left.Cases, "unseen request"), st.left.Beside))
 	}
 	if words := record.Repeated(st.copies); words != "" {
 		v.Warnings = append(v.Warnings, words)
@@ -305,7 +305,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	if !st.Trial.Config().Without.Has(pareto.Cost) && g.inTokens {
 		v.Warnings = append(v.Warnings, "cost was compared in tokens: no price is known for this model, and a longer skill weighs more in a short request than in a long session")
 	}
-	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "reason": v.Reason, "e_value": v.EValue,
+	return v, g.emit(ctx, "verdict", map[string]any{"decision": v.Verdict, "route": v.Route, "reason": v.Reason, "e_value": v.EValue,
 		"cases": v.Cases, "wins": v.Wins, "losses": v.Losses, "ties": v.Ties})
 }
 

@@ -29,7 +29,7 @@ func (g *Gate) reportJudge(v *Verdict, judged, all, waiting int) {
 	if g.Judge.Trusted() {
 		return
 	}
-	text := fmt.Sprintf("%d of %d held-out cases rest on the judge, which is not calibrated (%s)", judged, all, g.Judge)
+	text := fmt.Sprintf("%d of %d requests of the trial rest on the judge, which is not calibrated (%s)", judged, all, g.Judge)
 	if judged == 0 {
 		text = fmt.Sprintf("the judge is not calibrated (%s)", g.Judge)
 	}

@@ -55,12 +55,12 @@ func TestTrusted(t *testing.T) {
 		want bool
 		says string
 	}{
-		{record.Calibration{}, false, "no labels yet, κ 0.6 on 20 needed"},
+		{record.Calibration{}, false, "no labels yet, an agreement of 0.6 on 20 needed"},
 		{record.Calibration{Missing: 14}, false, "14 of the 20 labels that it takes"},
-		{trusted, true, "κ 0.90"},
-		{doubted, false, "κ 0.40"},
-		{record.Calibration{Labels: pareto.Agreement{BothPass: 9, BothFail: 10}}, false, "κ 1.00, 95% interval"},
-		{record.Calibration{Labels: pareto.Agreement{BothPass: 40}}, false, "κ unknown on 40 labels of one kind"},
+		{trusted, true, "agreement 0.90"},
+		{doubted, false, "agreement 0.40"},
+		{record.Calibration{Labels: pareto.Agreement{BothPass: 9, BothFail: 10}}, false, "agreement 1.00, 95% interval"},
+		{record.Calibration{Labels: pareto.Agreement{BothPass: 40}}, false, "agreement unknown on 40 labels of one kind"},
 	} {
 		if got := c.c.Trusted(); got != c.want || !strings.Contains(c.c.String(), c.says) {
 			t.Errorf("%+v: trusted %v, %q", c.c.Labels, got, c.c)
@@ -85,7 +85,7 @@ func TestGateWaitsForTheJudge(t *testing.T) {
 		t.Errorf("%s: %d cases, %d fresh, %q", v.Verdict, v.Cases, v.Fresh, v.Stop)
 	}
 	measured := v.Fresh
-	want := "70 of 150 held-out cases rest on the judge, which is not calibrated (κ 0.40, "
+	want := "70 of 150 requests of the trial rest on the judge, which is not calibrated (agreement 0.40, "
 	if !strings.HasPrefix(v.Reason, want) || !strings.Contains(v.Reason, "measured pairs wait until it is") || !strings.Contains(v.Reason, "`evolve review s`") {
 		t.Errorf("reason %q, want %q", v.Reason, want)
 	}
@@ -160,7 +160,7 @@ func TestGateDoesWithoutTheJudge(t *testing.T) {
 	if err != nil || v.Verdict != pareto.Promote {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	if all := strings.Join(v.Warnings, "\n"); !strings.Contains(all, "2 of 60 held-out cases rest on the judge") || !strings.Contains(all, "they are left out") {
+	if all := strings.Join(v.Warnings, "\n"); !strings.Contains(all, "2 of 60 requests of the trial rest on the judge") || !strings.Contains(all, "they are left out") {
 		t.Errorf("warnings %q", v.Warnings)
 	}
 	spent, err := m.SpentCases(t.Context(), "s")

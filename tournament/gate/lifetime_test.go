@@ -98,7 +98,7 @@ func TestGateSaysWhatALaterProofIsWorth(t *testing.T) {
 			t.Fatalf("trial %d: number %d, %s: %s", i+1, v.Number, v.Verdict, v.Reason)
 		}
 		said := slices.ContainsFunc(v.Warnings, func(w string) bool {
-			return strings.HasPrefix(w, "proven as a single trial (at most 1 time in 33 by chance); as trial 2 of s it takes 1 in 150: ")
+			return strings.HasPrefix(w, "better as a single trial (at most 1 time in 33 by chance); as trial 2 of s it takes 1 in 150: ")
 		})
 		if said != (i == 1) {
 			t.Errorf("trial %d: warnings %q", i+1, v.Warnings)

@@ -96,7 +96,7 @@ func TestLeavesOutWhatStandsAlone(t *testing.T) {
 		if v.Fresh != want || v.Cases != 8 {
 			t.Errorf("run %d: %d of %d cases were measured, want %d; %s", run, v.Fresh, len(cases), want, v.Reason)
 		}
-		if w := "3 held-out cases left out: no case could be made of the last silent uses, and the others do not stand for all"; !slices.Contains(v.Warnings, w) {
+		if w := "3 unseen requests left out: no case could be made of the last silent uses, and the others do not stand for all"; !slices.Contains(v.Warnings, w) {
 			t.Errorf("run %d: %q does not say %q", run, v.Warnings, w)
 		}
 	}

@@ -109,6 +109,6 @@ func (g *Gate) reportShare(st *state, v *Verdict, of record.Change) {
 		v.Stop = v.Share.String() + ", so nothing was replayed"
 	}
 	if v.Share.Left > 0 {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%s left out: it is not decided whether the changed rules apply; they are read again next time", plain.Counted(v.Share.Left, "held-out case")))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s left out: it is not decided whether the changed rules apply; they are read again next time", plain.Counted(v.Share.Left, "unseen request")))
 	}
 }

@@ -222,7 +222,7 @@ func TestRuleWaitsForTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := v.Rest.Cases
-	if !v.Verdict.IsOpen() || before == 0 || v.Share.Left == 0 || !strings.Contains(v.Stop, "more of your other requests") && !strings.Contains(v.Stop, "no held-out case") {
+	if !v.Verdict.IsOpen() || before == 0 || v.Share.Left == 0 || !strings.Contains(v.Stop, "more of your other requests") && !strings.Contains(v.Stop, "no unseen request") {
 		t.Fatalf("%s after %d: %q, %q", v.Verdict, before, v.Stop, v.Reason)
 	}
 	// Readers do not change their minds within a trial: all would apply now.

@@ -104,11 +104,11 @@ func (c Calibration) String() string {
 	case k.N == 0 && known > 0:
 		return fmt.Sprintf("%d of the %d labels that it takes, %s", known, TrustedLabels, c.Next())
 	case k.N == 0:
-		return "no labels yet, κ " + need + ", " + c.Next()
+		return "no labels yet, an agreement of " + need + ", " + c.Next()
 	case math.IsNaN(k.Value):
-		return fmt.Sprintf("κ unknown on %s of one kind, %s, %s", plain.Counted(k.N, "label"), need, c.Next())
+		return fmt.Sprintf("agreement unknown on %s of one kind, %s, %s", plain.Counted(k.N, "label"), need, c.Next())
 	}
-	found := fmt.Sprintf("κ %.2f, %.0f%% interval %.2f to %.2f, on %s", k.Value, 100*k.Level, k.Low, k.High, plain.Counted(k.N, "label"))
+	found := fmt.Sprintf("agreement %.2f, %.0f%% interval %.2f to %.2f, on %s", k.Value, 100*k.Level, k.Low, k.High, plain.Counted(k.N, "label"))
 	if c.Trusted() {
 		return found
 	}

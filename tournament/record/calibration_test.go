@@ -116,7 +116,7 @@ func TestCalibrationSaysWhatIsMissing(t *testing.T) {
 		says      string
 		undecided bool
 	}{
-		{Calibration{}, "no labels yet, κ 0.6 on 20 needed, 20 reviews are missing until the next look", false},
+		{Calibration{}, "no labels yet, an agreement of 0.6 on 20 needed, 20 reviews are missing until the next look", false},
 		{Calibration{Missing: 14}, "14 of the 20 labels that it takes, 6 reviews are missing until the next look", false},
 		{Calibration{Missing: 15, Since: 4}, "19 of the 20 labels that it takes, 1 review is missing until the next look", false},
 		{Calibration{Missing: 21}, "the next run asks the judge about them", true},

@@ -176,7 +176,7 @@ func (t *TrialRecord) Change() Change { return Change{t.Incumbent, t.Challenger}
 type TrialChangedError struct{ Challenger string }
 
 func (e *TrialChangedError) Error() string {
-	return fmt.Sprintf("the trial of challenger %.12s was changed by another process meanwhile", e.Challenger)
+	return fmt.Sprintf("the trial of new text %.12s was changed by another process meanwhile", e.Challenger)
 }
 
 // A SpentError means that a held-out case has already been spent, on another
@@ -187,7 +187,7 @@ type SpentError struct {
 }
 
 func (e *SpentError) Error() string {
-	return fmt.Sprintf("case %s is already spent on challenger %.12s", e.Case, e.On)
+	return fmt.Sprintf("case %s is already used by the trial of new text %.12s", e.Case, e.On)
 }
 
 // A Version is a text that was found in place (v0), installed by evolve, or

@@ -135,7 +135,7 @@ func (n *TrialNumber) OverLifetime(skill string, t *pareto.Trial) string {
 		return ""
 	}
 	if d.EValue >= d.Asks(n.Level()) {
-		return fmt.Sprintf("proven as a single trial; as trial %d of %s it is not shown yet that quality is no lower", n.Number, skill)
+		return fmt.Sprintf("better as a single trial; as trial %d of %s it is not shown yet that quality is no lower", n.Number, skill)
 	}
-	return fmt.Sprintf("proven as a single trial (%s); as trial %d of %s it takes %s", pareto.Chance(d.EValue), n.Number, skill, pareto.Proves(1/d.Asks(n.Level())))
+	return fmt.Sprintf("better as a single trial (%s); as trial %d of %s it takes %s", pareto.Chance(d.EValue), n.Number, skill, pareto.Proves(1/d.Asks(n.Level())))
 }

@@ -165,7 +165,7 @@ func Repeated(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return plain.Counted(n, "held-out case") + " left out: the search has read the same question, or a trial has used it"
+	return plain.Counted(n, "unseen request") + " left out: the search has read the same question, or a trial has used it"
 }
 
 // A Cluster is one unit of evidence: cases that are not independent.

@@ -225,7 +225,7 @@ func (in *Installer) Apply(ctx context.Context, p *Plan) (*Result, error) {
 	}
 	v := p.Version
 	if tries && inPlaceAnywhere(done) {
-		in.Note(p.Live.Name, hook.Installed, "v%d (%.12s) is in place on trial; `evolve rollback %s` takes it back", v.N, v.SHA, p.Live.Name)
+		in.Note(p.Live.Name, hook.Installed, "v%d (%.12s) is a trial install; `evolve rollback %s` takes it back", v.N, v.SHA, p.Live.Name)
 	} else if p.fresh && v.Author == "evolve" && inPlaceAnywhere(done) {
 		in.Note(p.Live.Name, hook.Installed, "v%d (%.12s, %s) was installed; `evolve rollback %s` takes it back", v.N, v.SHA, candidate.Backing(*v), p.Live.Name)
 	}

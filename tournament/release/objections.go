@@ -160,7 +160,7 @@ func unproven(trial *record.TrialRecord) error {
 	if trial.Decision == pareto.Promote {
 		return nil
 	}
-	return problem.Refusef("add --unproven to install it anyway; it is then recorded as unproven", "candidate %.12s is not proven (%s)", trial.Challenger, trial.Decision)
+	return problem.Refusef("add --unproven to install it anyway; it is then recorded as unproven", "candidate %.12s is not shown to be better (%s)", trial.Challenger, pareto.Answer(trial.Decision, ""))
 }
 
 // againstVersion are the objections to installing a version.

@@ -46,7 +46,7 @@ func (in *Installer) places(ctx context.Context, live *skill.Live, targets []ski
 			return nil, err
 		}
 		if root := in.Within; root != "" && !skill.Within(p.Path, []string{root}) {
-			p.Refusal = problem.Refusef("use your own data folder: unset EVOLVE_HOME", "%s is not in the demo's folder %s, and what the demo proved is simulated", p.Path, root)
+			p.Refusal = problem.Refusef("use your own data folder: unset EVOLVE_HOME", "%s is not in the demo's folder %s, and what the demo found better is simulated", p.Path, root)
 		}
 		if in.Layout.Tracked != nil && p.Refusal == nil && (p.Home || !in.Word) {
 			if p.tracked, _, err = in.Layout.Tracked(t.PathIn(live.Name)); err != nil {

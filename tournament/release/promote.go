@@ -76,7 +76,7 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 	}
 	keep := func() error {
 		if elsewhere == len(targets) {
-			return problem.Refusef(fmt.Sprintf("`evolve promote %s` keeps it first", name), "v%d of %s is on trial in place: it is not copied elsewhere", on.Version.N, name)
+			return problem.Refusef(fmt.Sprintf("`evolve promote %s` keeps it first", name), "v%d of %s is a trial install: it is not copied elsewhere", on.Version.N, name)
 		}
 		return in.keep(ctx, p, on, against)
 	}

@@ -87,7 +87,7 @@ func Edits(ctx context.Context, db *store.Store, live *skill.Live, before string
 }
 
 func editWords(ctx context.Context, db *store.Store, live *skill.Live, t *candidate.OnTrial) (string, error) {
-	who := fmt.Sprintf("challenger %.12s of %s", t.Challenger, live.Name)
+	who := fmt.Sprintf("new text %.12s of %s", t.Challenger, live.Name)
 	switch {
 	case t.Closed == candidate.HasItAlready:
 		return fmt.Sprintf("the trial of %s is closed: %s", who, t.Closed), nil
@@ -99,10 +99,10 @@ func editWords(ctx context.Context, db *store.Store, live *skill.Live, t *candid
 		}
 		return words, err
 	case t.Decision == pareto.Promote:
-		return fmt.Sprintf("%s stays proved: your edit is kept, and `evolve promote %s` adds its change", who, live.Name), nil
+		return fmt.Sprintf("%s stays the better text: your edit is kept, and `evolve promote %s` adds its change", who, live.Name), nil
 	}
 	d, err := t.Evidence()
-	return fmt.Sprintf("the trial of %s goes on: your edit is in both arms from now on, and the %s so far count", who, plain.Counted(d.Cases, "case")), err
+	return fmt.Sprintf("the trial of %s goes on: your edit is in both texts from now on, and the %s so far count", who, plain.Counted(d.Cases, "case")), err
 }
 
 // tellEdit reports what the owner's edit of the text before means for the trials.
@@ -134,7 +134,7 @@ func (in *Installer) Proved(ctx context.Context, live *skill.Live, run *record.R
 		return nil, &install.DriftError{Path: live.Path, Want: of.Base, Live: live.Doc.Hash()}
 	}
 	if t.With == nil && t.Closed == "" {
-		return nil, problem.Refusef(fmt.Sprintf("`evolve log %s` lists the candidates", live.Name), "candidate %.12s is not proved any more", t.Challenger)
+		return nil, problem.Refusef(fmt.Sprintf("`evolve log %s` lists the candidates", live.Name), "candidate %.12s is not shown to be better any more", t.Challenger)
 	}
 	if t.With == nil {
 		return nil, problem.Refusef(fmt.Sprintf("`evolve diff %s@%.12s live` shows both", live.Name, t.Challenger),

@@ -117,7 +117,7 @@ func (in *Installer) SettleTry(ctx context.Context, live *skill.Live) (s Settled
 		if why, err := in.mayKeep(ctx, live, t); err != nil {
 			return s, err
 		} else if why != "" {
-			return Settled{Words: fmt.Sprintf("%s, on trial in place, is proved (%s): `evolve promote %s` keeps it", name, why, live.Name)}, nil
+			return Settled{Words: fmt.Sprintf("%s, a trial install, is better (%s): `evolve promote %s` keeps it", name, why, live.Name)}, nil
 		}
 		p := &Plan{Op: store.OpPromote, Live: live}
 		if err := in.keep(ctx, p, t, nil); err != nil {
@@ -138,7 +138,7 @@ func (in *Installer) SettleTry(ctx context.Context, live *skill.Live) (s Settled
 		if err != nil {
 			return s, err
 		}
-		return Settled{true, name + ", on trial in place, is proved: it stays"}, nil
+		return Settled{true, name + ", a trial install, is better (at most 5 % luck): it stays"}, nil
 	}
 	why, err := t.Ends(in.Now())
 	if why == pareto.Stays || err != nil {
@@ -152,10 +152,10 @@ func (in *Installer) SettleTry(ctx context.Context, live *skill.Live) (s Settled
 		return s, err
 	}
 	if to.SHA == t.Version.SHA {
-		return Settled{Words: name + ", on trial in place, stays: the text before it is gone"}, nil
+		return Settled{Words: name + ", a trial install, stays: the text before it is gone"}, nil
 	}
 	live.Doc = t.Ground.Doc
-	s.Words = fmt.Sprintf("%s, on trial in place, is taken back (%s): v%d is live again", name, why, to.N)
+	s.Words = fmt.Sprintf("%s, a trial install, is taken back (%s): v%d is live again", name, why, to.N)
 	in.Note(live.Name, hook.Installed, "%s", s.Words)
 	return s, nil
 }
@@ -243,9 +243,9 @@ func (in *Installer) keep(ctx context.Context, p *Plan, t *Trying, against Objec
 // PlanTry plans to put a text in place on trial, in the skill's home alone: the one that r
 // names, else the challenger that waits, a promising one first.
 func (in *Installer) PlanTry(ctx context.Context, live *skill.Live, r Request) (*Plan, error) {
-	p := &Plan{Op: store.OpTry, Live: live, note: "on trial in place, at your word"}
+	p := &Plan{Op: store.OpTry, Live: live, note: "trial install at your word"}
 	if r.ByNight {
-		p.Op, p.note = store.OpNightTry, "on trial in place, by a night"
+		p.Op, p.note = store.OpNightTry, "trial install by a night"
 	}
 	return in.planned(p, in.noting(p).try(ctx, p, r))
 }
@@ -255,7 +255,7 @@ func (in *Installer) try(ctx context.Context, p *Plan, r Request) error {
 	if t, err := TryingOf(ctx, in.Store, live); err != nil {
 		return err
 	} else if t != nil {
-		return problem.Refusef(fmt.Sprintf("`evolve rollback %s` takes it back, `evolve promote %[1]s` keeps it", name), "v%d of %s is on trial in place already", t.Version.N, name)
+		return problem.Refusef(fmt.Sprintf("`evolve rollback %s` takes it back, `evolve promote %[1]s` keeps it", name), "v%d of %s is a trial install already", t.Version.N, name)
 	}
 	trial, v, err := in.toTry(ctx, live, r.At)
 	if err != nil {
@@ -265,7 +265,7 @@ func (in *Installer) try(ctx context.Context, p *Plan, r Request) error {
 	if proven, err := trial.ProvenAlone(); err != nil {
 		return err
 	} else if proven && !r.ByNight { // a night may ask for more than a single trial does
-		return problem.Inputf(fmt.Sprintf("`evolve promote %s@%.12s` installs it", name, trial.Challenger), "%s is proved already", what)
+		return problem.Inputf(fmt.Sprintf("`evolve promote %s@%.12s` installs it", name, trial.Challenger), "%s is shown to be better already", what)
 	}
 	against, err := in.againstSkill(ctx, live)
 	if err != nil {
@@ -316,7 +316,7 @@ func (in *Installer) try(ctx context.Context, p *Plan, r Request) error {
 // Odds says in a line what a trial install is, and how often a text that is no better would
 // come as far as the one that is planned.
 func (p *Plan) Odds() (string, error) {
-	said := fmt.Sprintf("%.12s is put in place before it is proved, and taken back when it is shown worse or rejected, or after 8 undecided weeks: ", p.Version.SHA)
+	said := fmt.Sprintf("trial install of %.12s: it is taken back when it is shown worse or rejected, or after 8 undecided weeks: ", p.Version.SHA)
 	const nothing = "nothing is known of it yet, its trial begins with your next sessions"
 	if p.Trial.Revision == 0 { // it has no state yet
 		return said + nothing, nil
@@ -329,7 +329,7 @@ func (p *Plan) Odds() (string, error) {
 	case trial.Cases() == 0:
 		return said + nothing, nil
 	case trial.Verdict() != pareto.Promising:
-		return said + fmt.Sprintf("there is no sign yet that it is better, after %s", plain.Counted(trial.Cases(), "case")), nil
+		return said + fmt.Sprintf("no difference seen yet, after %s", plain.Counted(trial.Cases(), "case")), nil
 	default:
 		return said + fmt.Sprintf("if it is no better, it would come this far at most 1 time in %d", pareto.Odds(e)), nil
 	}
@@ -353,9 +353,9 @@ func (in *Installer) toTry(ctx context.Context, live *skill.Live, at string) (t 
 		case proven:
 			err = in.refuseBack(ctx, live, back)
 		case back != nil:
-			err = problem.Refusef(fmt.Sprintf("`evolve try %s@%.12s` puts it in place all the same", name, back.Challenger), "no challenger of %s waits: %.12s was in place, and was rolled back", name, back.Challenger)
+			err = problem.Refusef(fmt.Sprintf("`evolve try %s@%.12s` puts it in place all the same", name, back.Challenger), "no new text of %s waits: %.12s was in place, and was rolled back", name, back.Challenger)
 		default:
-			err = problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one; `evolve log %[1]s` lists its texts", name), "no challenger of %s waits", name)
+			err = problem.Inputf(fmt.Sprintf("`evolve --skill %s` looks for one; `evolve log %[1]s` lists its texts", name), "no new text of %s waits", name)
 		}
 		return nil, nil, err
 	}

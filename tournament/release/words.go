@@ -28,7 +28,7 @@ func (o *Placed) Words(version func(sha string) string) string {
 		}
 		return "removed again, there was none before"
 	case Stays:
-		return "stays, it was on trial"
+		return "stays, it was a trial install"
 	case Unchanged:
 		if o.To == "" {
 			return "there is none"
@@ -74,7 +74,7 @@ func (r *Result) Text() string {
 		if r.Again != nil {
 			next = fmt.Sprintf("`evolve promote %s@v%d%s` installs what was there", name, r.Again.N, onlyTo(done))
 			if r.again && onlyTo(done) == "" {
-				next = fmt.Sprintf("`evolve try %s@v%d` puts what was there on trial again", name, r.Again.N)
+				next = fmt.Sprintf("`evolve try %s@v%d` makes it a trial install again", name, r.Again.N)
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func (r *Result) Text() string {
 	if len(done) == 0 {
 		fmt.Fprintf(&b, "%s: nothing of it was in place\n", name)
 	} else if len(done) == 1 && done[0].Outcome == Installed && r.Op == store.OpTry {
-		fmt.Fprintf(&b, "%s: v%d (%.12s) is on trial in %s\n", name, v.N, v.SHA, r.PathOf(&done[0]))
+		fmt.Fprintf(&b, "%s: v%d (%.12s) is a trial install in %s\n", name, v.N, v.SHA, r.PathOf(&done[0]))
 	} else if len(done) == 1 && done[0].Outcome == Stays {
 		fmt.Fprintf(&b, "%s: v%d (%.12s, %s) stays in %s\nnext: %s\n", name, v.N, v.SHA, candidate.Backing(*v), r.PathOf(&done[0]), next)
 	} else if len(done) == 1 && done[0].Outcome == Installed && !done[0].Differs {

@@ -47,9 +47,9 @@ func (s Standing) Next() string {
 	case s.Decision.IsOpen() && s.Doubted:
 		return fmt.Sprintf("`evolve review %s`, then `evolve --skill %s` again: what the judge said counts once it agrees with you", s.Skill, run)
 	case s.Decision.IsOpen():
-		return fmt.Sprintf("not proven yet: its trial continues with the next cases; run `evolve --skill %s` again after more sessions", run)
+		return fmt.Sprintf("not decided yet: its trial continues with the next cases; run `evolve --skill %s` again after more sessions", run)
 	case s.Challenger != "" && s.Decision == "":
-		return fmt.Sprintf("`evolve diff %s@%.12s` shows it; it is not proven, so it is not offered for installation", s.Skill, s.Challenger)
+		return fmt.Sprintf("`evolve diff %s@%.12s` shows it; it is not shown to be better, so it is not offered for installation", s.Skill, s.Challenger)
 	case s.Decision == pareto.Reject:
 		return fmt.Sprintf("nothing to do: %s stays as it is", s.Skill)
 	}

@@ -38,7 +38,7 @@ func Build(d *Data) (*Model, error) {
 		m.Sentence += " It was " + v.Measured() + "."
 	}
 	if m.Shorter != nil {
-		m.Sentence = "The challenger is " + m.Shorter.String() + ". " + m.Sentence
+		m.Sentence = "The new text is " + m.Shorter.String() + ". " + m.Sentence
 	}
 	s := m.standing()
 	s.Promote = d.Promote
@@ -94,15 +94,9 @@ func (m *Model) standing() Standing {
 func sentence(m *Model) string {
 	switch v := m.Verdict; {
 	case v != nil && v.Verdict == pareto.Promote && v.Single:
-		return "Proven as a single trial: " + v.Reason + "."
-	case v != nil && v.Verdict == pareto.Promote:
-		return "Proven: " + v.Reason + "."
-	case v != nil && v.Verdict == pareto.Reject:
-		return "Rejected: " + v.Reason + "."
-	case v != nil && v.Verdict == pareto.Promising:
-		return "Promising: " + v.Reason + "."
+		return "Better as a single trial: " + v.Reason + "."
 	case v != nil:
-		return "Undecided: " + v.Reason + "."
+		return Capital(pareto.Answer(v.Verdict, v.Route)) + ": " + v.Reason + "."
 	case m.Status == string(record.Running):
 		return "The run is still under way."
 	case m.Status == string(record.Killed):
@@ -110,9 +104,9 @@ func sentence(m *Model) string {
 	case m.Status != string(record.Finished):
 		return fmt.Sprintf("The run was %s before a verdict: %s.", m.Status, m.Note)
 	case m.Challenger != "":
-		return "No verdict: the gate did not run."
+		return "No verdict: there was no trial."
 	}
-	return "No verdict: nothing beat the incumbent on validation."
+	return "No verdict: nothing beat your text on validation."
 }
 
 // candidates fills in the measurements of each text, and the front.
@@ -234,7 +228,7 @@ func (m *Model) diff(d *Data) error {
 	old, _ := skill.Parse(d.Incumbent, skill.OptionsOf(d.Run.Skill))
 	new, _ := skill.Parse(d.Challenger, skill.OptionsOf(d.Run.Skill))
 	var err error
-	m.Diff, err = Between("incumbent "+plain.Short(m.Incumbent), "challenger "+plain.Short(m.Challenger), old, new)
+	m.Diff, err = Between("your text "+plain.Short(m.Incumbent), "new text "+plain.Short(m.Challenger), old, new)
 	return err
 }
 
@@ -269,7 +263,7 @@ func (m *Model) warn(s *scores) {
 		add("the cost is a lower bound: some calls reported none and have no price; tokens are compared instead")
 	}
 	if m.Diff != nil && m.Diff.KernelChanged {
-		add("THE KERNEL DIFFERS between incumbent and challenger: this must never happen, please report it")
+		add("THE LOCKED LINES DIFFER between your text and the new one: this must never happen, please report it")
 	}
 	for i, w := range m.Warnings {
 		m.Warnings[i] = strings.TrimSpace(plain.Text(w))

@@ -69,7 +69,7 @@ func TestBuild(t *testing.T) {
 	if !slices.ContainsFunc(m.Warnings, func(w string) bool { return strings.HasPrefix(w, "missing: 1 rollout ") }) {
 		t.Errorf("warnings: %q", m.Warnings)
 	}
-	if !strings.HasPrefix(m.Sentence, "Promising: ") || !strings.Contains(m.Sentence, "5 better and 0 worse, at most 1 time in 10 by chance; 1 in 25 proves it") || m.Diff == nil || m.Diff.Plus != 3 {
+	if !strings.HasPrefix(m.Sentence, "Probably better: ") || !strings.Contains(m.Sentence, "5 better and 0 worse, at most 1 time in 10 by chance; 1 in 25 decides") || m.Diff == nil || m.Diff.Plus != 3 {
 		t.Errorf("%q, %+v", m.Sentence, m.Diff)
 	}
 	if kinds := []string{m.Spending[0].Kind, m.Spending[1].Kind, m.Spending[2].Kind}; len(m.Spending) != 3 || !slices.Equal(kinds, []string{"agent", "judge", "mutator"}) {
@@ -136,8 +136,8 @@ func TestSentences(t *testing.T) {
 		{record.Running, "", "The run is still under way."},
 		{record.Killed, "", "The run was killed before a verdict."},
 		{record.Interrupted, "", "The run was interrupted before a verdict: signal."},
-		{record.Finished, "x", "No verdict: the gate did not run."},
-		{record.Finished, "", "No verdict: nothing beat the incumbent on validation."},
+		{record.Finished, "x", "No verdict: there was no trial."},
+		{record.Finished, "", "No verdict: nothing beat your text on validation."},
 	} {
 		m := reporttest.Model(t, &report.Data{Run: record.Run{ID: "r", Status: c.status, Challenger: c.challenger, Note: "signal"}})
 		if m.Sentence != c.want {

@@ -104,7 +104,7 @@ func cases(m *Model, s *scores) []Case {
 		if k := s.known[row.Case]; k != nil && row.Split == string(eval.Test) && len(m.Evidence) > 0 {
 			c.Late = !heard[eval.ClusterOf(k)] && !heard[""] // "": a pair of an earlier run
 		}
-		for _, who := range [...][2]string{{"incumbent", m.Incumbent}, {"challenger", m.Challenger}, {"no skill", eval.NoSkill}} {
+		for _, who := range [...][2]string{{"your text", m.Incumbent}, {"new text", m.Challenger}, {"no skill", eval.NoSkill}} {
 			if who[1] == "" {
 				continue
 			}

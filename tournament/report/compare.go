@@ -365,7 +365,7 @@ func (c *Comparison) warn(dropped, judged, checks int) {
 		c.Warnings = append([]string{"SIMULATED: nothing here was measured on a real model; it says nothing about one"}, c.Warnings...)
 	}
 	if dropped > 0 {
-		add("%s dropped: one of the arms is missing", plain.Counted(dropped, "pair"))
+		add("%s dropped: the answer with one of the texts is missing", plain.Counted(dropped, "pair"))
 	}
 	if c.Cases > c.Clusters {
 		add("%s come from %s; the intervals count clusters, because cases of one session are not independent", plain.Counted(c.Cases, "case"), plain.Counted(c.Clusters, "cluster"))

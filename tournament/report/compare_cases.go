@@ -51,7 +51,7 @@ func (c *Comparison) Sentence() string {
 func (c *Comparison) Next() string {
 	for i := range c.Objectives {
 		if c.Objectives[i].Differs {
-			return fmt.Sprintf("a comparison chooses nothing: `evolve --skill %s` has the gate decide", c.Skill)
+			return fmt.Sprintf("a comparison chooses nothing: `evolve --skill %s` decides by a trial", c.Skill)
 		}
 	}
 	return fmt.Sprintf("more cases narrow the intervals: `evolve harvest --skill %s` brings them", c.Skill)

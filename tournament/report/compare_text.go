@@ -174,7 +174,7 @@ func cell(s string) string {
 
 // Scope names the texts and the cases of the comparison.
 func (c *Comparison) Scope() string {
-	split := map[string]string{"test": "held-out ", "val": "validation ", "train": "train "}[c.Split]
+	split := map[string]string{"test": "unseen ", "val": "validation ", "train": "train "}[c.Split]
 	s := plain.Counted(c.Cases, split+"case") + " in " + plain.Counted(c.Clusters, "cluster")
 	if c.Trials > 1 {
 		s += fmt.Sprintf(", up to %d trials each", c.Trials)
@@ -186,7 +186,7 @@ func (c *Comparison) Scope() string {
 func (c *Comparison) Facts() (out []string) {
 	out = append(out, fmt.Sprintf("solved: A %d, B %d of %d cases; per solved case: A %s, B %s", c.A.Solved, c.B.Solved, c.Cases,
 		c.perSolved(&c.A), c.perSolved(&c.B)))
-	out = append(out, fmt.Sprintf("interval: %.0f%% for quality, as in the gate, and %.0f%% for the others, however often one looks",
+	out = append(out, fmt.Sprintf("interval: %.0f%% for quality, as in a trial, and %.0f%% for the others, however often one looks",
 		100*gateRule.IntervalLevel(pareto.Quality), 100*gateRule.IntervalLevel(pareto.Latency)))
 	out = append(out, "B against A: of quality and retries the mean difference, of latency and cost the geometric mean of the cases' ratios (none beyond ×16)")
 	if c.Lift != nil {

@@ -116,11 +116,11 @@ func (d *Diff) Text(coloured bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- %s\n+++ %s\n", plain.Text(d.From), plain.Text(d.To))
 	if d.KernelChanged {
-		b.WriteString("!!! the kernel differs between these two: its owner has edited it\n")
+		b.WriteString("!!! the locked lines differ between these two: their owner has edited them\n")
 	}
 	for _, l := range d.Lines {
 		if l.Kind == Kernel {
-			b.WriteString("=== lines that begin with = are kernel, unchanged: evolve cannot edit them\n")
+			b.WriteString("=== lines that begin with = are locked, unchanged: evolve cannot edit them\n")
 			break
 		}
 	}

@@ -49,7 +49,7 @@ func TestDiffSaysThatTheKernelDiffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !d.KernelChanged || !strings.Contains(d.Text(false), "!!! the kernel differs") {
+	if !d.KernelChanged || !strings.Contains(d.Text(false), "!!! the locked lines differ") {
 		t.Errorf("an edited kernel is not named: %+v", d)
 	}
 }

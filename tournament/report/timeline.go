@@ -70,6 +70,7 @@ type facts struct {
 	Reason     string   `json:"reason"`
 	Stop       string   `json:"stop"`
 	Decision   string   `json:"decision"`
+	Route      string   `json:"route"`
 	Incumbent  string   `json:"incumbent"`
 	Challenger string   `json:"challenger"`
 	Leader     string   `json:"best"`
@@ -119,12 +120,12 @@ func phrase(e record.Event) string {
 	case "search_start":
 		return fmt.Sprintf("the search begins on %d train and %s", f.Train, plain.Counted(f.Val, "validation case"))
 	case "seed":
-		return fmt.Sprintf("the incumbent scores %s on %s", q, plain.Counted(f.Cases, "validation case"))
+		return fmt.Sprintf("your text scores %s on %s", q, plain.Counted(f.Cases, "validation case"))
 	case "sown":
 		if f.Standing {
-			return fmt.Sprintf("%s, which waits undecided, starts beside the incumbent", who)
+			return fmt.Sprintf("%s, which waits undecided, starts beside your text", who)
 		}
-		return fmt.Sprintf("%s, approved by its owner, starts beside the incumbent", who)
+		return fmt.Sprintf("%s, approved by its owner, starts beside your text", who)
 	case "accepted":
 		from := ""
 		if f.Proposals > 1 {
@@ -168,7 +169,7 @@ func phrase(e record.Event) string {
 		if f.Carried > 0 {
 			more = fmt.Sprintf(", %d carried over", f.Carried)
 		}
-		return fmt.Sprintf("the gate begins: %s against %s on %s%s", plain.Short(f.Challenger), plain.Short(f.Incumbent), plain.Counted(f.Clusters, "held-out cluster"), more)
+		return fmt.Sprintf("the trial begins: %s against %s on %s%s", plain.Short(f.Challenger), plain.Short(f.Incumbent), plain.Counted(f.Clusters, "unseen request"), more)
 	case "gate_restart":
 		return plain.Excerpt(f.Reason, 400)
 	case "gate_pair":
@@ -177,7 +178,7 @@ func phrase(e record.Event) string {
 		}
 		return fmt.Sprintf("pair %d: quality %s, %s", f.Cases, q, pareto.Chance(f.EValue))
 	case "verdict":
-		return fmt.Sprintf("%s: %s", pareto.Verdict(f.Decision).Told(), plain.Excerpt(f.Reason, 400))
+		return fmt.Sprintf("%s: %s", pareto.Answer(pareto.Verdict(f.Decision), f.Route), plain.Excerpt(f.Reason, 400))
 	}
 	return plain.Excerpt(e.Kind+" "+string(e.Data), 160)
 }

@@ -305,7 +305,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	}
 	doc, err := skill.Parse(res.Challenger.Text, p.Incumbent.Doc.Options())
 	if err != nil {
-		return nil, fmt.Errorf("read challenger: %w", err)
+		return nil, fmt.Errorf("read new text: %w", err)
 	}
 	if doc.KernelHash() != p.Incumbent.Doc.KernelHash() {
 		return nil, &KernelError{Candidate: res.Challenger.SHA}
@@ -321,7 +321,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 type KernelError struct{ Candidate string }
 
 func (e *KernelError) Error() string {
-	return fmt.Sprintf("candidate %.12s changed the kernel", e.Candidate)
+	return fmt.Sprintf("candidate %.12s changed locked lines", e.Candidate)
 }
 
 // Evaluator runs rollouts with the plan's settings, with so many work

@@ -213,11 +213,11 @@ func (n Noise) warnings(heldOut int, alpha float64, res *Result) (out []string) 
 		shown := pareto.Showable(heldOut, sd, alpha)
 		if realistic > 0 && shown > realistic {
 			out = append(out, fmt.Sprintf("the instrument is noisy: the same text scores ±%.2f on the same case, so that %s can hardly show a gain below %+.2f, and %s is %+.2f: %s",
-				n.Quality, plain.Counted(heldOut, "held-out case"), shown, what, realistic, remedy(realistic, sd, alpha)))
+				n.Quality, plain.Counted(heldOut, "unseen request"), shown, what, realistic, remedy(realistic, sd, alpha)))
 		}
 	}
 	if k := pareto.Kappa(n.Judge); n.Judge.N() >= retested && k.Value < record.TrustedKappa {
-		out = append(out, fmt.Sprintf("the judge's word is not steady: of %d checks of the same text tried twice, %d got the same word (κ %.2f, %g is good): write sharper rubrics, or checks that need no judge",
+		out = append(out, fmt.Sprintf("the judge's word is not steady: of %d checks of the same text tried twice, %d got the same word (agreement %.2f, %g is good): write sharper rubrics, or checks that need no judge",
 			n.Judge.N(), n.Judge.BothPass+n.Judge.BothFail, k.Value, record.TrustedKappa))
 	}
 	return out
@@ -226,7 +226,7 @@ func (n Noise) warnings(heldOut int, alpha float64, res *Result) (out []string) 
 // remedy describes how many cases it would take.
 func remedy(gain, sd, alpha float64) string {
 	if n := pareto.CasesToShow(gain, sd, alpha); n > 0 {
-		return fmt.Sprintf("about %d held-out cases would do, or checks that leave less to chance", n)
+		return fmt.Sprintf("about %d unseen requests would do, or checks that leave less to chance", n)
 	}
 	return "it takes checks that leave less to chance"
 }

@@ -96,7 +96,7 @@ func TestNoisyInstrumentSaysSo(t *testing.T) {
 		res     *Result
 		want    []string // parts of the one warning; nil for none
 	}{
-		"small gain, few cases":   {noisy, 12, result(0.6, 0.7), []string{"±0.35", "12 held-out cases", "validation found is +0.10", "about "}},
+		"small gain, few cases":   {noisy, 12, result(0.6, 0.7), []string{"±0.35", "12 unseen requests", "validation found is +0.10", "about "}},
 		"nothing left to gain":    {noisy, 12, result(0.9, 0), []string{"all that there is to gain is +0.10"}},
 		"large gain":              {noisy, 60, result(0.3, 0.9), nil},
 		"no noise":                {Noise{Cases: 30, Pairs: 30}, 12, result(0.6, 0.7), nil},

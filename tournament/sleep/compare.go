@@ -109,7 +109,7 @@ func (c *Cycle) planCompare(o *Outlook, st *State) *Step {
 		return nil
 	}
 	return &Step{Kind: Compare, Skill: o.Skill, Live: d.Version, Stage: Planned, Drift: d, Rollouts: int64(2 * len(against) * d.Cases * max(1, d.Tries)),
-		Note: fmt.Sprintf("proved on %v, the agent is %v now: %d held-out cases", d.From, d.To, d.Cases)}
+		Note: fmt.Sprintf("found better on %v, the agent is %v now: %d unseen requests", d.From, d.To, d.Cases)}
 }
 
 // compare measures an installed version on tonight's model, and keeps the

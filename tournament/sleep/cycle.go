@@ -430,7 +430,7 @@ func (r *Result) words() string {
 		}
 		return "nothing beat the installed text"
 	}
-	said := fmt.Sprintf("%s: %s", r.Decision.Told(), r.Reason)
+	said := fmt.Sprintf("%s: %s", pareto.Answer(r.Decision, r.Route), r.Reason)
 	if r.Stopped && r.Decision.IsOpen() {
 		said += fmt.Sprintf("; its share of the budget ended (%s), the trial goes on", cmp.Or(r.StoppedBy, "a cap"))
 	}

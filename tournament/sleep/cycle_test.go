@@ -258,7 +258,7 @@ func TestTrialStartsAgain(t *testing.T) {
 	}
 	night(undecided)
 	n := night(again)
-	if note := n.Steps[1].Note; note != "the model changed from x to y: the trial starts again; no sign: too few" {
+	if note := n.Steps[1].Note; note != "the model changed from x to y: the trial starts again; no difference seen: too few" {
 		t.Errorf("it says %q", note)
 	}
 	o.Round = 1
@@ -351,7 +351,7 @@ func TestUnprovenCasesWait(t *testing.T) {
 	if err != nil || len(h.tried) != 0 || len(n.Steps) != 2 {
 		t.Fatalf("tried %+v, %v, %+v", h.tried, err, n)
 	}
-	if s := n.Steps[1]; s.Kind != Continue || s.Stage != Skipped || !strings.Contains(s.Note, "12 held-out cases rest on a judge") || !strings.Contains(s.Note, "`evolve review a`") {
+	if s := n.Steps[1]; s.Kind != Continue || s.Stage != Skipped || !strings.Contains(s.Note, "12 unseen requests rest on a judge") || !strings.Contains(s.Note, "`evolve review a`") {
 		t.Errorf("%s %s: %q", s.Kind, s.Stage, s.Note)
 	}
 }

@@ -46,7 +46,7 @@ func TestIdle(t *testing.T) {
 			"caseless": "but it has no training case",
 			"unused":   "no use in 60 days",
 			"early":    "but a search waits for 5 more train cases and 1 more validation case",
-			"waiting":  "challenger 0123456789ab waits for fresh held-out cases",
+			"waiting":  "new text 0123456789ab waits for fresh unseen requests",
 		}[k.Skill]
 		if !strings.HasSuffix(k.Why, want) || k.Used != (k.Skill != "unused") {
 			t.Errorf("%+v, want %s", k, want)

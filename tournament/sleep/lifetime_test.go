@@ -430,7 +430,7 @@ func TestOlderState(t *testing.T) {
 func TestWhatASingleProofIsWorth(t *testing.T) {
 	r := proved(0)
 	r.EValue, r.Alpha, r.Total = 59.2, 0.04, 0.05
-	const worth = "proven as a single trial (at most 1 time in 59 by chance); among all trials of this skill it takes 1 in 750"
+	const worth = "better as a single trial (at most 1 time in 59 by chance); among all trials of this skill it takes 1 in 750"
 	for policy, next := range map[Policy]string{Auto: ": `evolve promote` installs it if you say so, else it waits for fresh cases", Staging: ", and waits for your word (policy stage)"} {
 		if ok, why := policy.MayInstall(&r, 0.05/30, false); ok || why != worth+next {
 			t.Errorf("policy %s: %v, %q", policy, ok, why)

@@ -175,6 +175,7 @@ func (n *Night) left() (Caps, bool) {
 // on.
 type Result struct {
 	Decision   pareto.Verdict `json:"decision,omitempty"` // "" if no challenger came before the gate
+	Route      string         `json:"route,omitempty"`    // see pareto.Decision
 	Reason     string         `json:"reason,omitempty"`
 	Incumbent  string         `json:"incumbent,omitempty"`  // SHA-256 of the text that the challenger was made from
 	Challenger string         `json:"challenger,omitempty"` // SHA-256

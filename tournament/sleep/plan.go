@@ -105,23 +105,23 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		p := o.Proved
 		s.Kind, s.Rollouts, s.Level = Continue, p.Rollouts, st.levelOf(&p.Result)
 		s.Round, s.Anew = p.Result.Round, st.Next()
-		s.Note = fmt.Sprintf("challenger %.12s is proven as a single trial, not among all of this skill's: it goes on with %d fresh cases", p.Result.Challenger, p.Fresh)
+		s.Note = fmt.Sprintf("new text %.12s is better as a single trial, not among all of this skill's: it goes on with %d fresh cases", p.Result.Challenger, p.Fresh)
 	case o.Proved != nil:
 		s = c.planInstall(n, &o, st)
 	case o.Challenger != "" && o.Fresh > 0:
 		s.Kind, s.Rollouts, s.Level = Continue, o.Rollouts, st.Level(cmp.Or(o.Base, o.Incumbent), o.Challenger, o.Round)
 		s.Round, s.Anew = o.Round, st.Next()
-		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, plain.Counted(o.Fresh, "fresh case"))
+		s.Note = fmt.Sprintf("new text %.12s: %s", o.Challenger, plain.Counted(o.Fresh, "fresh case"))
 	case o.Challenger != "" && o.Unproven > 0:
 		s.Kind, s.Stage = Continue, Skipped
-		s.Note = fmt.Sprintf("challenger %.12s: %s", o.Challenger, unproven(o.Unproven, o.Skill))
+		s.Note = fmt.Sprintf("new text %.12s: %s", o.Challenger, unproven(o.Unproven, o.Skill))
 	case o.Challenger != "" && n.Tries && c.Parts.Place != nil && !o.Tried:
 		// Nothing is to be paid for: what it has come to may suffice.
-		steps = append(steps, Step{Kind: Try, Skill: name, Stage: Planned, Note: fmt.Sprintf("challenger %.12s, if it is promising enough", o.Challenger)})
-		return idle("challenger %.12s waits for fresh held-out cases", o.Challenger)
+		steps = append(steps, Step{Kind: Try, Skill: name, Stage: Planned, Note: fmt.Sprintf("trial install of new text %.12s, if it is probably better", o.Challenger)})
+		return idle("new text %.12s waits for fresh unseen requests", o.Challenger)
 	case o.Challenger != "":
 		// A new description would make it wait for ever.
-		return idle("challenger %.12s waits for fresh held-out cases", o.Challenger)
+		return idle("new text %.12s waits for fresh unseen requests", o.Challenger)
 	case need.Enough && o.Train > 0 && o.Lack == splits.Lack{}:
 		s.Kind, s.Level, s.Needs = Search, st.Next(), st.needs(o.Needs, n.Caps)
 	case described != nil:
@@ -172,7 +172,7 @@ func planDescription(o *Outlook, st *State, need Need) *Step {
 // by now, the step has the reason.
 func (c *Cycle) planInstall(n *Night, o *Outlook, st *State) Step {
 	r := o.Proved.Result
-	s := Step{Kind: Install, Skill: o.Skill, Run: o.Proved.Run, Level: st.levelOf(&r), Stage: Planned, Result: &r, Note: "proved before"}
+	s := Step{Kind: Install, Skill: o.Skill, Run: o.Proved.Run, Level: st.levelOf(&r), Stage: Planned, Result: &r, Note: "found better before"}
 	if ok, why := n.Policy.MayInstall(&r, s.Level, c.Demo); !ok {
 		s.Stage, s.Note = Skipped, why
 	}
@@ -188,5 +188,5 @@ func (c *Cycle) short(n *Night, p *Proof, st *State) bool {
 
 // unproven reports that so many held-out cases count for nothing.
 func unproven(cases int, skill string) string {
-	return fmt.Sprintf("%d held-out cases rest on a judge that is not shown to agree with you: they prove nothing; `evolve review %s` adds labels", cases, skill)
+	return fmt.Sprintf("%d unseen requests rest on a judge that is not shown to agree with you: they decide nothing; `evolve review %s` adds labels", cases, skill)
 }

@@ -23,11 +23,11 @@ const (
 func (p Policy) MayInstall(r *Result, level float64, demo bool) (ok bool, why string) {
 	switch {
 	case r.Decision != pareto.Promote:
-		return false, "not proven"
+		return false, "not shown to be better"
 	case p != Auto && !r.Proved(level) && r.Alpha > 0:
 		return false, r.alone(level) + ", and waits for your word (policy stage)"
 	case p != Auto:
-		return false, "proven, and waits for your word (policy stage)"
+		return false, "better, and waits for your word (policy stage)"
 	case r.Objection(demo) != "":
 		return false, r.Objection(demo)
 	case !r.Proved(level):
@@ -58,7 +58,7 @@ func (r *Result) Objection(demo bool) string {
 	case len(r.Flagged) > 0:
 		return fmt.Sprintf("the firewall flagged it (%s): it is yours to install", strings.Join(r.Flagged, ", "))
 	case !r.Kernel:
-		return "its kernel was never confirmed: `evolve kernel confirm` first"
+		return "its locked lines were never confirmed: `evolve kernel confirm` first"
 	}
 	return ""
 }
@@ -66,7 +66,7 @@ func (r *Result) Objection(demo bool) string {
 // alone describes a proof that does not hold at the level of its number.
 func (r *Result) alone(level float64) string {
 	if r.EValue >= r.asks(level) {
-		return "proven as a single trial; among all trials of this skill it is not shown yet that quality is no lower"
+		return "better as a single trial; among all trials of this skill it is not shown yet that quality is no lower"
 	}
-	return fmt.Sprintf("proven as a single trial (%s); among all trials of this skill it takes %s", pareto.Chance(r.EValue), pareto.Proves(1/r.asks(level)))
+	return fmt.Sprintf("better as a single trial (%s); among all trials of this skill it takes %s", pareto.Chance(r.EValue), pareto.Proves(1/r.asks(level)))
 }

@@ -21,7 +21,7 @@ func TestStatusCountsWhatTheVerdictCounts(t *testing.T) {
 		tr.Add(p)
 	}
 	d := tr.Decide()
-	if d.Cases != 12 || counting(&d) != 7 || !strings.Contains(d.Reason, "over 7 held-out cases") {
+	if d.Cases != 12 || counting(&d) != 7 || !strings.Contains(d.Reason, "over 7 requests it never saw") {
 		t.Errorf("%d pairs, %d count, and the verdict says %s", d.Cases, counting(&d), d.Reason)
 	}
 	if d.Verdict != pareto.Promising {

@@ -13,8 +13,8 @@ import (
 const groupedFrom = 3
 
 var (
-	oneChallenger = lazyregexp.New(`challenger [0-9a-f]{12}: `)
-	someCases     = lazyregexp.New(`\b[0-9]+ (held-out|fresh) cases\b`)
+	oneChallenger = lazyregexp.New(`new text [0-9a-f]{12}: `)
+	someCases     = lazyregexp.New(`\b[0-9]+ (unseen requests|fresh cases)\b`)
 )
 
 // grouped merges lines of "NAME: …" that ask for labels and are alike for
@@ -56,7 +56,7 @@ func sharedWords(line string) (name, text string) {
 		return "", line
 	}
 	name, _, _ = strings.Cut(who, "@")
-	text = someCases.ReplaceAllString(oneChallenger.ReplaceAllString(text, ""), "$1 cases")
+	text = someCases.ReplaceAllString(oneChallenger.ReplaceAllString(text, ""), "$1")
 	return name, strings.ReplaceAll(text, " "+name+"`", " NAME`")
 }
 

@@ -90,9 +90,13 @@ type Trial struct {
 	Offer   string `json:"offer"`
 	Refused string `json:"refused"`
 
+	route  string // of its decision
 	parent int
 	trial  *candidate.OnTrial // nil if it is about another text
 }
+
+// Answer is its verdict for a person.
+func (t *Trial) Answer() string { return pareto.Answer(t.Decision, t.route) }
 
 // Origin is the text from which another was made, and the cost of making it.
 type Origin struct {
@@ -207,7 +211,7 @@ func LogOf(ctx context.Context, s *candidate.Texts, now time.Time, where func(pa
 			return nil, err
 		}
 		k := Trial{SHA: t.Challenger, Incumbent: t.Incumbent, Decision: t.Decision, Simulated: t.Simulated, Run: t.Run,
-			Updated: t.Updated, Evidence: EvidenceFrom(d), parent: -1, trial: current[t.Change()]}
+			Updated: t.Updated, Evidence: EvidenceFrom(d), route: d.Route, parent: -1, trial: current[t.Change()]}
 		if k.trial != nil {
 			k.Current, k.Closed = k.trial.Closed == "", k.trial.Closed
 		}

@@ -168,11 +168,11 @@ func (v *Version) describe() string {
 	switch {
 	case v.Author != "evolve":
 	case v.Proven:
-		s = append(s, "proven")
+		s = append(s, "better")
 	case v.Trial != nil:
-		s = append(s, "on trial")
+		s = append(s, "trial install")
 	default:
-		s = append(s, "NOT proven")
+		s = append(s, "NOT shown better")
 	}
 	if v.Simulated {
 		s = append(s, "SIMULATED")
@@ -191,12 +191,9 @@ func (v *Version) describe() string {
 }
 
 func (t *Trial) describe() string {
-	s := []string{string(t.Decision)}
-	switch {
-	case t.Offer != "":
-		s[0] = "proven: `" + t.Offer + "`"
-	case t.Decision == pareto.Promote:
-		s[0] = "proven"
+	s := []string{t.Answer()}
+	if t.Offer != "" {
+		s[0] += ": `" + t.Offer + "`"
 	}
 	if t.Simulated {
 		s = append(s, "SIMULATED")

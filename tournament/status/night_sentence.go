@@ -53,10 +53,10 @@ func (n *Night) Sentence() string {
 	add(alarms, "one installed version raises an alarm", "%d installed versions raise an alarm")
 	add(installed, "one skill got better and is installed", "%d skills got better and are installed")
 	add(tried, "one trial install began or ended", "%d trial installs began or ended")
-	add(proved, "one better version is proved and waits for your decision", "%d better versions are proved and wait for your decision")
-	add(promising, "one challenger is promising, and its trial goes on", "%d challengers are promising, and their trials go on")
+	add(proved, "one better version waits for your decision", "%d better versions wait for your decision")
+	add(promising, "one new text is probably better, and its trial goes on", "%d new texts are probably better, and their trials go on")
 	add(undecided, "one trial goes on", "%d trials go on")
-	add(rejected, "one challenger was rejected", "%d challengers were rejected")
+	add(rejected, "one new text was rejected", "%d new texts were rejected")
 	add(failed, "one step failed", "%d steps failed")
 	add(later, "one step waits for a later night", "%d steps wait for a later night")
 	s := "Nothing was installed, and nothing waits for you"

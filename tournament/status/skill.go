@@ -244,7 +244,7 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live) (*Challenge
 	if n := d.Needed(); n > 0 {
 		c.Needed = &n
 	}
-	c.Wins, c.Losses = d.Wins, d.Losses
+	c.Wins, c.Losses, c.route = d.Wins, d.Losses, d.Route
 	return c, nil
 }
 
@@ -339,11 +339,11 @@ func (s *Skill) next(harvested bool) string {
 	case c != nil && c.Simulated:
 		return fmt.Sprintf("`evolve --skill %s --agent …`: the evidence is simulated", s.Skill)
 	case c != nil && c.Refused != "":
-		return fmt.Sprintf("`evolve log %s`: a better version is proved, and promote refuses it: %s", s.Skill, c.Refused)
+		return fmt.Sprintf("`evolve log %s`: there is a better version, and promote refuses it: %s", s.Skill, c.Refused)
 	case s.Live != nil && s.Live.Trial != nil && s.Live.Trial.Ends != "":
 		return fmt.Sprintf("nothing: %s, and the next run or night takes it back; `evolve promote %s` keeps it all the same", s.Live.Trial.Ends, s.Skill)
 	case s.Live != nil && s.Live.Trial != nil:
-		return fmt.Sprintf("`evolve promote %s` keeps what is in place on trial, `evolve rollback %[1]s` takes it back; its trial continues with new cases", s.Skill)
+		return fmt.Sprintf("`evolve promote %s` keeps the trial install, `evolve rollback %[1]s` takes it back; its trial continues with new cases", s.Skill)
 	case s.Turn != nil && !s.Turn.Beyond:
 		return "nothing: a later night comes to it: it " + s.Turn.Why
 	case c != nil && c.Shorter != nil:
@@ -351,7 +351,7 @@ func (s *Skill) next(harvested bool) string {
 	case c != nil && c.EValue*c.Alpha >= 1 && len(c.Open) > 0:
 		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases: quality is shown, and %s beyond tolerance so far", s.Skill, strings.Join(c.Open, " and "))
 	case c != nil && c.Decision == pareto.Promising:
-		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases; promising, %s", s.Skill, pareto.Promises(c.Wins, c.Losses, c.EValue))
+		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases; probably better, %s", s.Skill, pareto.Promises(c.Wins, c.Losses, c.EValue))
 	case c != nil:
 		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases", s.Skill)
 	case s.Lack != nil:

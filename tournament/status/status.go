@@ -158,6 +158,7 @@ type Challenger struct {
 	Offer   string `json:"offer,omitempty"`
 	Refused string `json:"refused,omitempty"`
 
+	route  string              // of its decision
 	single int                 // the number of the trial that Lifetime is about
 	on     *record.TrialRecord // its trial, if that continues; else nil
 }

@@ -117,7 +117,7 @@ func (s *Skill) news() bool {
 func table(b *strings.Builder, skills []*Skill, w int) {
 	var text strings.Builder
 	t := plain.NewTable(&text)
-	fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tLIVE\tCHALLENGER")
+	fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tLIVE\tNEW TEXT")
 	uses, corrected := 0, 0
 	for _, s := range skills {
 		uses, corrected = max(uses, len(fmt.Sprint(s.Uses))), max(corrected, len(fmt.Sprint(s.Corrected)))
@@ -163,9 +163,9 @@ func (s *Skill) arrows(b *strings.Builder, w int) {
 		b.WriteString(plain.Fit("  "+s.Live.Trial.String(), w) + "\n")
 	}
 	if c := s.Challenger; c != nil && c.Edited && !c.TakenBack && c.Decision.IsOpen() {
-		edit := "your edit is in both arms of the trial from its next pair on"
+		edit := "your edit is in both texts of the trial from its next pair on"
 		if c.EditedAt != nil {
-			edit = c.EditedAt.Local().Format("your edit of Jan 2 is in both arms of the trial since then")
+			edit = c.EditedAt.Local().Format("your edit of Jan 2 is in both texts of the trial since then")
 		}
 		b.WriteString(plain.Fit("  "+edit, w) + "\n")
 	}
@@ -269,9 +269,9 @@ func (l *Live) String() string {
 	case l.Trial != nil:
 		return fmt.Sprintf("v%d on trial", l.Version)
 	case l.Author == "evolve" && l.Proven:
-		return fmt.Sprintf("v%d proven", l.Version)
+		return fmt.Sprintf("v%d better", l.Version)
 	case l.Author == "evolve":
-		return fmt.Sprintf("v%d unproven", l.Version)
+		return fmt.Sprintf("v%d not decided", l.Version)
 	case l.Version > 0:
 		return fmt.Sprintf("v%d by hand", l.Version)
 	}
@@ -286,6 +286,9 @@ func (s *Skill) challenger() string {
 	return s.Challenger.String()
 }
 
+// Answer is its verdict for a person.
+func (c *Challenger) Answer() string { return pareto.Answer(c.Decision, c.route) }
+
 // String is the challenger with its evidence, "-" for none.
 func (c *Challenger) String() string {
 	if c == nil {
@@ -296,19 +299,16 @@ func (c *Challenger) String() string {
 	case c.TakenBack:
 		s = "taken back"
 	case c.Lifetime != "":
-		s = "proven as a single trial"
+		s = "better as a single trial"
 	case c.Decision == pareto.Promote:
-		s = "proven"
+		s = c.Answer()
 	case c.Cases == 0:
-		s = "on trial, waits for cases"
+		s = "waits for cases"
 		if c.Unlabelled > 0 {
-			s = "on trial, waits for labels"
+			s = "waits for labels"
 		}
 	default:
-		how, cases := "no sign yet", plain.Counted(c.Cases, "case")
-		if c.Decision == pareto.Promising {
-			how = "promising"
-		}
+		how, cases := c.Answer(), plain.Counted(c.Cases, "case")
 		if c.Needed != nil {
 			cases = fmt.Sprintf("%d/%d cases", c.Cases, *c.Needed)
 		}

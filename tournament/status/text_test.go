@@ -93,7 +93,7 @@ func TestStatusNamesWhatIsOpen(t *testing.T) {
 		t.Errorf("next %q", got)
 	}
 	c.EValue = 24
-	if got, want := c.String(), "no sign yet, 17 cases"; got != want {
+	if got, want := c.String(), "no difference seen, 17 cases"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -103,19 +103,19 @@ func TestStatusNamesWhatIsOpen(t *testing.T) {
 func TestStatusNamesWhatIsPromising(t *testing.T) {
 	forty := 40
 	c := &Challenger{Decision: pareto.Promising, EValue: 6.9, Alpha: 0.04, Cases: 9, Wins: 7, Losses: 1, Needed: &forty}
-	if got, want := c.String(), "promising, 9/40 cases"; got != want {
+	if got, want := c.String(), "probably better, 9/40 cases"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s := newSkillStatus("tables")
 	s.Challenger = c
-	if got, want := s.next(true), "once there are new cases; promising, 7 better and 1 worse, at most 1 time in 6 by chance"; !strings.HasSuffix(got, want) {
+	if got, want := s.next(true), "once there are new cases; probably better, 7 better and 1 worse, at most 1 time in 6 by chance"; !strings.HasSuffix(got, want) {
 		t.Errorf("next %q, want %q", got, want)
 	}
 	n := Night{Night: &sleep.Night{Ended: time.Now()}}
 	for _, v := range []pareto.Verdict{pareto.Promising, pareto.Undecided} {
 		n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Search, Stage: sleep.Done, Result: &sleep.Result{Decision: v}})
 	}
-	if got, want := n.Sentence(), "One challenger is promising, and its trial goes on; one trial goes on."; got != want {
+	if got, want := n.Sentence(), "One new text is probably better, and its trial goes on; one trial goes on."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -63,9 +63,9 @@ func (t *TrialInstall) String() string {
 	said := pareto.Promises(t.Wins, t.Losses, t.EValue)
 	switch {
 	case t.Proved:
-		return fmt.Sprintf("on trial since %s, proved: `evolve promote %s` keeps it; %s", t.Since.Local().Format("2 Jan"), t.skill, said)
+		return fmt.Sprintf("trial install since %s, better: `evolve promote %s` keeps it; %s", t.Since.Local().Format("2 Jan"), t.skill, said)
 	case t.Ends != pareto.Stays:
-		return fmt.Sprintf("on trial since %s, %s: the next run or night takes it back; %s", t.Since.Local().Format("2 Jan"), t.Ends, said)
+		return fmt.Sprintf("trial install since %s, %s: the next run or night takes it back; %s", t.Since.Local().Format("2 Jan"), t.Ends, said)
 	}
-	return fmt.Sprintf("on trial %s to %s: %s", t.Since.Local().Format("2 Jan"), t.Until.Local().Format("2 Jan"), said)
+	return fmt.Sprintf("trial install %s to %s: %s", t.Since.Local().Format("2 Jan"), t.Until.Local().Format("2 Jan"), said)
 }

@@ -14,7 +14,7 @@ import (
 func TestNightOfThirtyIsOneScreen(t *testing.T) {
 	proof := &sleep.Result{Challenger: "abc"}
 	n := &sleep.Night{ID: "n", Caps: sleep.Caps{Rollouts: 240}, Steps: []sleep.Step{{Kind: sleep.Harvest, Stage: sleep.Done, Note: "no new session"},
-		{Kind: sleep.Search, Skill: "won", Stage: sleep.Done, Note: "promote: better"}, {Kind: sleep.Install, Skill: "won", Stage: sleep.Skipped, Note: "proven, and waits", Result: proof}}}
+		{Kind: sleep.Search, Skill: "won", Stage: sleep.Done, Note: "promote: better"}, {Kind: sleep.Install, Skill: "won", Stage: sleep.Skipped, Note: "better, and waits", Result: proof}}}
 	for k := range 29 {
 		need := int64(180)
 		if k == 28 {
@@ -32,7 +32,7 @@ func TestNightOfThirtyIsOneScreen(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
-	if strings.Count(got, "proven, and waits") != 1 {
+	if strings.Count(got, "better, and waits") != 1 {
 		t.Errorf("what waits is not said once:\n%s", got)
 	}
 }

@@ -65,16 +65,16 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, closed s
 	}
 	if c := s.Challenger; c != nil && c.Offer != "" {
 		if c.Lifetime != "" {
-			add(waitPromote, c.Offer, "proved as a single trial, not as trial %d", c.single)
+			add(waitPromote, c.Offer, "better as a single trial, not as trial %d", c.single)
 		} else if c.Shorter != nil {
-			add(waitPromote, c.Offer, "%s; proved", c.Shorter)
+			add(waitPromote, c.Offer, "%s; %s", c.Shorter, c.Answer())
 		} else if c.Proposed != "" {
-			add(waitPromote, c.Look, "proved, %s, not on the default branch", c.Proposed)
+			add(waitPromote, c.Look, "%s, %s, not on the default branch", c.Answer(), c.Proposed)
 		} else {
-			add(waitPromote, c.Offer, "a better version (%.12s) is proved", c.SHA)
+			add(waitPromote, c.Offer, "a better version (%.12s, at most 5 %% luck)", c.SHA)
 		}
 		if s.Kernel.Confirmed == nil && known.last != nil && known.last.Policy == sleep.Auto {
-			add(waitKernel, "evolve kernel confirm "+s.Skill, "nights install nothing before its kernel is confirmed")
+			add(waitKernel, "evolve kernel confirm "+s.Skill, "nightly runs install nothing before its locked lines are confirmed")
 		}
 	}
 	if c := s.Challenger; c != nil && c.Unlabelled > 0 {

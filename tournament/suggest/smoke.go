@@ -72,7 +72,7 @@ type Smoked struct {
 
 // String says what a smoke test found, and what that is.
 func (r *Smoked) String() string {
-	line := fmt.Sprintf("smoke test: %d of the %s that you corrected no longer need it; the text was written from them, so this is no proof",
+	line := fmt.Sprintf("smoke test: %d of the %s that you corrected no longer need it; the text was written from them, so this decides nothing",
 		r.Passed, plain.Counted(r.Requests, "request"))
 	if r.Missing > 0 {
 		line += fmt.Sprintf("\n%s got no answer", plain.Counted(r.Missing, "request"))

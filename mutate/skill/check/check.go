@@ -48,7 +48,7 @@ func Check(parent, child *skill.Document, p Profile) []Finding {
 		return append(fs, Finding{"parent-syntax", Reject, 0, "the document it was made from does not parse: " + parent.Err().Error()})
 	}
 	if parent.KernelHash() != child.KernelHash() {
-		fs = append(fs, Finding{"kernel-changed", Reject, 0, "the kernel is not what it was: " + skill.SameKernel(parent, child)})
+		fs = append(fs, Finding{"kernel-changed", Reject, 0, "the locked lines are not what they were: " + skill.SameKernel(parent, child)})
 	}
 	was, is := read(parent), read(child)
 	fs = append(fs, checkStructure(was, is)...)
@@ -105,7 +105,7 @@ func Kernel(live, next *skill.Document, part string) error {
 		return problem.Refusef("nothing was installed", "%v", err)
 	}
 	if live.KernelHash() != next.KernelHash() {
-		return problem.Refusef("nothing was installed", "the kernel differs from the live skill's")
+		return problem.Refusef("nothing was installed", "the locked lines differ from the live skill's")
 	}
 	for _, f := range Check(live, next, ClaudeCode) {
 		if f.Severity == Reject {

@@ -186,9 +186,9 @@ func (p *promotion) evidence() (string, error) {
 	if d.Cases == 0 {
 		return "Not tried against the text before.", nil
 	}
-	word := "Not proved"
+	word := "Not shown to be better"
 	if p.v.Proven {
-		word = "Proved"
+		word = "Better (at most 5 % luck)"
 	}
 	said := fmt.Sprintf("%s: %s, on %s of recorded work that it did not learn from (%d won, %d lost, %d tied).",
 		word, pareto.Chance(d.EValue), plain.Counted(d.Cases, "case"), d.Wins, d.Losses, d.Ties)

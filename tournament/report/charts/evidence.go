@@ -71,7 +71,7 @@ func Evidence(m *report.Model) *Plot {
 			}
 		}
 	}
-	rule("rule", pareto.Proves(alpha)+" proves it", alpha)
+	rule("rule", pareto.Proves(alpha)+" decides", alpha)
 	var lines [][]float64
 	for _, s := range all {
 		var xy []float64

@@ -138,7 +138,7 @@ func (p *Plot) splits(rows []report.Row, left, top, bottom, width float64) {
 		if from > 0 {
 			p.line("heat-part", x, top-14, x, bottom)
 		}
-		name := map[string]string{"val": "validation", "test": "held out", "train": "train"}[rows[from].Split]
+		name := map[string]string{"val": "validation", "test": "unseen", "train": "train"}[rows[from].Split]
 		if name == "" {
 			name = "no split"
 		}

@@ -108,7 +108,7 @@ func (p *Plot) phases(events []report.Step, f frame) {
 				begin("finals", events[i-1].Rollouts)
 			}
 		case "gate_start":
-			begin("held out", s.Rollouts)
+			begin("unseen", s.Rollouts)
 		}
 		if n := len(all); n > 0 {
 			all[n-1].to = float64(s.Rollouts)

@@ -16,7 +16,7 @@ import (
 func TestLongAnswersAreCut(t *testing.T) {
 	var all []report.Case
 	for i := range 1000 {
-		c := report.Case{N: i + 1, ID: fmt.Sprint(i), Split: "test", Prompt: "p", Arms: []report.CaseArm{{Label: "incumbent"}, {Label: "challenger"}}}
+		c := report.Case{N: i + 1, ID: fmt.Sprint(i), Split: "test", Prompt: "p", Arms: []report.CaseArm{{Label: "your text"}, {Label: "new text"}}}
 		for k := range c.Arms {
 			c.Arms[k].Answer = fmt.Sprint(i, k) + strings.Repeat("<", 50_000)
 		}

@@ -189,7 +189,7 @@ func splitTitle(split string) (title, note string) {
 	case "val":
 		return "Requests that the search chose by", "(validation)"
 	case "test":
-		return "Requests that the search never saw", "(held out) The evidence is of these alone."
+		return "Requests that the search never saw", "(unseen) The evidence is of these alone."
 	case "train":
 		return "Requests that it learned from", "(training)"
 	}

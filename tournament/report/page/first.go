@@ -90,13 +90,13 @@ func requests(m *report.Model, n int) string {
 	for _, c := range m.Cases {
 		if c.Split == string(eval.Test) && !c.Late {
 			if c.Origin != record.Mined {
-				return plain.Counted(n, "held-out case")
+				return plain.Counted(n, "unseen request")
 			}
 			mined = true
 		}
 	}
 	if !mined {
-		return plain.Counted(n, "held-out case")
+		return plain.Counted(n, "unseen request")
 	}
 	s := fmt.Sprintf("%d of your past requests", n)
 	if m.Verdict.Share != nil {
@@ -188,7 +188,7 @@ func (f *first) bars(m *report.Model) {
 	pair, n := heldOutMeans(m)
 	switch inc, chal := role(m, "incumbent"), role(m, "challenger"); {
 	case n > 0:
-		f.BarsOf = "Mean quality on " + plain.Counted(n, "held-out request") + "."
+		f.BarsOf = "Mean quality on " + plain.Counted(n, "unseen request") + "."
 		bars = []charts.Bar{{Class: "incumbent", Name: old, Value: pair[0]}, {Class: "challenger", Name: name, Value: pair[1]}}
 	case inc != nil && inc.Metrics.N > 0:
 		f.BarsOf = "Mean quality on " + plain.Counted(inc.Metrics.Cases, "request") + " that the search chose by."

@@ -68,7 +68,7 @@ func firstScreens(t *testing.T) map[string]struct {
 		for i := range m.Cases {
 			m.Cases[i].Origin = "imported"
 		}
-	}, "On 19 held-out cases: 10 better")
+	}, "On 19 unseen requests: 10 better")
 	add("none", func(m *report.Model) {
 		m.Verdict, m.Challenger, m.Diff, m.Lessons, m.Evidence = nil, "", nil, nil, nil
 		m.Candidates[5].Role = ""
@@ -129,7 +129,7 @@ func TestFirstScreens(t *testing.T) {
 // TestCountsAgree: the list of requests that changed is what the first screen counts.
 func TestCountsAgree(t *testing.T) {
 	page := pageOf(t, Run(reporttest.Model(t, reporttest.Sample(t))))
-	for _, want := range []string{"On 5 held-out cases: 5 better, 0 worse, 0 the same.", "Better with the new text (5)", "5 held-out requests: 5 better, 0 worse, 0 the same"} {
+	for _, want := range []string{"On 5 unseen requests: 5 better, 0 worse, 0 the same.", "Better with the new text (5)", "5 unseen requests: 5 better, 0 worse, 0 the same"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

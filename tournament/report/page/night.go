@@ -78,7 +78,7 @@ func warnings(n *status.Night) (out []string) {
 			out = append(out, fmt.Sprintf("%s: %s", k.Skill, k.Note))
 		}
 		if t := status.TrialOf(k); t != nil && len(t.Flagged) > 0 {
-			out = append(out, fmt.Sprintf("%s: the firewall flags the challenger %s: %s", k.Skill, plain.Short(t.Challenger), strings.Join(t.Flagged, ", ")))
+			out = append(out, fmt.Sprintf("%s: the firewall flags the new text %s: %s", k.Skill, plain.Short(t.Challenger), strings.Join(t.Flagged, ", ")))
 		}
 	}
 	out = append(out, n.Warnings...)

@@ -88,7 +88,7 @@ func exact(m *report.Model) (out []fact) {
 	add := func(name, format string, args ...any) { out = append(out, fact{name, fmt.Sprintf(format, args...)}) }
 	add("verdict", "%s", m.Sentence)
 	if v := m.Verdict; v != nil && v.Alpha > 0 {
-		add("luck (e)", "e is how strongly the requests so far speak for the new text: a text that is no better reaches e only 1 time in e by luck. It is %.1f, and %.0f proves it. One may look at any time.", v.EValue, 1/v.Alpha)
+		add("luck (e)", "e is how strongly the requests so far speak for the new text: a text that is no better reaches e only 1 time in e by luck. It is %.1f, and %.0f decides. One may look at any time.", v.EValue, 1/v.Alpha)
 	}
 	if n := m.Noise; n != nil {
 		add("noise (ε)", "the same text on the same request differs by ±%.2f in quality from one try to the next (%s). Between the texts of the search a smaller difference counts as none.", n.Quality, plain.Counted(n.Pairs, "repeated answer"))
@@ -170,7 +170,7 @@ func heldOut(v *gate.Verdict) *held {
 		return nil
 	}
 	var rows []charts.ForestRow
-	h := &held{Scope: fmt.Sprintf("%s: %d better, %d worse, %d the same in quality", plain.Counted(v.Wins+v.Losses+v.Ties, "held-out request"), v.Wins, v.Losses, v.Ties),
+	h := &held{Scope: fmt.Sprintf("%s: %d better, %d worse, %d the same in quality", plain.Counted(v.Wins+v.Losses+v.Ties, "unseen request"), v.Wins, v.Losses, v.Ties),
 		Past: v.Verdict.IsOpen() && v.EValue*v.Alpha >= 1}
 	for i := range v.PerObjective {
 		o := &v.PerObjective[i]

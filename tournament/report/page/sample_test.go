@@ -38,7 +38,7 @@ func night() *status.Night {
 				Result: &sleep.Result{Decision: pareto.Undecided, Challenger: "ab", EValue: 5.9, Alpha: 0.04, Report: "20260302-031702-0b51e5.html"}},
 			{Kind: sleep.Search, Skill: "tagger", Stage: sleep.Done, Note: "proven", Attempts: 1, Spent: spent(140), Gain: 1.4,
 				Result: &sleep.Result{Decision: pareto.Promote, Challenger: "cd", EValue: 40, Alpha: 0.04, Flagged: []string{"new-host"}, Report: "javascript:alert(1)", Simulated: true}},
-			{Kind: sleep.Install, Skill: "tagger", Stage: sleep.Skipped, Note: "proven, and waits for your word (policy stage)", Result: &sleep.Result{}},
+			{Kind: sleep.Install, Skill: "tagger", Stage: sleep.Skipped, Note: "better, and waits for your word (policy stage)", Result: &sleep.Result{}},
 			{Kind: sleep.Search, Skill: reporttest.Hostile, Stage: sleep.Failed, Note: reporttest.Hostile, Attempts: 3, Errors: 3, Spent: spent(0)},
 		}}, Spent: eval.Spent{Rollouts: 200, CostUSD: 1.9, TokensIn: 4e6, TokensOut: 1e5, CostKnown: true, WallMS: 7e5},
 		Waiting: []string{"tagger@cd: proven; `evolve promote tagger`", reporttest.Hostile}}

@@ -65,7 +65,7 @@ func Sample(t testing.TB) *report.Data {
 			trial.Add(p)
 		}
 	}
-	verdict, err := json.Marshal(gate.Verdict{Decision: trial.Decide(), Fresh: 5, Stop: "no held-out case is left"})
+	verdict, err := json.Marshal(gate.Verdict{Decision: trial.Decide(), Fresh: 5, Stop: "no unseen request is left"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func Tournament(t testing.TB, n, cases int) *report.Data {
 		d.Trial.Add(p)
 		event("gate_pair", at+34+int64(2*i), nil, m{"cluster": fmt.Sprint("c", i), "quality": p.Quality, "latency": p.Latency, "cost": p.Cost, "retries": p.Retries, "e_value": d.Trial.Decide().EValue, "cases": i + 1})
 	}
-	v := gate.Verdict{Decision: d.Trial.Decide(), Fresh: d.Trial.Cases(), Stop: "no held-out case is left"}
+	v := gate.Verdict{Decision: d.Trial.Decide(), Fresh: d.Trial.Cases(), Stop: "no unseen request is left"}
 	raw, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)

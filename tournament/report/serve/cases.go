@@ -53,7 +53,7 @@ func splitName(s any) string {
 	case string(eval.Val):
 		return "to choose by"
 	case string(eval.Test):
-		return "held out"
+		return "for trials: the search never sees it"
 	}
 	return "no part yet"
 }

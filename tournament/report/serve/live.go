@@ -39,7 +39,7 @@ func newLiveView(p *Progress) *liveView {
 		v.Last = k.Seq
 		switch k.Kind {
 		case "gate_start":
-			v.Phase = "gate"
+			v.Phase = "trial"
 		case "verdict":
 			v.Phase = "verdict"
 		}

@@ -61,9 +61,9 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (str
 		if edited, err := s.otherKernel(ctx, live, r.Incumbent); err != nil {
 			return "", err
 		} else if edited {
-			return "", &sleep.Overtaken{Why: "you edited the live text meanwhile, and its kernel is not confirmed as it is now"}
+			return "", &sleep.Overtaken{Why: "you edited the live text meanwhile, and its locked lines are not confirmed as they are now"}
 		}
-		return "", &sleep.Hopeless{Err: errors.New("the kernel is not confirmed")}
+		return "", &sleep.Hopeless{Err: errors.New("the locked lines are not confirmed")}
 	}
 	// Any next command continues a killed night.
 	if why, err := s.outdated(ctx, t.Skill, r.Challenger); err != nil {

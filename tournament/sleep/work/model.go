@@ -68,7 +68,7 @@ func (s *Worker) outdated(ctx context.Context, name, challenger string) (string,
 		return "", err
 	}
 	if now := s.model(ctx); now.DriftedFrom(on) {
-		return fmt.Sprintf("it was proved on %v, and the agent is %v now", on, now), nil
+		return fmt.Sprintf("it was found better on %v, and the agent is %v now", on, now), nil
 	}
 	return "", nil
 }

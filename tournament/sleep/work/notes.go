@@ -14,7 +14,7 @@ func (s *Worker) Tell(n *sleep.Night) {
 	for _, k := range n.Steps {
 		switch {
 		case k.Kind == sleep.Install && k.Stage == sleep.Skipped && k.Result != nil && k.Result.Decision == pareto.Promote && triedIn(n, k.Run):
-			s.Outbox.Leave(k.Skill, hook.Waiting, "a better version (%.12s) is proved and waits: `evolve diff %s@%.12[1]s`, `%[3]s`", k.Result.Challenger, k.Skill, cmp.Or(k.Result.Command, "evolve promote "+k.Skill))
+			s.Outbox.Leave(k.Skill, hook.Waiting, "a better version (%.12s, at most 5 %% luck) waits: `evolve diff %s@%.12[1]s`, `%[3]s`", k.Result.Challenger, k.Skill, cmp.Or(k.Result.Command, "evolve promote "+k.Skill))
 		case status.IsAlarm(&k):
 			s.Outbox.Leave(k.Skill, hook.Alarm, "%s", status.AlarmWords(&k))
 		case k.Kind == sleep.Edited && k.Result == nil:

@@ -56,7 +56,7 @@ func (s *Worker) result(ctx context.Context, live *skill.Live, t *candidate.OnTr
 	if err != nil {
 		return r, err
 	}
-	r = sleep.Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger,
+	r = sleep.Result{Decision: d.Verdict, Route: d.Route, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger,
 		EValue: pareto.Finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}
 	if r.Round, err = t.Rounds(); err != nil {
 		return r, err

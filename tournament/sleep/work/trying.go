@@ -59,13 +59,13 @@ func (s *Worker) place(ctx context.Context, name string) (placed bool, why strin
 	if on, err := release.TryingOf(ctx, s.Store, live); err != nil {
 		return false, "", err
 	} else if on != nil {
-		return false, fmt.Sprintf("v%d is on trial in place", on.Version.N), nil
+		return false, fmt.Sprintf("v%d is a trial install", on.Version.N), nil
 	}
 	t, err := candidate.OpenTrial(ctx, s.Store, live, skill.Harness)
 	if err != nil {
 		return false, "", err
 	} else if t == nil {
-		return false, "no challenger is on trial", nil
+		return false, "no new text is on trial", nil
 	}
 	if why, err := s.mayPlace(ctx, live, t); err != nil || why != "" {
 		return false, why, err
@@ -81,7 +81,7 @@ func (s *Worker) place(ctx context.Context, name string) (placed bool, why strin
 	if err != nil {
 		return false, "", aboutFolder(name, err)
 	}
-	return true, fmt.Sprintf("v%d is in place on trial; `evolve rollback %s` takes it back", done.Version.N, name), nil
+	return true, fmt.Sprintf("v%d is a trial install; `evolve rollback %s` takes it back", done.Version.N, name), nil
 }
 
 // mayPlace is why a night may not put a challenger in place on trial, "" for nothing.

@@ -54,7 +54,7 @@ type Config struct {
 	NightMaxWindow *float64 `yaml:"night_max_window" help:"share of a plan's window, up to 1, at which a night stops (default: the agent's first warning)" example:"0.5"`
 	ConfirmOverUSD *float64 `yaml:"confirm_over_usd" help:"ask before a forecast of more dollars is spent (default 5)" example:"1"`
 	Objectives     []string `yaml:"objectives" help:"what decides: quality, and any of latency, cost, retries (default all)" example:"[quality, retries]"`
-	Policy         string   `yaml:"policy" help:"what a night does with what is proved: stage, or auto, which installs it" example:"stage"`
+	Policy         string   `yaml:"policy" help:"what a nightly run does with a better text: stage, or auto, which installs it" example:"stage"`
 	Targets        []string `yaml:"targets" help:"where new versions are installed, as --to takes it" example:"[claude, codex]"`
 	KeepDays       *int     `yaml:"keep_days" help:"days after which the text of a session that no case uses goes (default 90)" example:"30"`
 	// Nil: as its owner chose.

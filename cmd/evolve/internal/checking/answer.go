@@ -31,10 +31,7 @@ type Result struct {
 func ResultOf(ctx context.Context, db *store.Store, c *campaign.Campaign, res *campaign.Result) (*Result, error) {
 	out := &Result{new: c.Config.Given != nil}
 	v := res.Verdict
-	route, sha := "", ""
-	if o := res.Outcome; o != nil && o.Verdict != nil {
-		route = o.Verdict.Route
-	}
+	sha := ""
 	if res.Challenger != nil {
 		sha = res.Challenger.SHA
 	}
@@ -42,7 +39,7 @@ func ResultOf(ctx context.Context, db *store.Store, c *campaign.Campaign, res *c
 	if out.next, err = nextAfter(ctx, db, c.Live, sha, v.Decision); err != nil {
 		return nil, err
 	}
-	if out.Answer = pareto.Answer(v.Decision, route); v.Cases == 0 && v.Decision.IsOpen() {
+	if out.Answer = pareto.Answer(v.Decision, v.Route); v.Cases == 0 && v.Decision.IsOpen() {
 		out.Answer = "not tried yet"
 	}
 	if v.Cases == 0 || res.Challenger == nil {
@@ -90,7 +87,7 @@ func (x *Result) Text(r *campaign.Result, page string, t *term.Terminal) string 
 	fmt.Fprintf(&b, "%s: %s%s\n", r.Skill, x.Answer, sim)
 	v := r.Verdict
 	if v.Cases > 0 {
-		line("measured", fmt.Sprintf("on %s: %d better, %d worse, %d the same", plain.Counted(v.Cases, "held-out request"), v.Wins, v.Losses, v.Ties))
+		line("measured", fmt.Sprintf("on %s: %d better, %d worse, %d the same", plain.Counted(v.Cases, "unseen request"), v.Wins, v.Losses, v.Ties))
 	}
 	line("because", v.Reason)
 	if x.new && (v.Decision == pareto.Promote || v.Decision == pareto.Promising) {

@@ -36,7 +36,7 @@ func (p Parts) Command() *cobra.Command {
 		Short: "Try a text from anywhere against the live one, without a search",
 		Long: `check tries a text that you did not get from a run: a patch, a pull request, a file
 that another agent wrote. Locked lines and what the text may do are looked at first;
-then, after a forecast, requests that are held out are answered under the live text
+then, after a forecast, requests that no search saw are answered under the live text
 and under this one. The answer is one of: better (at most 5 % luck), probably better,
 no difference seen, worse. What is not decided goes on with your next sessions, in a
 night or by the same command.
@@ -46,7 +46,7 @@ night or by the same command.
 repository has it (origin/pr-12, FETCH_HEAD): its change since it left the default
 branch, made in the live text. Nothing is checked out, fetched or installed.
 
-A held-out request that the text quotes is left out. If its writer has read your
+A request that the text quotes is left out. If its writer has read your
 sessions in another way, better means little: these requests are older than the text.`,
 		Example: "  evolve check dataviz --patch fix.diff\n  evolve check AGENTS.md --against origin/pr-12\n  evolve check ~/.claude/CLAUDE.md --patch suggested.md --dry-run",
 		Args: func(_ *cobra.Command, args []string) error {

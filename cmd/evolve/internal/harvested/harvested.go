@@ -122,7 +122,7 @@ func (r *Report) next() string {
 		switch {
 		case s.Corrected > 0 && s.Cases > 0:
 			name := subject.Parse(s.Skill).Text()
-			return fmt.Sprintf("`evolve suggest %s` writes that into its text, `evolve %s %[1]s` looks for a better text and proves it", name, flag)
+			return fmt.Sprintf("`evolve suggest %s` writes that into its text, `evolve %s %[1]s` looks for a better text and tries it against yours", name, flag)
 		case s.Quoted > 0:
 			return fmt.Sprintf("`evolve %s %s` lets a model write the checks of %s, and looks for a better text", flag, s.Skill, plain.Counted(s.Quoted, "corrected use"))
 		case s.Cases > 0:

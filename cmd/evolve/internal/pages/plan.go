@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -170,7 +171,7 @@ func (r *request) planDecision(ctx context.Context, p *serve.Plan) error {
 	case d.Done:
 		p.Will = []string{"Nothing: you decided that before."}
 	case p.Act == serve.Approve:
-		p.Will = []string{fmt.Sprintf("The next `evolve --skill %s` starts its search with this candidate beside the live text; it has to prove itself like any other.", p.Skill),
+		p.Will = []string{fmt.Sprintf("The next `evolve --skill %s` starts its search with this candidate beside the live text; it is tried against your text like any other.", p.Skill),
 			"Nothing is installed by this. That the firewall flagged it stays on record: nothing but your own promotion ever installs it.",
 			fmt.Sprintf("`evolve reject %s` takes it back.", name)}
 	default:
@@ -190,7 +191,7 @@ func decisionOf(act serve.Act) store.Word {
 // evidence adds a trial's results.
 func evidence(to []serve.Fact, t *record.TrialRecord) ([]serve.Fact, error) {
 	if t.Decision == candidate.NeverTried {
-		return append(to, serve.Fact{Name: "evidence", Text: "none: it never came before the gate"}), nil
+		return append(to, serve.Fact{Name: "evidence", Text: "none: it was never in a trial"}), nil
 	}
 	d, err := t.Evidence()
 	if err != nil {
@@ -230,7 +231,7 @@ func (r *request) planPromotion(ctx context.Context, live *skill.Live, p *serve.
 		p.Evidence = append(p.Evidence, serve.Fact{Name: "note", Text: v.Note})
 	}
 	if p.Unproven {
-		p.Will = append(p.Will, fmt.Sprintf("%s is not proven (%s); it is recorded as unproven.", what, plan.Trial.Decision))
+		p.Will = append(p.Will, fmt.Sprintf("%s is not shown to be better (%s); it is recorded as unproven.", what, pareto.Answer(plan.Trial.Decision, "")))
 	}
 	will, err := willOf(ctx, r.Store, what, plan)
 	if err != nil {

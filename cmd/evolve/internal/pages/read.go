@@ -73,7 +73,7 @@ func (p *Program) Runs(ctx context.Context) ([]serve.Run, error) {
 				return nil, err
 			}
 			if v != nil {
-				k.Decision = answers[v.Verdict]
+				k.Decision = pareto.Answer(v.Verdict, v.Route)
 				if n := v.Wins + v.Losses + v.Ties; n > 0 {
 					k.Result = fmt.Sprintf("on %s %d better, %d worse, %d the same", plain.Counted(n, "request"), v.Wins, v.Losses, v.Ties)
 				}
@@ -83,10 +83,6 @@ func (p *Program) Runs(ctx context.Context) ([]serve.Run, error) {
 		return out, nil
 	})
 }
-
-// answers are the verdicts in words.
-var answers = map[pareto.Verdict]string{pareto.Promote: "better (at most 5 % luck)", pareto.Promising: "probably better",
-	pareto.Undecided: "no difference seen so far", pareto.Reject: "not better"}
 
 // run is the current state of a run.
 func (r *request) run(of *record.Run) (k serve.Run, err error) {

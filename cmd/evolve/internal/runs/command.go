@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/subject"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/status"
@@ -34,6 +35,7 @@ type Run struct {
 	Skill     string           `json:"skill"`
 	Status    record.RunStatus `json:"status"`
 	Verdict   string           `json:"verdict,omitempty"` // proved, promising or no sign; "" without a trial
+	answer    string           // the verdict in words
 	Spent     eval.Spent       `json:"spent"`
 	Simulated bool             `json:"simulated"`
 	Started   time.Time        `json:"started"`
@@ -94,7 +96,13 @@ func listOf(ctx context.Context, rd *status.Reader, skill string, all bool) (*Li
 			return nil, err
 		}
 		if v != nil {
-			k.Verdict = v.Verdict.Told()
+			k.Verdict, k.answer = "no sign", pareto.Answer(v.Verdict, v.Route)
+			switch v.Verdict {
+			case pareto.Promote:
+				k.Verdict = "proved"
+			case pareto.Promising:
+				k.Verdict = "promising"
+			}
 		}
 		l.Runs = append(l.Runs, k)
 	}
@@ -108,7 +116,7 @@ func (l *List) print(t *term.Terminal) error {
 	table := t.NewTable(t.Stdout)
 	fmt.Fprintln(table, "RUN\tSKILL\tSTARTED\tSTATE\tRESULT\tCOST")
 	for _, r := range l.Runs {
-		result := r.Verdict
+		result := r.answer
 		if result == "" {
 			result = "-"
 		}

@@ -214,7 +214,7 @@ func (s *setup) ask(ctx context.Context) (err error) {
 		}
 	}
 	if s.night != "" && !s.given["trial-installs"] {
-		s.try, err = s.Terminal.Confirm("May a night put a promising text in place on trial, and take it back if it disappoints?")
+		s.try, err = s.Terminal.Confirm("May a nightly run put a text that is probably better in place, as a trial install, and take it back if it disappoints?")
 	}
 	return err
 }

@@ -85,7 +85,7 @@ read, the agent that has a key, $2 a night, no nights, nothing on trial.`,
 	fl.StringVar(&f.model, "model", "", "its model (default: the agent's own)")
 	fl.Float64Var(&f.budget, "night-budget", defaultBudget, "dollars at list price that a night may take at most")
 	fl.StringVar(&f.nights, "nights", off, "when a night begins every day, for example 03:17, or off")
-	fl.StringVar(&f.trials, "trial-installs", off, "whether a night may put a promising text in place on trial, before it is proved: on, or off")
+	fl.StringVar(&f.trials, "trial-installs", off, "whether a nightly run may put a text that is probably better in place, as a trial install: on, or off")
 	fl.StringVar(&f.envFile, "env-file", "", "the file with the keys of nights (default, if it is there: ~/.config/evolve/env)")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "take the defaults instead of asking")
 	return c

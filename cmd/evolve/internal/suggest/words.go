@@ -35,7 +35,7 @@ type result struct {
 	Smoke *suggest.Smoked `json:"smoke,omitempty"`
 	Spent eval.Spent      `json:"spent"`
 
-	tracked bool   // nothing puts it in place on trial
+	tracked bool   // nothing puts it in place as a trial install
 	promote string // the command that installs it at its owner's word
 }
 
@@ -82,7 +82,7 @@ func (r *result) words() string {
 		fmt.Fprintf(&b, "held: %s\nnext: `evolve approve %s` lets it be tried, `evolve reject %[2]s` drops it\n", r.Reason, at)
 		return plain.Text(b.String())
 	}
-	next := []string{fmt.Sprintf("`evolve try %s` puts it in place on trial", at), fmt.Sprintf("`%s` installs it at your word", r.promote)}
+	next := []string{fmt.Sprintf("`evolve try %s` puts it in place as a trial install", at), fmt.Sprintf("`%s` installs it at your word", r.promote)}
 	if r.tracked {
 		next = next[1:]
 	}
@@ -90,7 +90,7 @@ func (r *result) words() string {
 		b.WriteString("no real model wrote it: it is never installed\n")
 		next = []string{fmt.Sprintf("`evolve suggest %s` asks a real one", called)}
 	} else {
-		b.WriteString("not proven: its trial counts only what you ask for from now on\n")
+		b.WriteString("not shown to be better: its trial counts only what you ask for from now on\n")
 	}
 	if r.Smoke == nil {
 		next = append(next, fmt.Sprintf("`evolve suggest %s --smoke` answers what taught it once more", called))

@@ -122,7 +122,7 @@ func (p *progress) Rollout(r *eval.Rollout) {
 	defer p.mu.Unlock()
 	p.seen++
 	if p.ended {
-		p.turn("no-skill arm")
+		p.turn("answers without a skill")
 	}
 	attempts := int64(max(1, r.Attempts))
 	switch {
@@ -158,7 +158,7 @@ func (p *progress) Event(e record.Event) {
 		p.ended = true
 	case "gate_start":
 		p.held, p.tried = d.Clusters, 0
-		p.turn("gate")
+		p.turn("trial")
 	case "gate_pair":
 		p.tried++
 	}

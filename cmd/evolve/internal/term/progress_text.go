@@ -94,8 +94,8 @@ func (p *progress) parts(now time.Time) (out []string) {
 	default:
 		out = append(out, fmt.Sprintf("validation %.2f (%s), none better", *p.incumbent, plain.Counted(p.val, "case")))
 	}
-	if p.phase == "gate" && p.held > 0 {
-		out = append(out, fmt.Sprintf("held-out case %d of %d", min(p.tried+1, p.held), p.held))
+	if p.phase == "trial" && p.held > 0 {
+		out = append(out, fmt.Sprintf("request %d of %d", min(p.tried+1, p.held), p.held))
 	}
 	if b := p.task.Budget; b != nil {
 		if s := money(b.Spent(), p.task.Caps); s != "" {
@@ -174,7 +174,7 @@ func (p *progress) pace(now time.Time) (time.Duration, bool) {
 // held.
 func (p *progress) timeLeft(now time.Time) (left time.Duration, ok bool) {
 	attempts, ok := p.attemptsLeft()
-	if !ok || p.ended || p.phase == "no-skill arm" || p.phase == "stopping" {
+	if !ok || p.ended || p.phase == "answers without a skill" || p.phase == "stopping" {
 		return 0, false
 	}
 	each, ok := p.pace(now)
