@@ -35,7 +35,7 @@ type seat struct {
 }
 
 // Lines of a footer look like nothing else in evolve's output.
-var footerLine = regexp.MustCompile(`^(\S+ )?(harvest|mining|search|gate|no-skill arm|compare|stopping)( \[[#.]+\])? \d+(/\d+)? (rollouts|sessions|calls)`)
+var footerLine = regexp.MustCompile(`^(\S+ )?(harvest|mining|search|trial|no skill|compare|stopping)( \[[#.]+\])? \d+(/\d+)? (rollouts|sessions|calls)`)
 
 var runningFigure = regexp.MustCompile(`^validation \d\.\d\d (→|\()`)
 

@@ -122,7 +122,7 @@ func (p *progress) Rollout(r *eval.Rollout) {
 	defer p.mu.Unlock()
 	p.seen++
 	if p.ended {
-		p.turn("answers without a skill")
+		p.turn("no skill")
 	}
 	attempts := int64(max(1, r.Attempts))
 	switch {

@@ -79,7 +79,7 @@ search: 20/300 rollouts, validation 0.50 (4 cases), none better, $0.20 of $6.00,
 search: 30/300 rollouts, validation 0.50 → 0.75 (4 cases), $0.30 of $6.00, at most about 5 min left, 0:30
 trial: 30/300 rollouts, validation 0.50 → 0.75 (4 cases), request 1 of 30, $0.30 of $6.00, at most about 2 min left, 0:33
 trial: 30/300 rollouts, validation 0.50 → 0.75 (4 cases), request 2 of 30, $0.30 of $6.00, at most about 4 min left, 1:33
-answers without a skill: 31/300 rollouts, validation 0.50 → 0.75 (4 cases), $0.31 of $6.00, 1:36
+no skill: 31/300 rollouts, validation 0.50 → 0.75 (4 cases), $0.31 of $6.00, 1:36
 `
 	if got := s.out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -174,7 +174,7 @@ func (p *progress) pace(now time.Time) (time.Duration, bool) {
 // held.
 func (p *progress) timeLeft(now time.Time) (left time.Duration, ok bool) {
 	attempts, ok := p.attemptsLeft()
-	if !ok || p.ended || p.phase == "answers without a skill" || p.phase == "stopping" {
+	if !ok || p.ended || p.phase == "no skill" || p.phase == "stopping" {
 		return 0, false
 	}
 	each, ok := p.pace(now)
