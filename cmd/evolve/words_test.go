@@ -24,13 +24,16 @@ var namesOfThings = []*regexp.Regexp{
 
 var isProved = regexp.MustCompile(`(?i)\b(is|are|was|were|be|been|not|stays|what) proved\b|\bproved (as|on|already|before)\b`)
 
-// TestWordsOfHelp: the help of every command has none of the private words.
+// TestWordsOfHelp: the help of every command and the pages that a person reads first have
+// none of the private words.
 func TestWordsOfHelp(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"docs/cli.md", "README.md", "docs/agents.md", "docs/config.md", "docs/faq.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		noPrivateWords(t, name, string(text), namesOfThings[:2])
 	}
-	noPrivateWords(t, "docs/cli.md", string(text), namesOfThings[:2])
 }
 
 // TestWordsOfOutput: nor has the recorded output of the commands.

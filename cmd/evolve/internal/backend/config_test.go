@@ -2,7 +2,10 @@ package backend
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +95,29 @@ func TestConfigHelp(t *testing.T) {
 }
 
 // A flag that is given overrides the configuration.
+// TestConfigPage: docs/config.md lists the keys that config.yaml may have, and no others, in
+// the words of `evolve help config`.
+func TestConfigPage(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(page), "|---|---|---|\n")
+	table, _, end := strings.Cut(table, "\n\n")
+	if !ok || !end {
+		t.Fatal("docs/config.md has no table")
+	}
+	var want []string
+	for f := range reflect.TypeFor[Config]().Fields() {
+		if help := f.Tag.Get("help"); help != "" {
+			want = append(want, fmt.Sprintf("| `%s` | %s | `%s` |", f.Tag.Get("yaml"), help, f.Tag.Get("example")))
+		}
+	}
+	if got := strings.Split(table, "\n"); !slices.Equal(got, want) {
+		t.Errorf("docs/config.md has\n%s\nwant\n%s", table, strings.Join(want, "\n"))
+	}
+}
+
 func TestDefaults(t *testing.T) {
 	c, err := parseConfig([]byte("objectives: [quality, retries]\npolicy: auto\n"))
 	if err != nil {
