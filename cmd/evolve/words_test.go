@@ -27,7 +27,7 @@ var isProved = regexp.MustCompile(`(?i)\b(is|are|was|were|be|been|not|stays|what
 // TestWordsOfHelp: the help of every command and the pages that a person reads first have
 // none of the private words.
 func TestWordsOfHelp(t *testing.T) {
-	for _, name := range []string{"docs/cli.md", "README.md", "docs/agents.md", "docs/config.md", "docs/faq.md"} {
+	for _, name := range []string{"docs/cli.md", "README.md", "docs/agents.md", "docs/config.md", "docs/faq.md", "docs/sleep.md", "docs/versions.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)
