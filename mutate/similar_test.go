@@ -20,3 +20,25 @@ func TestSimilarity(t *testing.T) {
 		}
 	}
 }
+
+func TestRepeats(t *testing.T) {
+	for _, c := range []struct {
+		text, line, was string
+		want            bool
+	}{
+		{"Sort bars by size.", "Sort the bars by value.", "", true}, // two of three
+		{"Sort them.", "Sort the bars by value.", "", false},
+		{"By value.", "Sort the bars by value.", "Sort the bars.", true},
+		{"Sort the bars.", "Sort the bars by value.", "Sort the bars.", false},
+		{"Draw a pie.", "Never draw a pie.", "Draw a pie.", true}, // no word more: the whole line
+		{"Do it again, and all", "Do it again.", "", true},        // no content word at all
+		{"Do it.", "When is it so?", "", false},
+		{"値で棒を並べる。", "棒を値で並べる。", "", true}, // no spaces between words
+		{"棒を値で並べよ。", "棒を値で並べる。", "", true},
+		{"...", "...", "", false},
+	} {
+		if got := Repeats(c.text, c.line, c.was); got != c.want {
+			t.Errorf("%q repeats %q (was %q): %v, want %v", c.text, c.line, c.was, got, c.want)
+		}
+	}
+}

@@ -232,13 +232,21 @@ var stop = func() map[string]bool {
 // of the same stem (a shared prefix of five letters, plural s) count as one.
 func words(s string) map[string]bool {
 	m := map[string]bool{}
+	for w := range allWords(s) {
+		if !stop[w] {
+			m[stem(w)] = true
+		}
+	}
+	return m
+}
+
+// allWords returns all words of s in lower case.
+func allWords(s string) map[string]bool {
+	m := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
 	}) {
-		if stop[w] {
-			continue
-		}
-		m[stem(w)] = true
+		m[w] = true
 	}
 	return m
 }

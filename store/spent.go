@@ -89,7 +89,7 @@ func (j *journal) spentCases(ctx context.Context, skill string) (*record.Spent, 
 		return p, err
 	}, `SELECT print FROM read_prints WHERE skill = ?`, skill)
 	if err == nil {
-		out.Frozen, err = frozen.Of(ctx, j.DB, skill)
+		out.Frozen, err = frozen.Of(ctx, j.DB)
 	}
 	return out, err
 }

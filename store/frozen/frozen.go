@@ -17,16 +17,16 @@ type Made struct {
 	Of record.Run
 }
 
-// Of returns the texts of a skill that come of a suggestion, by SHA-256, with the time when
-// it had read all that it knows.
-func Of(ctx context.Context, db *sqlite.DB, skill string) (map[string]time.Time, error) {
-	some, err := sqlite.Query(ctx, db, sqlite.ScanOne[int], `SELECT 1 FROM candidates JOIN runs ON id = run
-		WHERE skill = ? AND candidates.body ->> '$.operator' = ? LIMIT 1`, skill, record.Suggested)
-	if err != nil || len(some) == 0 {
+// Of returns the texts that come of a suggestion, for any subject, by SHA-256, with the time
+// when it had read all that it knows. A line may go from one file to another.
+func Of(ctx context.Context, db *sqlite.DB) (map[string]time.Time, error) {
+	first, err := sqlite.Query(ctx, db, sqlite.ScanOne[int64], `SELECT coalesce(started, 0) FROM candidates JOIN runs ON id = run
+		WHERE candidates.body ->> '$.operator' = ? ORDER BY started LIMIT 1`, record.Suggested)
+	if err != nil || len(first) == 0 {
 		return nil, err
 	}
 	all, err := sqlite.Query(ctx, db, scan, `SELECT candidates.body, runs.body FROM candidates JOIN runs ON id = run
-		WHERE skill = ? ORDER BY started, runs.rowid, seq`, skill)
+		WHERE coalesce(started, 0) >= ? ORDER BY started, runs.rowid, seq`, first[0])
 	return Among(all), err
 }
 
@@ -57,7 +57,7 @@ func Suggestions(ctx context.Context, db *sqlite.DB, skill string) ([]record.Can
 	return all, sqlite.Named(err, "list suggestions for %s", skill)
 }
 
-// Among returns those of all candidates of a skill, in the order in which they were made:
+// Among returns those of all candidates, in the order in which they were made:
 // suggestions, what was made of them, and whatever a run proposed that had one of these in
 // its pool, where its mutator may have read it. The text that a run tried to improve passes
 // nothing on: each trial has it in both arms.

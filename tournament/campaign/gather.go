@@ -132,7 +132,7 @@ func (c *Campaign) continueTrial(ctx context.Context, trial *candidate.OnTrial) 
 	if f.NoGate {
 		return nil
 	}
-	if err := c.mayShow(ctx, "challenger", trial.Challenger); err != nil {
+	if err := c.mayShow(ctx, "challenger", trial.Challenger, ""); err != nil {
 		return err
 	}
 	if trial.Incumbent != c.Live.Doc.Hash() {

@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -56,13 +55,17 @@ func (c *Campaign) beginGiven(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := given(ctx, c.db, c.Live, f.Given)
+	made, notes, err := candidate.Given(ctx, c.db, c.Live, f.Given)
 	if err != nil {
 		return err
 	}
-	for i, sha := range made.Parents[1:] {
-		if i == 0 {
-			c.found = append(c.found, fmt.Sprintf("it repeats lines of %.12s, which comes of a suggestion: only what is asked for after that counts", sha))
+	c.found = append(c.found, notes...)
+	if err := c.mayShow(ctx, "candidate", made.SHA, "check another text"); err != nil {
+		return err
+	}
+	for _, sha := range made.Parents[1:] {
+		if err := c.mayShow(ctx, "candidate", sha, "check a text without its lines"); err != nil {
+			return err
 		}
 		if at := spent.Frozen[sha]; at.After(spent.Frozen[made.SHA]) {
 			spent.Frozen[made.SHA] = at
@@ -108,54 +111,9 @@ func (c *Campaign) leaveOutQuoted(doc *skill.Document, spent *record.Spent) {
 	c.found = append(c.found, plain.Counted(len(c.quoted), "unseen request")+" left out: the text quotes it, and from now on it may teach")
 }
 
-// given is a text that the owner of the live one gave. Its parents are the live text and those
-// that come of a suggestion and of which it repeats a changed line: it has read what they have
-// read.
-func given(ctx context.Context, db *store.Store, live *skill.Live, text []byte) (*record.Candidate, error) {
-	c := &record.Candidate{SHA: skill.HashText(text), Seq: 1, Parents: []string{live.Doc.Hash()}, Operator: record.Checked, State: record.Pooled,
-		Reason: "its owner gave it", Text: text}
-	changed := func(text []byte) ([]candidate.Edit, error) {
-		doc, err := skill.Parse(text, live.Doc.Options())
-		if err != nil {
-			return nil, fmt.Errorf("read a text of %s: %w", skill.Called(live.Name), err)
-		}
-		return slices.DeleteFunc(candidate.Edits(live.Doc, doc), func(e candidate.Edit) bool { return e.Is == "" }), nil
-	}
-	mine, err := changed(text)
-	if err != nil {
-		return nil, err
-	}
-	spent, err := db.Journal("").SpentCases(ctx, live.Name)
-	if err != nil {
-		return nil, err
-	}
-	for _, sha := range slices.Sorted(maps.Keys(spent.Frozen)) {
-		made, err := candidate.MadeBy(ctx, db, live.Name, sha)
-		switch {
-		case err != nil:
-			return nil, err
-		case made.Operator == record.Checked: // a given text, whose parents are known
-			continue
-		case sha == c.SHA: // it was made before, and is frozen as that
-			c.Parents = c.Parents[:1]
-			return c, nil
-		}
-		theirs, err := changed(made.Text)
-		if err != nil {
-			continue // a suggestion that no agent would load
-		}
-		if slices.ContainsFunc(theirs, func(e candidate.Edit) bool {
-			return slices.ContainsFunc(mine, func(m candidate.Edit) bool { return m.Is == e.Is })
-		}) {
-			c.Parents = append(c.Parents, sha)
-		}
-	}
-	return c, nil
-}
-
 // Quarantine keeps a given text that the firewall holds, so that its owner can approve it.
 func (r *Runner) Quarantine(ctx context.Context, db *store.Store, live *skill.Live, text []byte, rule, reason string) error {
-	c, err := given(ctx, db, live, text)
+	c, _, err := candidate.Given(ctx, db, live, text)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,13 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/store"
@@ -11,31 +15,32 @@ import (
 )
 
 // learned lets requests of these kinds hold a text of a skill; what is left are the cases
-// that taught it and may not be sent. A version is its owner's, and so is what it was made
-// from.
+// that taught it and may not be sent.
 func (r *Runner) learned(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, name, sha string) (outgoing.Left, error) {
-	texts := &candidate.Texts{Skill: name, Store: db}
-	var err error
-	if texts.Versions, err = db.Versions(ctx, name); err != nil {
-		return nil, err
-	}
-	ids, err := texts.Shown(ctx, sha, func(sha string) bool { return texts.VersionOf(sha) != nil })
-	if err != nil || len(ids) == 0 {
-		return nil, err
-	}
-	teachers, err := db.Teachers(ctx, name, ids)
+	by, err := candidate.ShownFor(ctx, db, name, sha)
 	if err != nil {
 		return nil, err
 	}
-	return r.Control.Text(ctx, db, back, kinds, teachers)
+	var all []eval.Case
+	for _, of := range slices.Sorted(maps.Keys(by)) {
+		teachers, err := db.Teachers(ctx, of, by[of])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, teachers...)
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return r.Control.Text(ctx, db, back, kinds, all)
 }
 
 // mayShow returns an error if a text that the run starts with learned from cases that may
-// not be sent.
-func (c *Campaign) mayShow(ctx context.Context, text, sha string) error {
+// not be sent; or says what to do instead, "" for rejecting the text.
+func (c *Campaign) mayShow(ctx context.Context, text, sha, or string) error {
 	left, err := c.runner.learned(ctx, c.db, c.back, agent.Requests, c.Config.Skill, sha)
 	if err == nil && len(left) > 0 {
-		err = left.Taught(fmt.Sprintf("%s %.12s", text, sha), fmt.Sprintf("`evolve reject %s@%.12s`", c.Config.Skill, sha))
+		err = left.Taught(fmt.Sprintf("%s %.12s", text, sha), cmp.Or(or, fmt.Sprintf("`evolve reject %s@%.12s`", c.Config.Skill, sha)))
 	}
 	return err
 }

@@ -199,7 +199,8 @@ func (c *Campaign) build(ctx context.Context) error {
 // with is the incumbent with the change of a challenger.
 func (c *Campaign) with(ctx context.Context, challenger string) (*record.Candidate, error) {
 	if c.Config.Given != nil {
-		return given(ctx, c.db, c.Live, c.Config.Given)
+		given, _, err := candidate.Given(ctx, c.db, c.Live, c.Config.Given)
+		return given, err
 	}
 	if c.Config.Base == "" {
 		return candidate.MadeBy(ctx, c.db, c.Config.Skill, challenger)

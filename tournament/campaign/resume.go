@@ -81,7 +81,7 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 		return c, left.Some()
 	}
 	for _, sha := range append(slices.Clone(f.Approved), f.Standing, f.Carried) {
-		if err := c.mayShow(ctx, "candidate", sha); err != nil {
+		if err := c.mayShow(ctx, "candidate", sha, ""); err != nil {
 			return c, err
 		}
 	}

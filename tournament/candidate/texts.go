@@ -337,17 +337,23 @@ func (s *Texts) newest(ctx context.Context) (*Text, error) {
 // Lessons are the ids of the cases that taught a text, over all its steps back to the
 // texts at which they end, sorted.
 func (s *Texts) Lessons(ctx context.Context, sha string, end func(sha string) bool) ([]string, error) {
-	return s.steps(ctx, sha, end, func(c *record.Candidate) []string { return c.Taught })
+	ids, _, err := s.steps(ctx, sha, end, func(c *record.Candidate) []string { return c.Taught })
+	return ids, err
 }
 
 // Shown are the ids of the cases that the mutator saw for a text, as Lessons: words of any
 // of them may be in it.
 func (s *Texts) Shown(ctx context.Context, sha string, end func(sha string) bool) ([]string, error) {
-	return s.steps(ctx, sha, end, func(c *record.Candidate) []string { return slices.Concat(c.Taught, c.Shown) })
+	ids, _, err := s.steps(ctx, sha, end, shown)
+	return ids, err
 }
 
-func (s *Texts) steps(ctx context.Context, sha string, end func(sha string) bool, of func(c *record.Candidate) []string) ([]string, error) {
-	out, seen := []string{}, map[string]bool{}
+func shown(c *record.Candidate) []string { return slices.Concat(c.Taught, c.Shown) }
+
+// steps gathers what of names in each step of a text, sorted. others are the texts among them
+// that no run of the skill made.
+func (s *Texts) steps(ctx context.Context, sha string, end func(sha string) bool, of func(c *record.Candidate) []string) (out, others []string, err error) {
+	seen := map[string]bool{}
 	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
 		if seen[queue[0]] || end(queue[0]) {
 			continue
@@ -355,15 +361,17 @@ func (s *Texts) steps(ctx context.Context, sha string, end func(sha string) bool
 		seen[queue[0]] = true
 		c, _, err := s.Made(ctx, queue[0])
 		if err != nil {
-			return out, err
+			return nil, nil, err
 		}
-		if c != nil {
-			queue = append(queue, c.Parents...)
-			out = append(out, of(c)...)
+		if c == nil {
+			others = append(others, queue[0])
+			continue
 		}
+		queue = append(queue, c.Parents...)
+		out = append(out, of(c)...)
 	}
 	slices.Sort(out)
-	return slices.Compact(out), nil
+	return append([]string{}, slices.Compact(out)...), others, nil
 }
 
 // VersionOf is the newest version with a text, nil for none.
