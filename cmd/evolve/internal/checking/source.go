@@ -83,14 +83,26 @@ func encodedAs(live, text []byte) []byte {
 	if !bytes.HasPrefix(live, []byte(mark)) {
 		text = bytes.TrimPrefix(text, []byte(mark))
 	}
-	crlf := []byte("\r\n")
-	if n := bytes.Count(text, crlf); n > 0 && n == bytes.Count(text, []byte("\n")) && !bytes.Contains(live, []byte("\r")) {
-		text = bytes.ReplaceAll(text, crlf, []byte("\n"))
+	lf, crlf := []byte("\n"), []byte("\r\n")
+	switch {
+	case isCRLF(text) && !bytes.Contains(live, []byte("\r")):
+		text = bytes.ReplaceAll(text, crlf, lf)
+	case isCRLF(live) && !bytes.Contains(text, []byte("\r")):
+		text = bytes.ReplaceAll(text, lf, crlf)
 	}
-	if bytes.HasSuffix(live, []byte("\n")) && len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
-		text = append(bytes.Clone(text), '\n')
+	if bytes.HasSuffix(live, lf) && len(text) > 0 && !bytes.HasSuffix(text, lf) {
+		if isCRLF(live) && (isCRLF(text) || !bytes.Contains(text, lf)) {
+			lf = crlf
+		}
+		text = append(bytes.Clone(text), lf...)
 	}
 	return text
+}
+
+// isCRLF reports whether each line of a text ends with CRLF.
+func isCRLF(text []byte) bool {
+	n := bytes.Count(text, []byte("\n"))
+	return n > 0 && n == bytes.Count(text, []byte("\r\n"))
 }
 
 // cause is an error of the file system without the name of the file.

@@ -57,3 +57,23 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// TestEncodedAs: an editor that wrote other line ends has changed nothing, in either direction.
+func TestEncodedAs(t *testing.T) {
+	crlf := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
+	changed := strings.Replace(own, "the axes", "both axes", 1)
+	for name, c := range map[string]struct{ live, text, want string }{
+		"CRLF for LF":              {own, crlf(changed), changed},
+		"LF for CRLF":              {crlf(own), changed, crlf(changed)},
+		"CRLF for CRLF":            {crlf(own), crlf(changed), crlf(changed)},
+		"LF for CRLF, end lost":    {crlf(own), strings.TrimSuffix(changed, "\n"), crlf(changed)},
+		"CRLF for CRLF, end lost":  {crlf(own), strings.TrimSuffix(crlf(changed), "\r\n"), crlf(changed)},
+		"mixed live":               {"a\r\nb\n", "a\nc\n", "a\nc\n"},
+		"mixed text":               {"a\r\nb\r\n", "a\r\nc\n", "a\r\nc\n"},
+		"lines without an end, LF": {"a", "b\n", "b\n"},
+	} {
+		if got := string(encodedAs([]byte(c.live), []byte(c.text))); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
