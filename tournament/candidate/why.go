@@ -79,7 +79,8 @@ type Measured struct {
 
 // Made returns a candidate as the run that made it has it, nil if none did.
 // The incumbent of one run may be what another has made, so the last record
-// of a text has little.
+// of a text has little. A record whose text was erased gives way to one of the same text
+// that was made again.
 func (s *Texts) Made(ctx context.Context, sha string) (first, last *record.Candidate, err error) {
 	seen, err := s.Store.Sightings(ctx, sha)
 	if err != nil {
@@ -93,10 +94,12 @@ func (s *Texts) Made(ctx context.Context, sha string) (first, last *record.Candi
 		if run, err := s.Store.Run(ctx, c.Run); err != nil || run.Skill != s.Skill {
 			continue // two skills may have the same text
 		}
-		if first == nil {
+		if first == nil || len(first.Text) == 0 && len(c.Text) > 0 {
 			first = c
 		}
-		last = c
+		if last == nil || len(c.Text) > 0 || len(last.Text) == 0 {
+			last = c
+		}
 	}
 	return first, last, nil
 }
