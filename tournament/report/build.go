@@ -32,6 +32,9 @@ func Build(d *Data) (*Model, error) {
 	if m.Verdict != nil && d.Trial != nil && d.Trial.Cases() == m.Verdict.Cases {
 		m.Heard = d.Heard
 	}
+	scores := newScores(d)
+	m.Agent = scores.agent
+	m.candidates(d, scores)
 	m.Shorter = shorter(d)
 	m.Sentence = sentence(m)
 	if v := m.Verdict; v != nil && v.Measured() != "" {
@@ -43,13 +46,13 @@ func Build(d *Data) (*Model, error) {
 	s := m.standing()
 	s.Promote = d.Promote
 	m.Next = s.Next()
+	if c := m.Untried(); c != nil {
+		m.Sentence, m.Next = m.untried(c)
+	}
 	evidence(m, d)
 	if n := noiseOf(d.Events); n.Pairs > 0 {
 		m.Noise = &n
 	}
-	scores := newScores(d)
-	m.Agent = scores.agent
-	m.candidates(d, scores)
 	m.Worth = scores.worth(r.Incumbent)
 	m.Matrix = matrix(m, scores)
 	m.Cases = cases(m, scores)

@@ -60,6 +60,8 @@ func (f *first) untried(m *report.Model) {
 		f.Count = "The run is at work: this is what is known so far."
 	case m.Status != string(record.Finished):
 		f.Count = m.Sentence
+	case m.Untried() != nil:
+		f.Count, f.Answer = m.Sentence, "Whether it is better is not known."
 	case m.Challenger != "":
 		f.Count = "A new text was better" + on + "; on requests that no search has seen it was not tried."
 		f.Answer = "No answer yet."

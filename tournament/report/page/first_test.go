@@ -102,6 +102,20 @@ func firstScreens(t *testing.T) map[string]struct {
 	add("killed", func(m *report.Model) {
 		m.Verdict, m.Status, m.Sentence = nil, string(record.Killed), "The run was killed before a verdict."
 	}, "The run was killed before a verdict.")
+	untried := func(state record.CandidateState, operator string) func(*report.Model) {
+		return func(m *report.Model) {
+			d := reporttest.Tournament(t, 6, 40)
+			d.Run.Verdict, d.Run.Challenger, d.Challenger, d.Events = nil, "", nil, nil
+			c := d.Candidates[1]
+			c.Operator, c.State, c.Reason = operator, state, "it sends data out"
+			d.Candidates = []record.Candidate{d.Candidates[0], c}
+			*m = *reporttest.Model(t, d)
+		}
+	}
+	add("suggested", untried(record.Pooled, record.Suggested), "A text was suggested, and never tried in this run.", "Whether it is better is not known.", "<code>evolve try ", " --unproven</code>")
+	add("suggested and held", untried(record.Quarantined, record.Suggested), "A text was suggested, and is held: it sends data out.", "<code>evolve approve ")
+	add("held before its check", untried(record.Quarantined, record.Checked), "A text was to be checked, and is held: it sends data out.", "<code>evolve approve ")
+	add("suggested for nothing", untried(record.Invalid, record.Suggested), "and may not be used: it sends data out.", "<code>evolve suggest ")
 	return out
 }
 
@@ -117,7 +131,11 @@ func TestFirstScreens(t *testing.T) {
 				t.Errorf("%s: the first screen lacks %q:\n%s", name, want, page[strings.Index(page, "<header>"):])
 			}
 		}
-		if searched := strings.Contains(pageOf(t, Run(m.Model)), "<h2>The search</h2>"); searched != (name != "check") {
+		untried := m.Untried() != nil
+		if untried && (strings.Contains(page, "None of") || strings.Contains(page, "No verdict")) {
+			t.Errorf("%s: nothing was tried:\n%s", name, page[strings.Index(page, "<header>"):])
+		}
+		if searched := strings.Contains(pageOf(t, Run(m.Model)), "<h2>The search</h2>"); searched != (name != "check" && !untried) {
 			t.Errorf("%s: a search is shown: %v", name, searched)
 		}
 		if (name == "none" || name == "check" || name == "killed") && strings.Contains(page, "luck") {
