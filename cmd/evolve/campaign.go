@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/caps"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -58,9 +60,16 @@ func prepareRun(ctx context.Context, a *global, f *runFlags) (*campaign.Campaign
 	return r.Prepare(ctx, f.Config, o)
 }
 
+// afford asks for one part of a command that asks a model about what is stored.
+func afford(a *global, f *backend.Spending, usd *float64, tokens int64, question, hint string) error {
+	return f.Purse.Approve(usd, tokens, func(beyond *caps.BeyondError) error {
+		return approveSpending(a, f.Yes, f.Over, usd, beyond, question, f.Purse.Spent(), hint)
+	})
+}
+
 // approveSpending asks on a terminal before it spends more than over, or beyond a default
 // cap, unless --yes is given. Without a terminal it refuses what is beyond a default cap.
-func approveSpending(a *global, yes bool, over float64, usd *float64, beyond *campaign.BeyondError, question, spent, hint string) error {
+func approveSpending(a *global, yes bool, over float64, usd *float64, beyond *caps.BeyondError, question, spent, hint string) error {
 	ask, amount := usd != nil && *usd > confirmOver(a, over), ""
 	if ask {
 		amount = eval.FormatUSD(*usd)

@@ -76,11 +76,11 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	runner, err := a.runner(&runFlags{who: f.Who})
+	runner, err := a.runner(&runFlags{who: f.Who, flags: f.Flags})
 	if err != nil {
 		return err
 	}
-	g, err := generate.Prepare(ctx, runner, generate.Options{Spec: f.Who.Spec(), Skill: f.skill, N: f.count, Caps: f.Caps, WallClock: f.WallClock})
+	g, err := generate.Prepare(ctx, runner, generate.Options{Spec: f.Who.Spec(), Skill: f.skill, N: f.count, WallClock: f.WallClock})
 	defer func() { g.Close() }() // with an error too
 	if err != nil {
 		return err
@@ -93,10 +93,13 @@ func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {
 		}
 		return nil
 	}
-	if err := approveSpending(a, f.Yes, f.Over, fc.CostUSD, nil, "Spend about %s?", "nothing was spent", "lower -n, or use --yes"); err != nil {
+	if f.Purse, err = runner.Purse(ctx, f.Who.Spec(), f.Caps, false); err != nil {
 		return err
 	}
-	made, err := g.Run(ctx)
+	if err := afford(a, &f.Spending, fc.CostUSD, fc.Tokens, "Spend about %s?", "lower -n, or use --yes"); err != nil {
+		return err
+	}
+	made, err := g.Run(ctx, f.Purse.Budget)
 	if made == nil {
 		return err
 	}

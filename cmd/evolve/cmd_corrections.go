@@ -11,8 +11,10 @@ func newCorrectionsCommand(a *global) *cobra.Command { return correctionsParts(a
 
 func correctionsParts(a *global) corrections.Parts {
 	return corrections.Parts{Terminal: &a.Terminal, Store: a.store, Layout: a.layout,
-		Runner: func(who backend.Flags) (*campaign.Runner, error) { return a.runner(&runFlags{who: who}) },
-		Approve: func(yes bool, over float64, usd *float64) error {
-			return approveSpending(a, yes, over, usd, nil, "Spend about %s on reading?", "nothing was spent", "use --yes to spend it")
+		Runner: func(f *backend.Spending) (*campaign.Runner, error) {
+			return a.runner(&runFlags{who: f.Who, flags: f.Flags})
+		},
+		Approve: func(f *backend.Spending, usd *float64, tokens int64, question string) error {
+			return afford(a, f, usd, tokens, question, "use --yes to spend it")
 		}}
 }

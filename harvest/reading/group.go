@@ -283,6 +283,9 @@ func (g *Grouper) ask(ctx context.Context, groups []string, some []*noted, stats
 			stats.Calls-- // nothing was sent
 			return nil, err
 		}
+		if eval.IsPending(err) {
+			stats.Calls-- // the command that gets the answer counts it
+		}
 		return nil, ctx.Err()
 	}
 	if got.Finish == "length" {

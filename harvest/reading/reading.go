@@ -52,7 +52,7 @@ type Stats struct {
 	Read    int `json:"read"`    // now or in an earlier run
 	Void    int `json:"void"`    // the reply was not as requested, or its words are not there
 	Unread  int `json:"unread"`
-	Calls   int `json:"calls"` // to the model
+	Calls   int `json:"calls"` // to the model; not those that wait for their answer
 }
 
 // Read reads the moments of sessions, in place: first those that a cue of the lexicon or
@@ -306,6 +306,9 @@ func (r *Reader) ask(ctx context.Context, some []*moment, stats *Stats) (map[*mo
 		if _, spent := errors.AsType[*eval.BudgetError](err); spent {
 			stats.Calls-- // nothing was sent
 			return nil, err
+		}
+		if eval.IsPending(err) {
+			stats.Calls-- // the command that gets the answer counts it
 		}
 		return nil, ctx.Err()
 	}

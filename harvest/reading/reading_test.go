@@ -226,6 +226,10 @@ func TestModelFails(t *testing.T) {
 	if stats, err := r.Read(t.Context(), []*harvest.Session{german("s1")}); err != nil || stats.Unread != 1 || len(memory.of) != 0 {
 		t.Errorf("%+v, %v, remembered %v", stats, err, memory.of)
 	}
+	r.Model = &model{err: &eval.InfraError{Kind: eval.Pending}}
+	if stats, err := r.Read(t.Context(), []*harvest.Session{german("s1")}); err != nil || stats.Unread != 1 || stats.Calls != 0 {
+		t.Errorf("it waits for an answer: %+v, %v", stats, err)
+	}
 	r.Model = &model{err: &eval.BudgetError{}}
 	_, err := r.Read(t.Context(), []*harvest.Session{german("s1")})
 	if _, spent := errors.AsType[*eval.BudgetError](err); !spent {

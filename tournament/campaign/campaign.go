@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/tournament/caps"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -103,7 +104,7 @@ type Campaign struct {
 	forecast *Forecast
 	// Locks and other resources of begin.
 	budget *eval.Budget
-	held   held           // caps that its owner has not chosen
+	held   caps.Held      // caps that its owner has not chosen
 	record *Record        // nil in a dry run
 	unlock func()         // nil while the run is not locked
 	locked *lock.Skill    // nil while the skill is not locked

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 	"time"
@@ -9,7 +10,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/tournament/expect"
 )
 
 // A run whose owner has chosen no cap gets one in dollars, or in tokens; none if nobody has
@@ -66,34 +66,39 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// A forecast beyond a default cap names what would do; reading that was paid for counts.
-func TestBeyond(t *testing.T) {
-	usd := 4.0
-	takes := Takes{CostUSD: &usd, Tokens: 900, CostRange: &expect.Range{Low: 3, Expected: 4, High: 6.5}}
-	byDefault := eval.Caps{CostUSD: 5}
-	by := held{byDefault: byDefault}
-	// Nobody allows more than the policy of the machine.
-	if e := (held{byDefault, eval.Caps{CostUSD: 8}}).beyond(byDefault, eval.Spent{CostUSD: 2}, takes.estimate(40)); e == nil || e.caps.CostUSD != 8 {
-		t.Errorf("a policy of $8: %+v", e)
+// Of a command whose models have prices, but do not all report what they use, dollars are
+// capped beside tokens. Only the roles that are asked count.
+func TestPurse(t *testing.T) {
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if e := (held{byDefault, byDefault}).beyond(byDefault, eval.Spent{CostUSD: 2}, takes.estimate(40)); e != nil {
-		t.Errorf("a policy of $5, which holds anyway: %+v", e)
+	defer db.Close()
+	agent.Register(&agent.Kind{Name: "purse-table", Dollars: agent.ByTable}, &agent.Kind{Name: "purse-unknown", Dollars: agent.Unknown})
+	d := &eval.Caps{CostUSD: 5}
+	r := &Runner{Default: func(bool) (*eval.Caps, error) { return d, nil }, Now: time.Now,
+		Store:    func(context.Context) (*store.Store, error) { return db, nil },
+		Backends: func(context.Context, *agent.Spec) (*agent.Backends, error) { return &agent.Backends{}, nil }}
+	mixed := agent.Spec{Agent: "purse-unknown", ReflectAgent: "purse-table", ReflectModel: "m", JudgeAgent: "purse-unknown", Prices: map[string]eval.Price{"m": {Input: 1, Output: 2}}}
+	priced := mixed
+	priced.PriceIn, priced.PriceOut = 1, 2
+	for _, c := range []struct {
+		name    string
+		spec    agent.Spec
+		answers bool
+		want    eval.Caps
+	}{
+		{"who writes has a price", mixed, false, eval.Caps{CostUSD: 5}},
+		{"who answers has none", mixed, true, eval.Caps{Tokens: 4_000_000}},
+		{"all have one", priced, true, eval.Caps{CostUSD: 5, Tokens: 4_000_000}},
+	} {
+		p, err := r.Purse(t.Context(), c.spec, eval.Caps{}, c.answers)
+		if err != nil || p.Caps() != c.want {
+			t.Errorf("%s: %+v, %v", c.name, p.Caps(), err)
+		}
 	}
-	if e := by.beyond(byDefault, eval.Spent{}, takes.estimate(40)); e != nil {
-		t.Errorf("$4 of $5: %v", e)
-	}
-	if e := (held{}).beyond(eval.Caps{CostUSD: 3}, eval.Spent{}, takes.estimate(40)); e != nil {
-		t.Errorf("a cap that was chosen: %v", e)
-	}
-	e := by.beyond(byDefault, eval.Spent{CostUSD: 2}, takes.estimate(40))
-	if e == nil || e.Error() != "the forecast, about $6.00, is more than the default cap of $5.00" || e.caps.CostUSD != 9 || e.Fits != 30 {
-		t.Fatalf("with $2 of reading: %+v", e)
-	}
-	if got, want := e.Hint(), "--max-cost-usd 9 allows it, --max-rollouts 30 is likely to fit, and --yes does not ask"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	e = held{byDefault: eval.Caps{Tokens: 800}}.beyond(eval.Caps{Tokens: 800}, eval.Spent{TokensIn: 50, TokensOut: 50}, takes.estimate(40))
-	if e == nil || e.caps.Tokens != 1000 || e.Flag != "--max-tokens 1000" {
-		t.Errorf("tokens: %+v", e)
+	d = nil
+	if p, err := r.Purse(t.Context(), priced, eval.Caps{CostUSD: 7}, true); err != nil || p.Caps() != (eval.Caps{CostUSD: 7}) {
+		t.Errorf("a cap that was chosen: %+v, %v", p, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/caps"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -45,7 +46,7 @@ type Comparison struct {
 	a, b    *candidate.Text
 	cases   []eval.Case
 	back    *agent.Backends // nil before Plan
-	held    held            // caps that its owner has not chosen
+	held    caps.Held       // caps that its owner has not chosen
 	others  []eval.Offer
 }
 

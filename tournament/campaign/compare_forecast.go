@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
+	"github.com/skill-evolve/evolve/tournament/caps"
 )
 
 // A CompareForecast is what a comparison may take at most.
@@ -46,19 +47,19 @@ func (c *Comparison) plan(ctx context.Context) (*CompareForecast, error) {
 		return nil, err
 	}
 	fc := c.forecast(PastRateOf(runs, &c.config), turns)
-	fc.Cap = capWords(&c.config, c.held.byDefault, false)
+	fc.Cap = capWords(&c.config, c.held.ByDefault, false)
 	return fc, nil
 }
 
 // Beyond compares a forecast with the default caps; nil if it is within them.
-func (c *Comparison) Beyond(fc *CompareForecast) *BeyondError {
-	return c.held.beyond(c.config.Caps(), eval.Spent{}, fc.estimate(fc.AtMost))
+func (c *Comparison) Beyond(fc *CompareForecast) *caps.BeyondError {
+	return c.held.Beyond(c.config.Caps(), eval.Spent{}, fc.estimate(fc.AtMost))
 }
 
 // Allow raises the caps to what allows the forecast; nothing for nil.
-func (c *Comparison) Allow(e *BeyondError) {
+func (c *Comparison) Allow(e *caps.BeyondError) {
 	if e != nil {
-		c.config.MaxCostUSD, c.config.MaxTokens = e.caps.CostUSD, e.caps.Tokens
+		c.config.MaxCostUSD, c.config.MaxTokens = e.Caps.CostUSD, e.Caps.Tokens
 	}
 }
 

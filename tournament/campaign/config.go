@@ -139,8 +139,11 @@ func (c *Config) Settle(back *agent.Backends) error {
 	}
 	if c.MaxCostUSD > 0 {
 		if err := c.Priced(); err != nil {
-			return problem.Inputf("for example --price-in 0.25 --price-out 2, or `prices:` in config.yaml; or hold the run with --max-tokens",
-				"--max-cost-usd cannot be kept: %v", err)
+			hint := "for example --price-in 0.25 --price-out 2, or `prices:` in config.yaml; or hold the run with --max-tokens"
+			if c.PriceIn+c.PriceOut > 0 {
+				hint = "hold the run with --max-tokens"
+			}
+			return problem.Inputf(hint, "--max-cost-usd cannot be kept: %v", err)
 		}
 	}
 	return nil

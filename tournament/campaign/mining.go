@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/caps"
 )
 
 // minedReply is the expected size of a reply of the miner, in tokens.
@@ -23,7 +24,7 @@ type MiningForecast struct {
 	Calls   int
 	CostUSD *float64 // nil is unknown
 	// Beyond: it is more than a default cap; nil if it is not.
-	Beyond *BeyondError
+	Beyond *caps.BeyondError
 
 	in    int   // tokens of all requests
 	bytes int64 // of all requests
@@ -83,7 +84,7 @@ func (c *Campaign) approveMining(ctx context.Context, may func(*harvest.Session)
 	}
 	m.CostUSD = c.Config.Price(c.Config.ReflectModel).USD(&eval.Usage{Input: int64(m.in), Output: int64(m.Calls * minedReply)})
 	c.runner.Say("%s", m)
-	m.Beyond = c.held.beyond(c.Config.Caps(), c.budget.Spent(), estimate{usd: m.CostUSD, tokens: float64(m.in + m.Calls*minedReply)})
+	m.Beyond = c.held.Beyond(c.Config.Caps(), c.budget.Spent(), caps.Estimate{USD: m.CostUSD, Tokens: float64(m.in + m.Calls*minedReply)})
 	if c.options.Approve == nil {
 		return nil
 	}

@@ -25,11 +25,10 @@ const (
 	groupReply = 20  // tokens about a rule that is put into a group
 )
 
-// ReadingOptions select who reads what users said, and what that may cost.
+// ReadingOptions select who reads what users said.
 type ReadingOptions struct {
-	agent.Spec        // its mutator reads
-	Skill      string // only what was said about this one; "" is everything
-	Caps       eval.Caps
+	agent.Spec               // its mutator reads
+	Skill      string        // only what was said about this one; "" is everything
 	WallClock  time.Duration // of one call
 }
 
@@ -180,10 +179,10 @@ func (g *Reading) Close() {
 	}
 }
 
-// fits returns an error if the caps are less than one call takes by the forecast.
-func (g *Reading) fits() error {
-	fc, caps := g.Forecast, g.options.Caps
-	if caps.Tokens > 0 && fc.one > caps.Tokens {
+// fits returns an error if less is left of the caps than one call takes by the forecast.
+func (g *Reading) fits(budget *eval.Budget) error {
+	fc, caps := g.Forecast, budget.Remaining()
+	if caps.Tokens != 0 && fc.one > caps.Tokens {
 		return &problem.Error{Kind: problem.Stopped, Err: fmt.Errorf("one call takes about %d tokens, more than --max-tokens", fc.one), Hint: "nothing was spent"}
 	}
 	if fc.CostUSD == nil || caps.CostUSD == 0 {
@@ -202,11 +201,12 @@ type ReadingDone struct {
 	Spent    eval.Spent
 }
 
-// Run has the moments read and the rules put into groups, and stores the results, also if
-// an error ended it. Rules are not grouped before all replies about moments are there.
-func (g *Reading) Run(ctx context.Context) (done ReadingDone, err error) {
+// Run has the moments read and the rules put into groups within a budget of their own, and
+// stores the results, also if an error ended it. Rules are not grouped before all replies
+// about moments are there.
+func (g *Reading) Run(ctx context.Context, budget *eval.Budget) (done ReadingDone, err error) {
 	r, o := g.runner, &g.options
-	if err := g.fits(); err != nil {
+	if err := g.fits(budget); err != nil {
 		return done, err
 	}
 	if err := g.back.Ping(ctx); err != nil {
@@ -219,8 +219,6 @@ func (g *Reading) Run(ctx context.Context) (done ReadingDone, err error) {
 	if err := g.load(ctx, db); err != nil {
 		return done, err
 	}
-	budget := eval.NewBudget(o.Caps, r.Now)
-	o.SetPrices(budget)
 	defer func() { done.Spent = budget.Spent() }()
 	limit := &failureLimit{Model: &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}}
 	done.Stats, err = g.read(ctx, reading.Reader{Model: limit, Memory: db, Redactor: g.back.Redactor, May: g.may, Save: db.SaveReadings})

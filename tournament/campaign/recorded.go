@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/caps"
 	"github.com/skill-evolve/evolve/tournament/expect"
 )
 
@@ -86,13 +87,13 @@ func (f *Config) Estimate(turns *Recorded, n int64, cases int, read float64) (t 
 }
 
 // estimate is t for caps.
-func (t *Takes) estimate(rollouts int64) estimate {
-	e := estimate{usd: t.CostUSD, tokens: float64(t.Tokens), rollouts: rollouts}
+func (t *Takes) estimate(rollouts int64) caps.Estimate {
+	e := caps.Estimate{USD: t.CostUSD, Tokens: float64(t.Tokens), Rollouts: rollouts}
 	if t.CostRange != nil {
-		e.highUSD = t.CostRange.High
+		e.HighUSD = t.CostRange.High
 	}
 	if t.TokensRange != nil {
-		e.highTokens = t.TokensRange.High
+		e.HighTokens = t.TokensRange.High
 	}
 	return e
 }

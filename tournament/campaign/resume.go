@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/store/trying"
+	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -36,6 +37,9 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 		return nil, err
 	} else if busy {
 		return nil, lock.RunBusy(run.ID)
+	}
+	if err := candidate.Unrun(ctx, db, run); err != nil {
+		return nil, err
 	}
 	var f Config
 	if err := json.Unmarshal(run.Config, &f); err != nil {

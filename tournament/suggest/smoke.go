@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
@@ -17,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/caps"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -68,6 +70,9 @@ type Smoked struct {
 	Failed   []string `json:"failed"`   // ids of the cases that fail as before
 	Missing  int      `json:"missing"`  // without an answer
 	Notes    []string `json:"notes,omitempty"`
+
+	// Spent is what the answers and their checks took.
+	Spent eval.Spent `json:"spent"`
 }
 
 // String says what a smoke test found, and what that is.
@@ -80,7 +85,24 @@ func (r *Smoked) String() string {
 	return strings.Join(append([]string{line}, r.Notes...), "\n")
 }
 
-// Smoke prepares the smoke test of a suggestion, which must be closed.
+// CanSmoke refuses a smoke test of a suggestion that is not made yet, by what is known of the
+// corrections so far: before anything is paid.
+func (s *Suggestion) CanSmoke(ctx context.Context) error {
+	m := &Made{Candidate: record.Candidate{Text: s.live.Doc.Render()}}
+	for _, x := range s.said {
+		m.Taught = append(m.Taught, x.Case.ID)
+	}
+	m.Shown = m.Taught
+	t, err := s.Smoke(ctx, m)
+	defer func() { t.Close() }() // with an error too
+	if err != nil {
+		return err
+	}
+	return t.back.Ping(ctx)
+}
+
+// Smoke prepares the smoke test of a suggestion, which must be closed. Of one that nothing
+// taught yet it prepares only who answers.
 func (s *Suggestion) Smoke(ctx context.Context, m *Made) (t *Smoke, err error) {
 	r, name := s.runner, s.options.Skill
 	t = &Smoke{runner: r, live: s.live, made: m, config: campaign.Config{Schema: 2, Skill: name, Subject: subject.Parse(name), Evolve: skill.Harness,
@@ -98,6 +120,9 @@ func (s *Suggestion) Smoke(ctx context.Context, m *Made) (t *Smoke, err error) {
 	db, err := r.Store(ctx)
 	if err != nil {
 		return t, err
+	}
+	if len(m.Taught) == 0 {
+		return t, t.readable(ctx, db)
 	}
 	teachers, err := db.Teachers(ctx, name, m.Shown)
 	if err != nil {
@@ -136,6 +161,22 @@ func (s *Suggestion) Smoke(ctx context.Context, m *Made) (t *Smoke, err error) {
 	return t, t.forecast(ctx, db)
 }
 
+// readable refuses an agent that may get none of the sessions in which the skill was used.
+func (t *Smoke) readable(ctx context.Context, db *store.Store) error {
+	may, err := t.runner.Control.Readable(t.back, []string{agent.Replay})
+	if err != nil || may == nil {
+		return err
+	}
+	used, err := db.Sessions(ctx, store.SessionFilter{Skill: t.config.Skill, Work: true})
+	if err != nil {
+		return err
+	}
+	if len(used) > 0 && !slices.ContainsFunc(used, func(s harvest.Session) bool { return may(&s) }) {
+		return problem.Inputf("`evolve privacy` shows who may get what, or answer with another model", "no session with %s may go to %s", skill.Called(t.config.Skill), t.config.Describe())
+	}
+	return nil
+}
+
 // Close releases what the Smoke holds. It does nothing for nil.
 func (t *Smoke) Close() {
 	if t != nil && t.back != nil {
@@ -167,9 +208,9 @@ func (t *Smoke) forecast(ctx context.Context, db *store.Store) error {
 	return err
 }
 
-// Run answers the requests with the suggestion. With a *eval.BudgetError the result has what
-// was answered until then.
-func (t *Smoke) Run(ctx context.Context) (*Smoked, error) {
+// Run answers the requests with the suggestion, as a part of what the purse allows. With a
+// *eval.BudgetError the result has what was answered until then.
+func (t *Smoke) Run(ctx context.Context, purse *caps.Purse) (*Smoked, error) {
 	db, err := t.runner.Store(ctx)
 	if err != nil {
 		return nil, err
@@ -189,14 +230,14 @@ func (t *Smoke) Run(ctx context.Context) (*Smoked, error) {
 	for i := range t.cases {
 		jobs[i] = eval.Job{Variant: variant.With(doc), Case: &t.cases[i], Arm: smoke}
 	}
-	budget := t.config.Budget(now)
+	budget := purse.Part()
 	ev := t.config.Evaluator(t.back, t.cases, budget, now)
 	ev.Recorder, ev.Others = db.Journal("smoke-"+record.NewID(now())), t.others
-	view := t.runner.Watch(report.Task{Phase: "smoke test", Unit: "rollouts", Total: int64(len(jobs)), Budget: budget, Caps: t.config.Caps()})
+	view := t.runner.Watch(report.Task{Phase: "smoke test", Unit: "rollouts", Total: int64(len(jobs)), Budget: purse.Budget, Caps: purse.Caps()})
 	ev.OnRollout = view.Rollout
 	rollouts, err := ev.Run(ctx, jobs)
 	view.Done()
-	out := &Smoked{Failed: []string{}, Notes: t.Notes}
+	out := &Smoked{Failed: []string{}, Notes: t.Notes, Spent: budget.Spent()}
 	for _, r := range rollouts {
 		switch {
 		case r == nil || r.Status != eval.Done:

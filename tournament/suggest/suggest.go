@@ -32,11 +32,11 @@ import (
 // most is how many corrections one call shows, the newest.
 const most = 60
 
-// Options select who writes, and what that may cost.
+// Options select who writes.
 type Options struct {
 	agent.Spec // its mutator writes
 	Skill      string
-	Caps       eval.Caps
+	Caps       eval.Caps     // that were chosen: a smoke test refuses one that cannot be kept
 	WallClock  time.Duration // of one call
 	Again      bool          // ask once more although nothing was corrected since
 }
@@ -293,9 +293,10 @@ func (s *Suggestion) Find(ctx context.Context, db *store.Store) (m *Made, n int6
 	return m, n, s.explain(ctx, db, m)
 }
 
-// Make asks the model, checks the text as any candidate's, and stores it. An error of kind
+// Make asks the model within a budget of its own, checks the text as any candidate's, and
+// stores it with a run, on whose bill is also what the reading before it took. An error of kind
 // problem.Failed is about the reply: the next attempt may get a better one.
-func (s *Suggestion) Make(ctx context.Context) (*Made, error) {
+func (s *Suggestion) Make(ctx context.Context, budget *eval.Budget, read eval.Spent) (*Made, error) {
 	db, err := s.runner.Store(ctx)
 	if err != nil {
 		return nil, err
@@ -308,8 +309,6 @@ func (s *Suggestion) Make(ctx context.Context) (*Made, error) {
 		return nil, err
 	}
 	o, now := &s.options, s.runner.Now
-	budget := eval.NewBudget(o.Caps, now)
-	o.SetPrices(budget)
 	run := &record.Run{ID: record.NewID(now()), Skill: o.Skill, Seed: n, Incumbent: s.live.Doc.Hash(), Started: now().UTC(),
 		Status: record.Finished, Simulated: agent.KindOf(o.ReflectAgent).Simulated}
 	if run.Config, err = json.Marshal(s.config()); err != nil {
@@ -321,7 +320,8 @@ func (s *Suggestion) Make(ctx context.Context) (*Made, error) {
 	if err != nil && !unusable {
 		return nil, err
 	}
-	run.Spent, run.Ended = budget.Spent(), now().UTC()
+	spent := budget.Spent()
+	run.Spent, run.Ended = read.Plus(spent), now().UTC()
 	if unusable {
 		run.Note = reply.Error()
 	}
@@ -330,11 +330,29 @@ func (s *Suggestion) Make(ctx context.Context) (*Made, error) {
 		return nil, errors.Join(err, e)
 	}
 	seed := record.Candidate{SHA: run.Incumbent, Run: run.ID, Operator: "found", State: record.Seed, Text: s.live.Doc.Render()}
-	m := &Made{Candidate: s.candidate(run.ID, p), Spent: run.Spent, Simulated: run.Simulated}
+	m := &Made{Candidate: s.candidate(run.ID, p), Spent: spent, Simulated: run.Simulated}
 	if err := errors.Join(j.SaveCandidate(ctx, &seed), j.SaveCandidate(ctx, &m.Candidate)); err != nil {
 		return nil, err
 	}
 	return m, s.explain(ctx, db, m)
+}
+
+// Charge puts what was spent for a suggestion on the bill of its run.
+func (s *Suggestion) Charge(ctx context.Context, m *Made, spent eval.Spent) error {
+	if spent.Nothing() {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // it is paid for
+	db, err := s.runner.Store(ctx)
+	if err != nil {
+		return err
+	}
+	run, err := db.Run(ctx, m.Run)
+	if err != nil {
+		return err
+	}
+	run.Spent = run.Spent.Plus(spent)
+	return db.Journal(run.ID).SaveRun(ctx, run)
 }
 
 // candidate is a proposal as it is stored, with what the checks of every candidate find.

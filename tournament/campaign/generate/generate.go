@@ -24,8 +24,7 @@ import (
 type Options struct {
 	agent.Spec // its mutator writes
 	Skill      string
-	N          int // how many
-	Caps       eval.Caps
+	N          int           // how many
 	WallClock  time.Duration // of one call
 }
 
@@ -148,9 +147,9 @@ func (g *Generation) Close() {
 	}
 }
 
-// Run has the cases written, and stores them. Cases that were paid for are
+// Run has the cases written within a budget of their own, and stores them. Cases that were paid for are
 // stored and returned, even if an error ended it.
-func (g *Generation) Run(ctx context.Context) (*Generated, error) {
+func (g *Generation) Run(ctx context.Context, budget *eval.Budget) (*Generated, error) {
 	r, o := g.runner, &g.options
 	if err := g.back.Ping(ctx); err != nil {
 		return nil, err
@@ -159,8 +158,6 @@ func (g *Generation) Run(ctx context.Context) (*Generated, error) {
 	if err != nil {
 		return nil, err
 	}
-	budget := eval.NewBudget(o.Caps, r.Now)
-	o.SetPrices(budget)
 	model := &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}
 	made, stats, err := harvest.Generate(ctx, o.Skill, o.N, harvest.Generator{Model: model, Redactor: g.back.Redactor, Now: r.Now, Existing: g.cases, May: func(c *eval.Case) bool {
 		return slices.ContainsFunc(g.shown, func(k eval.Case) bool { return k.ID == c.ID })

@@ -47,7 +47,7 @@ func (s *Worker) Hold(ctx context.Context) error {
 		return nil // no agent works
 	}
 	h, err := s.Runner.Hold(ctx, s.Store, &s.now.f, true)
-	s.byDefault = h.Default()
+	s.byDefault = h.ByDefault
 	s.Config.MaxCostUSD, s.Config.MaxTokens = s.now.f.MaxCostUSD, s.now.f.MaxTokens
 	return err
 }

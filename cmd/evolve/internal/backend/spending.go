@@ -7,6 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/tournament/caps"
 )
 
 // A Spending is the flags of a command that asks a model about what is stored: who is asked,
@@ -14,17 +15,19 @@ import (
 type Spending struct {
 	Who       Flags
 	Caps      eval.Caps
-	WallClock time.Duration // of one call
-	Over      float64       // see Config.ConfirmOver
+	Flags     *pflag.FlagSet // where these were typed
+	Purse     *caps.Purse    // what all parts of the command may cost, once it is known
+	WallClock time.Duration  // of one call
+	Over      float64        // see Config.ConfirmOver
 	DryRun    bool
 	Yes       bool
 }
 
 // Register adds the flags to f; dryRun is the help of --dry-run.
 func (s *Spending) Register(f *pflag.FlagSet, dryRun string) {
+	s.Flags = f
 	s.Who.Register(f)
-	f.Float64Var(&s.Caps.CostUSD, "max-cost-usd", 0, "dollars at most")
-	f.Int64Var(&s.Caps.Tokens, "max-tokens", 0, "tokens at most")
+	CapFlags(f, &s.Caps.CostUSD, &s.Caps.Tokens, false)
 	f.DurationVar(&s.Caps.Duration, "max-duration", 0, "time at most, for example 10m")
 	f.DurationVar(&s.WallClock, "timeout", 5*time.Minute, "wall clock of one call")
 	f.BoolVar(&s.DryRun, "dry-run", false, dryRun)

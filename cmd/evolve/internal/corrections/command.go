@@ -26,9 +26,10 @@ type Parts struct {
 	Terminal *term.Terminal
 	Store    func(context.Context) (*store.Store, error)
 	Layout   func() *skill.Layout
-	Runner   func(backend.Flags) (*campaign.Runner, error)
-	// Approve asks for an amount above which the owner wants to be asked.
-	Approve func(yes bool, over float64, usd *float64) error
+	Runner   func(*backend.Spending) (*campaign.Runner, error)
+	// Approve asks for an amount above which the owner wants to be asked, or which is more than
+	// is left of a default cap.
+	Approve func(f *backend.Spending, usd *float64, tokens int64, question string) error
 }
 
 type flags struct {
@@ -104,7 +105,7 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	}
 	var stop error
 	if f.read {
-		if stop, err = p.Read(ctx, &f.Spending, f.skill); err != nil || f.DryRun {
+		if _, stop, err = p.Read(ctx, &f.Spending, f.skill); err != nil || f.DryRun {
 			return err
 		}
 	}
@@ -121,46 +122,62 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 // Prepare prepares the reading of what was said of a skill, "" for everything. It must be
 // closed, with an error too.
 func (p Parts) Prepare(ctx context.Context, f *backend.Spending, name string) (*campaign.Reading, error) {
-	runner, err := p.Runner(f.Who)
+	runner, err := p.Runner(f)
 	if err != nil {
 		return nil, err
 	}
-	return runner.PrepareReading(ctx, campaign.ReadingOptions{Spec: f.Who.Spec(), Skill: name, Caps: f.Caps, WallClock: f.WallClock})
+	return runner.PrepareReading(ctx, campaign.ReadingOptions{Spec: f.Who.Spec(), Skill: name, WallClock: f.WallClock})
 }
 
-// Read has a model read what Prepare found. stop is why it ended early; what was read is kept.
-func (p Parts) Read(ctx context.Context, f *backend.Spending, name string) (stop, err error) {
+// Fund says what a command may cost; answers: it has requests answered, too.
+func (p Parts) Fund(ctx context.Context, f *backend.Spending, answers bool) error {
+	runner, err := p.Runner(f)
+	if err != nil {
+		return err
+	}
+	f.Purse, err = runner.Purse(ctx, f.Who.Spec(), f.Caps, answers)
+	return err
+}
+
+// Read has a model read what Prepare found, and funds that unless the command has done so.
+// stop is why it ended early; what was read is kept.
+func (p Parts) Read(ctx context.Context, f *backend.Spending, name string) (spent eval.Spent, stop, err error) {
 	g, err := p.Prepare(ctx, f, name)
 	defer func() { g.Close() }() // with an error too
 	if err != nil {
-		return nil, err
+		return spent, nil, err
 	}
 	fc := g.Forecast
 	if fc.Calls() == 0 && !f.DryRun {
 		if n := fc.Stats.Unread; n > 0 {
 			p.Terminal.Say("%s not read: their projects' text may not go to %s, see `evolve privacy`", plain.Counted(n, "moment"), fc.Model)
 		}
-		return nil, nil
+		return spent, nil, nil
 	}
 	p.Terminal.Say("%s", fc)
 	if f.DryRun {
 		if p.Terminal.JSON {
-			return nil, p.Terminal.PrintJSON(fc)
+			err = p.Terminal.PrintJSON(fc)
 		}
-		return nil, nil
+		return spent, nil, err
 	}
-	if err := p.Approve(f.Yes, f.Over, fc.CostUSD); err != nil {
-		return nil, err
+	if f.Purse == nil {
+		if err := p.Fund(ctx, f, false); err != nil {
+			return spent, nil, err
+		}
 	}
-	done, err := g.Run(ctx)
+	if err := p.Approve(f, fc.CostUSD, fc.Tokens, "Spend about %s on reading?"); err != nil {
+		return spent, nil, err
+	}
+	done, err := g.Run(ctx, f.Purse.Part())
 	if err != nil && done.Stats == (reading.Stats{}) {
-		return nil, err
+		return spent, nil, err
 	}
 	p.Terminal.Say("read: %s", readWords(done))
 	if err != nil {
 		err = &problem.Error{Kind: kindOf(err), Err: err, Hint: "what was read is kept; the same command continues"}
 	}
-	return err, nil
+	return done.Spent, err, nil
 }
 
 func kindOf(err error) problem.Kind {

@@ -26,7 +26,7 @@ func readWords(done campaign.ReadingDone) string {
 	if spent.CostUSD > 0 {
 		cost = ", " + eval.FormatUSD(spent.CostUSD)
 	}
-	out := fmt.Sprintf("%s, %s in %s, %s tokens%s", plain.Counted(s.Read, "moment"), "now or before", plain.Counted(s.Calls+g.Calls, "call"), plain.Thousands(spent.TokensIn+spent.TokensOut), cost)
+	out := fmt.Sprintf("%d of %s, now or before; %s now, %s tokens%s", s.Read, plain.Counted(s.Moments, "moment"), plain.Counted(s.Calls+g.Calls, "call"), plain.Thousands(spent.TokensIn+spent.TokensOut), cost)
 	if s.Void > 0 {
 		out += fmt.Sprintf("; %d replies could not be used", s.Void)
 	}

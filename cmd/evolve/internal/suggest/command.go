@@ -10,7 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/corrections"
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate"
@@ -25,15 +25,9 @@ import (
 
 // Parts are what the command works with, opened when it runs.
 type Parts struct {
-	Terminal *term.Terminal
-	Store    func(context.Context) (*store.Store, error)
-	Layout   func() *skill.Layout
-	Runner   func(backend.Flags) (*campaign.Runner, error)
-	// Approve asks for an amount above which the owner wants to be asked.
-	Approve func(yes bool, over float64, usd *float64, question string) error
-	// Reading is `evolve corrections --read`, and Mine makes cases of what was read.
-	Reading corrections.Parts
-	Mine    func(ctx context.Context, db *store.Store, name string) error
+	corrections.Parts // of `evolve corrections --read`
+	// Mine makes cases of what was read.
+	Mine func(ctx context.Context, db *store.Store, name string) error
 }
 
 type flags struct {
@@ -57,7 +51,11 @@ until you approve it.
 Nothing is known of a suggestion but what taught it. So a trial of it counts only what
 you ask for from now on: on the requests that it was written from, a text that is worse
 would look better. --smoke answers those once more with it, after a forecast of its own;
-that shows whether it does what it was written for, and is never evidence.`,
+that shows whether it does what it was written for, and is never evidence.
+
+The caps are those of reading, suggestion and smoke test together. A part that is
+forecast to take more than is left of a default cap asks on a terminal, and is not
+begun without one.`,
 		Example: "  evolve suggest dataviz\n  evolve suggest ~/.claude/CLAUDE.md --dry-run\n  evolve suggest dataviz --smoke",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -87,17 +85,22 @@ func (p Parts) run(ctx context.Context, f *flags, arg string) error {
 	if err != nil {
 		return err
 	}
-	var before forecasts
-	if subject.Parse(live.Name).Kind == subject.Skill { // else it could be every turn of all sessions
-		if before.Reading, err = p.read(ctx, f, live.Name); err != nil {
-			return err
-		}
-	}
-	runner, err := p.Runner(f.Who)
+	runner, err := p.Runner(&f.Spending)
 	if err != nil {
 		return err
 	}
-	s, err := suggest.Prepare(ctx, runner, suggest.Options{Spec: f.Who.Spec(), Skill: live.Name, Caps: f.Caps, WallClock: f.WallClock, Again: f.again})
+	o := suggest.Options{Spec: f.Who.Spec(), Skill: live.Name, Caps: f.Caps, WallClock: f.WallClock, Again: f.again}
+	var before forecasts
+	var read eval.Spent
+	if subject.Parse(live.Name).Kind == subject.Skill { // else it could be every turn of all sessions
+		if err := p.canSmoke(ctx, f, runner, o); err != nil {
+			return err
+		}
+		if before.Reading, read, err = p.read(ctx, f, live.Name); err != nil {
+			return err
+		}
+	}
+	s, err := suggest.Prepare(ctx, runner, o)
 	defer func() { s.Close() }() // with an error too
 	if err != nil {
 		return err
@@ -109,23 +112,46 @@ func (p Parts) run(ctx context.Context, f *flags, arg string) error {
 		return p.forecast(ctx, f, s, &before)
 	}
 	if s.Forecast.Corrections == 0 {
-		return p.Terminal.Print(&result{Schema: 1, Skill: live.Name, Changes: []suggest.Change{}}, nothing(live.Name))
+		r := &result{Schema: 1, Skill: live.Name, Changes: []suggest.Change{}, Spent: read, Reading: read}
+		return p.Terminal.Print(r, r.spent()+nothing(live.Name))
 	}
-	made, err := p.make(ctx, f, s)
+	made, err := p.make(ctx, f, s, read)
 	if err != nil {
 		return err
 	}
-	r := resultOf(live.Name, s, made)
+	r := resultOf(live.Name, s, made, read)
 	if r.promote, err = p.promote(ctx, live, made.SHA); err != nil {
 		return err
 	}
 	r.tracked = live.Tracked
 	if f.smoke && made.State != record.Invalid {
-		if r.Smoke, err = p.smoke(ctx, f, s, made); r.Smoke == nil && err != nil {
-			return err
+		if r.Smoke, err = p.smoke(ctx, f, s, made); r.Smoke != nil {
+			r.add(r.Smoke.Spent)
+			err = errors.Join(err, s.Charge(ctx, made, r.Smoke.Spent))
 		}
 	}
-	return errors.Join(p.Terminal.Print(r, r.words()), err)
+	return errors.Join(p.Terminal.Print(r, r.words()), err) // what was paid for is shown in any case
+}
+
+// canSmoke refuses a smoke test that cannot be made, before anything is paid.
+func (p Parts) canSmoke(ctx context.Context, f *flags, runner *campaign.Runner, o suggest.Options) error {
+	if !f.smoke || f.DryRun {
+		return nil
+	}
+	s, err := suggest.Prepare(ctx, runner, o)
+	defer func() { s.Close() }() // with an error too
+	if err != nil {
+		return err
+	}
+	return s.CanSmoke(ctx)
+}
+
+// purse is what all parts may cost, known once.
+func (p Parts) purse(ctx context.Context, f *flags) error {
+	if f.Purse != nil {
+		return nil
+	}
+	return p.Fund(ctx, &f.Spending, f.smoke)
 }
 
 // forecasts are what `evolve suggest --dry-run --json` prints: schema 1.
@@ -138,23 +164,27 @@ type forecasts struct {
 
 // read has a model read what nobody has read yet of a skill. In a dry run it only returns
 // what that would take.
-func (p Parts) read(ctx context.Context, f *flags, name string) (*campaign.ReadingForecast, error) {
+func (p Parts) read(ctx context.Context, f *flags, name string) (fc *campaign.ReadingForecast, spent eval.Spent, err error) {
 	if f.DryRun {
-		g, err := p.Reading.Prepare(ctx, &f.Spending, name)
+		g, err := p.Prepare(ctx, &f.Spending, name)
 		defer func() { g.Close() }() // with an error too
 		if err != nil {
-			return nil, err
+			return nil, spent, err
 		}
-		return g.Forecast, nil
+		return g.Forecast, spent, nil
 	}
-	if stop, err := p.Reading.Read(ctx, &f.Spending, name); err != nil || stop != nil {
-		return nil, errors.Join(stop, err)
+	if err := p.purse(ctx, f); err != nil {
+		return nil, spent, err
+	}
+	spent, stop, err := p.Read(ctx, &f.Spending, name)
+	if err != nil || stop != nil {
+		return nil, spent, errors.Join(stop, err)
 	}
 	db, err := p.Store(ctx)
 	if err != nil {
-		return nil, err
+		return nil, spent, err
 	}
-	return nil, p.Mine(ctx, db, name)
+	return nil, spent, p.Mine(ctx, db, name)
 }
 
 // forecast prints what the suggestion and what precedes and follows it would take.
@@ -190,20 +220,31 @@ func (p Parts) forecast(ctx context.Context, f *flags, s *suggest.Suggestion, al
 	return nil
 }
 
-// make makes the suggestion after a forecast, or finds the one that was made.
-func (p Parts) make(ctx context.Context, f *flags, s *suggest.Suggestion) (*suggest.Made, error) {
+// make makes the suggestion after a forecast, or finds the one that was made. What reading took
+// comes on its bill.
+func (p Parts) make(ctx context.Context, f *flags, s *suggest.Suggestion, read eval.Spent) (*suggest.Made, error) {
 	db, err := p.Store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if m, _, err := s.Find(ctx, db); err != nil || m != nil && !f.again {
-		return m, err
+	if m, _, err := s.Find(ctx, db); err != nil {
+		return nil, err
+	} else if m != nil && !f.again {
+		return m, s.Charge(ctx, m, read)
+	}
+	if f.smoke {
+		if err := s.CanSmoke(ctx); err != nil { // by what was read meanwhile, too
+			return nil, err
+		}
 	}
 	p.Terminal.Say("%s", s.Forecast)
-	if err := p.Approve(f.Yes, f.Over, s.Forecast.CostUSD, "Spend about %s on a suggestion?"); err != nil {
+	if err := p.purse(ctx, f); err != nil {
 		return nil, err
 	}
-	m, err := s.Make(ctx)
+	if err := p.Approve(&f.Spending, s.Forecast.CostUSD, s.Forecast.Tokens, "Spend about %s on a suggestion?"); err != nil {
+		return nil, err
+	}
+	m, err := s.Make(ctx, f.Purse.Part(), read)
 	if reply, ok := errors.AsType[*mutate.ReplyError](err); ok {
 		return nil, &problem.Error{Err: reply, Hint: "the same command asks once more"}
 	}
@@ -218,10 +259,17 @@ func (p Parts) smoke(ctx context.Context, f *flags, s *suggest.Suggestion, m *su
 		return nil, err
 	}
 	p.Terminal.Say("%s", t.Forecast)
-	if err := p.Approve(f.Yes, f.Over, t.Forecast.CostUSD, "Spend about %s on the smoke test?"); err != nil {
+	if err := p.purse(ctx, f); err != nil {
 		return nil, err
 	}
-	return t.Run(ctx)
+	if err := p.Approve(&f.Spending, t.Forecast.CostUSD, t.Forecast.Tokens, "Spend about %s on the smoke test?"); err != nil {
+		return nil, err
+	}
+	r, err := t.Run(ctx, f.Purse)
+	if _, spent := errors.AsType[*eval.BudgetError](err); spent {
+		err = &problem.Error{Kind: problem.Stopped, Err: err, Hint: "the suggestion is kept; a smoke test begins anew each time"}
+	}
+	return r, err
 }
 
 // promote is the command that installs a suggestion.

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/subject"
+	"github.com/skill-evolve/evolve/tournament/caps"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/suggest"
 )
@@ -33,15 +34,44 @@ type result struct {
 	Changes     []suggest.Change `json:"changes"`
 	// Smoke is nil unless it was asked for.
 	Smoke *suggest.Smoked `json:"smoke,omitempty"`
-	Spent eval.Spent      `json:"spent"`
+	// Spent is what all parts took, of which Reading and Suggestion are two.
+	Spent      eval.Spent `json:"spent"`
+	Reading    eval.Spent `json:"spent_reading,omitzero"`
+	Suggestion eval.Spent `json:"spent_suggestion,omitzero"`
 
 	tracked bool   // nothing puts it in place as a trial install
 	promote string // the command that installs it at its owner's word
 }
 
-func resultOf(name string, s *suggest.Suggestion, m *suggest.Made) *result {
+func resultOf(name string, s *suggest.Suggestion, m *suggest.Made, read eval.Spent) *result {
 	return &result{Schema: 1, Skill: name, Corrections: s.Forecast.Corrections, SHA: m.SHA, Run: m.Run, State: string(m.State), Reason: m.Reason,
-		Before: m.Before, Simulated: m.Simulated, Tokens: m.Tokens, Spent: m.Spent, Changes: append([]suggest.Change{}, m.Changes...)}
+		Before: m.Before, Simulated: m.Simulated, Tokens: m.Tokens, Spent: read.Plus(m.Spent), Reading: read, Suggestion: m.Spent, Changes: append([]suggest.Change{}, m.Changes...)}
+}
+
+// add adds to what was spent.
+func (r *result) add(s eval.Spent) { r.Spent = r.Spent.Plus(s) }
+
+// spent is one line of what each part took, "" if nothing was spent.
+func (r *result) spent() string {
+	var parts []string
+	add := func(name string, s eval.Spent) {
+		if !s.Nothing() {
+			parts = append(parts, name+" "+caps.Words(s))
+		}
+	}
+	add("reading", r.Reading)
+	add("suggestion", r.Suggestion)
+	if r.Smoke != nil {
+		add("smoke test", r.Smoke.Spent)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	line := "spent: " + strings.Join(parts, "; ")
+	if len(parts) > 1 {
+		line += "; together " + r.Spent.Dollars()
+	}
+	return line + "\n"
 }
 
 // nothing is what is said if nothing was corrected.
@@ -74,6 +104,7 @@ func (r *result) words() string {
 	if r.Smoke != nil {
 		fmt.Fprintf(&b, "%s\n", r.Smoke)
 	}
+	b.WriteString(r.spent())
 	switch record.CandidateState(r.State) {
 	case record.Invalid:
 		fmt.Fprintf(&b, "it may not be used: %s\nnext: `evolve suggest %s --again` asks once more\n", r.Reason, called)
