@@ -231,9 +231,6 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 		return err
 	}
 	a.Say("%s", fc)
-	if f.resume == "" && !f.DryRun {
-		a.Say("run %s begins", c.Stored().ID)
-	}
 	if f.DryRun {
 		if a.JSON {
 			return a.PrintJSON(fc)
@@ -248,6 +245,7 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 		if err := c.Allow(ctx, over); err != nil {
 			return err
 		}
+		a.Say("run %s begins", c.Stored().ID)
 	}
 	res, err := c.Run(ctx)
 	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
