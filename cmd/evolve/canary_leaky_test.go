@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A leaky is a server that answers as the simulated model does, with secrets
@@ -23,6 +24,8 @@ type leaky struct {
 	fail  bool // refuse the key, and repeat it
 	// look, if any, is called amid some of the requests: the program waits.
 	look func()
+	// beside has the mutator's secrets stand beside the text only, which is then taken.
+	beside atomic.Bool
 }
 
 func (l *leaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -75,6 +78,9 @@ func (l *leaky) leak(asked, reply string, n int) string {
 		fence := strings.LastIndex(reply, "\n```")
 		if fence < 0 {
 			return reply
+		}
+		if l.beside.Load() {
+			return l.f.plant("mutator reply", n) + "\n\n" + reply
 		}
 		return l.f.plant("mutator reply", n) + "\n\n" + reply[:fence] + "\n- use a log scale: " +
 			strings.ReplaceAll(l.f.plant("mutator text", n), "\n", " ") + reply[fence:]

@@ -107,7 +107,11 @@ func useEverything(t *testing.T, f *field) {
 	server := []string{"--agent", "openai", "--base-url", web.URL + "/v1", "--model", "sim-task", "--reflect-model", "sim-reflect"}
 
 	evolve("", []int{0}, "harvest", "--json")
+	// Most replies of this mutator hold a secret in the text, and are refused.
+	evolve("", []int{0, 1}, append([]string{"suggest", "dataviz", "--smoke"}, server...)...)
+	srv.beside.Store(true)
 	evolve("", []int{0}, append([]string{"suggest", "dataviz", "--smoke"}, server...)...)
+	srv.beside.Store(false)
 	imported := map[string]any{"id": "imp-1", "skill": "dataviz", "prompt": "plot it, " + f.plant("case prompt", 4), "split": "train",
 		"context": []map[string]any{{"role": "user", "text": f.plant("case context", 5)}}, "reference": f.plant("case reference", 6),
 		"files":  map[string]string{"data/a.txt": f.plant("case file", 7)},
