@@ -149,11 +149,10 @@ func (s *Skill) decisions(ctx context.Context, db *store.Store, live *skill.Live
 			s.Approved = append(s.Approved, c.SHA)
 		}
 	}
-	i := slices.IndexFunc(all, func(c *candidate.Candidate) bool { return c.Operator == record.Suggested })
-	if i < 0 || all[i].Standing() != candidate.Suggested { // an older one knew less
+	c := newestSuggestion(all)
+	if c == nil || c.Standing() != candidate.Suggested { // an older one knew less
 		return nil
 	}
-	c := all[i]
 	if _, err := db.VersionBySHA(ctx, s.Skill, c.SHA); !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
@@ -167,6 +166,16 @@ func (s *Skill) decisions(ctx context.Context, db *store.Store, live *skill.Live
 		s.suggestion += " --unproven"
 	}
 	return err
+}
+
+// newestSuggestion is the suggestion that was made last, tried or not; nil for none.
+func newestSuggestion(all []*candidate.Candidate) (newest *candidate.Candidate) {
+	for _, c := range all {
+		if c.Operator == record.Suggested && (newest == nil || c.Run > newest.Run) { // a run's id begins with its time
+			newest = c
+		}
+	}
+	return newest
 }
 
 // Challenger returns the change that is proven or on trial in the live text, nil if there
