@@ -10,9 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/casefiles"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/casefile"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
@@ -99,7 +99,7 @@ func editCase(ctx context.Context, a *global, c *eval.Case) (text []byte, file s
 		}
 		return nil, "", errors.Join(problem.Inputf("nothing was changed", "run %s: %v", editor, err), os.RemoveAll(dir))
 	}
-	if text, err = bounded.ReadFile(file, casefiles.MaxText); err != nil {
+	if text, err = bounded.ReadFile(file, casefile.MaxText); err != nil {
 		return nil, "", fmt.Errorf("read the edited case: %w", err)
 	}
 	return text, file, nil

@@ -66,7 +66,7 @@ func TestTrialOnANewModelStartsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := s.command(home, "--skill", k.Skill, "--agent", "simulated", "--no-harvest", "--dry-run").CombinedOutput()
-	if err == nil || !bytes.Contains(out, []byte("a simulated agent cannot go on with that")) {
+	if err == nil || !bytes.Contains(out, []byte("a simulated agent cannot continue it")) {
 		t.Errorf("a simulated agent goes on with the trial: %v, %s", err, out)
 	}
 	r = s.morning(s.asked(home, "sim-next"))

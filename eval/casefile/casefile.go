@@ -59,8 +59,8 @@ type Suite struct {
 	Where   func(i int) string // the place of the i-th case
 }
 
-// maxText is the largest evals.json, in bytes.
-const maxText = 256 << 20
+// MaxText is the largest text that cases are read from, in bytes.
+const MaxText = 256 << 20
 
 // Write writes cases of one skill below dir, in another format than Lines, and returns the
 // folder or file they are in. notes are what that format cannot carry, one line a kind.
@@ -158,7 +158,7 @@ func enter(in Input) (Input, error) {
 	if in.Format != EvalsJSON || file == "" {
 		return in, nil
 	}
-	text, err := bounded.ReadFile(file, maxText)
+	text, err := bounded.ReadFile(file, MaxText)
 	if err != nil {
 		return in, problem.Inputf("nothing was imported", "read cases: %v", err)
 	}

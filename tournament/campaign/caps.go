@@ -40,7 +40,7 @@ func (r *Runner) defaultCaps(ctx context.Context, db *store.Store, f *Config, d 
 }
 
 // Hold gives a configuration the default caps, of a night or else of a run or comparison,
-// and returns them, with what it had: the policy of a machine, which nobody may exceed.
+// and returns them, with what it had: the caps of the machine's policy, which no flag exceeds.
 func (r *Runner) Hold(ctx context.Context, db *store.Store, f *Config, night bool) (h caps.Held, err error) {
 	if r.Default == nil {
 		return h, nil

@@ -174,7 +174,7 @@ func (c *Campaign) continueTrial(ctx context.Context, trial *candidate.OnTrial) 
 		return err
 	} else if d.Cases > 0 && c.back.Agent.Identity().Simulated && !trial.Simulated {
 		return problem.Inputf(fmt.Sprintf("choose a real agent with --agent, or `evolve --skill %s --anew` to search again", f.Skill),
-			"new text %.12s is on trial with a real model: a simulated agent cannot go on with that", trial.Challenger)
+			"new text %.12s is on trial with a real model: a simulated agent cannot continue it", trial.Challenger)
 	}
 	f.Carried, f.HeldOut = trial.Challenger, fresh
 	if !same {

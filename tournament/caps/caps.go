@@ -11,8 +11,8 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 )
 
-// Held are caps that the owner of a run has not chosen: those that evolve has by default, and
-// the policy of a machine, which nobody may exceed.
+// Held are caps that the owner of a run has not chosen: evolve's defaults, and those of the
+// machine's policy, which no flag exceeds.
 type Held struct{ ByDefault, Policy eval.Caps }
 
 // A BeyondError is a forecast that is more than a default cap.

@@ -105,7 +105,7 @@ func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Ste
 		p := o.Proved
 		s.Kind, s.Rollouts, s.Level = Continue, p.Rollouts, st.levelOf(&p.Result)
 		s.Round, s.Anew = p.Result.Round, st.Next()
-		s.Note = fmt.Sprintf("new text %.12s is better as a single trial, not among all of this skill's: it goes on with %d fresh cases", p.Result.Challenger, p.Fresh)
+		s.Note = fmt.Sprintf("new text %.12s is better as a single trial, and not yet among all trials of this skill: its trial continues with %d fresh cases", p.Result.Challenger, p.Fresh)
 	case o.Proved != nil:
 		s = c.planInstall(n, &o, st)
 	case o.Challenger != "" && o.Fresh > 0:

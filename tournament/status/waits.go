@@ -32,7 +32,7 @@ const (
 	waitReview   WaitKind = "review"   // a trial waits for labels
 	waitKernel   WaitKind = "kernel"   // a night may not install before the kernel is confirmed
 	waitBudget   WaitKind = "budget"   // a night is too small for a search
-	waitTry      WaitKind = "try"      // a suggestion that nobody has tried or rejected
+	waitTry      WaitKind = "try"      // a suggestion was neither tried nor rejected
 )
 
 var waitKinds = []WaitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitApprove, waitReview, waitKernel, waitBudget, waitTry}

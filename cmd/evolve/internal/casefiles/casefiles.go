@@ -21,11 +21,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// MaxText is the largest file of cases, in bytes.
-const (
-	MaxText   = 256 << 20
-	splitText = "nothing was imported; cut it into several files"
-)
+const splitText = "nothing was imported; cut it into several files"
 
 // Input is what file names: a file, a folder or stdin for "-". A text is read whole.
 func Input(t *term.Terminal, file, skill, format string) (in casefile.Input, err error) {
@@ -37,7 +33,7 @@ func Input(t *term.Terminal, file, skill, format string) (in casefile.Input, err
 	}
 	if file == "-" {
 		in.Name = "stdin"
-		if in.Text, err = bounded.ReadAll(t.Stdin, MaxText); err != nil {
+		if in.Text, err = bounded.ReadAll(t.Stdin, casefile.MaxText); err != nil {
 			err = problem.Hinted(fmt.Errorf("read stdin: %w", err), splitText)
 		}
 		return in, err
@@ -47,7 +43,7 @@ func Input(t *term.Terminal, file, skill, format string) (in casefile.Input, err
 		return in, nil
 	}
 	in.File = file
-	in.Text, err = bounded.ReadFile(file, MaxText)
+	in.Text, err = bounded.ReadFile(file, casefile.MaxText)
 	_, large := errors.AsType[*bounded.TooLargeError](err)
 	switch {
 	case large:
