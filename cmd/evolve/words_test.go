@@ -11,7 +11,7 @@ import (
 // privateWords are words of the code and of statistics that nobody has to know: a person
 // reads "new text", "your text", "better (at most 5 % luck)", "probably better", "no
 // difference seen" and "requests it never saw".
-var privateWords = regexp.MustCompile(`(?i)\b(challengers?|incumbents?|held[- ]out|proved|proven|promising|no sign|e-values?|e-process(es)?|the gate|arms)\b|[κε]`)
+var privateWords = regexp.MustCompile(`(?i)\b(challengers?|incumbents?|held[- ]out|proved|proven|promising|no sign|e-values?|e-process(es)?|the gate|arms?)\b|[κε]`)
 
 // namesOfThings are not prose: names that are typed, fields of --json, and what the fixtures
 // are called.
