@@ -89,7 +89,11 @@ func sleepInstall(ctx context.Context, a *global, at, with string, args []string
 		return err
 	}
 	fmt.Fprintln(a.Stdout, words)
+	keys := envfile.Lacks(a.Getenv, t.Args)
 	if print {
+		if keys != "" {
+			a.Say("%s", keys)
+		}
 		return nil
 	}
 	if done, err := p.InPlace(ctx); err != nil {
@@ -108,7 +112,7 @@ func sleepInstall(ctx context.Context, a *global, at, with string, args []string
 			return &problem.Error{Kind: problem.Stopped, Err: errors.New("nothing was installed"), Hint: "add --yes"}
 		}
 	}
-	if keys := envfile.Lacks(a.Getenv, t.Args); noPing && keys != "" {
+	if noPing && keys != "" {
 		a.Say("%s", keys)
 	} else if !noPing {
 		said, err := t.Ping(ctx)

@@ -54,7 +54,7 @@ func newRoot(a *global) *cobra.Command {
 	root.Long = `evolve turns the sessions you already had with your coding agents into eval
 cases, searches for a better text of a skill, and keeps it only if it is better on
 requests that the search never saw.`
-	root.Example = `  evolve demo                        the whole way on bundled sessions
+	root.Example = `  evolve demo                        every step on bundled sessions
   evolve run dataviz --dry-run       what a run would do and cost
   evolve run dataviz                 harvest, search, try, stage
   evolve promote dataviz             install the better text

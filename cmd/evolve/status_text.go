@@ -27,13 +27,13 @@ func terminalWidth(a *global) int {
 func firstSteps(a *global, skills int, dir string) error {
 	w := terminalWidth(a)
 	what := fmt.Sprintf("evolve makes agent skills better from your own sessions: %s in %s", plain.Counted(skills, "skill"), dir)
-	then := "then:  `evolve harvest` reads your sessions, and sends nothing anywhere"
+	then := "then:  `evolve init` asks which sessions it may read, and sends nothing"
 	if skills == 0 {
 		what = fmt.Sprintf("no skills in %s, and no sessions read yet", dir)
-		then = "then:  --claude-home or --skills-dir names the folder of your skills"
+		then = "then:  `evolve init` sets up; --skills-dir names another folder of skills"
 	}
 	_, err := fmt.Fprintf(a.Stdout, "%s\n%s\n%s\n", what,
-		plain.Fit("first: `evolve demo` shows the whole way: no key, no network", w), plain.Fit(then, w))
+		plain.Fit("first: `evolve demo` shows every step: no key, no network", w), plain.Fit(then, w))
 	return err
 }
 

@@ -255,7 +255,7 @@ func (r *Report) next(best *Skill, fresh int) Step {
 		}
 		return Step{w.Command, w.Text}
 	case len(r.Skills)+len(r.Broken) == 0 && !r.harvested:
-		return Step{"evolve demo", "the whole way on made-up sessions: no key, no network"}
+		return Step{"evolve demo", "every step on made-up sessions: no key, no network"}
 	case len(r.Broken) > 0 && len(r.Skills) == 0:
 		return Step{"evolve kernel check " + r.Broken[0].Skill, "mend it first: agents do not load it"}
 	case !r.harvested:

@@ -19,7 +19,7 @@ func (v planView) Verb() string {
 		return "Reject it for good"
 	case Promote:
 		if v.Unproven {
-			return "Install it, unproven"
+			return "Install it, not shown to be better"
 		}
 		return "Install it"
 	}

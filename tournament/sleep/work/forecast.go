@@ -176,11 +176,6 @@ func (s *Worker) boundWords() string {
 // runs.
 func (s *Worker) ForecastEach(ctx context.Context) (string, error) {
 	fc := &sleep.Forecast{Rollouts: s.Config.MaxRollouts, Bound: s.boundWords()}
-	if s.Store == nil && s.Runner.Default != nil {
-		if d, err := s.Runner.Default(true); err == nil && d != nil && fc.Bound == "" {
-			fc.Bound = "the default cap"
-		}
-	}
 	if s.Store != nil {
 		each := 0.0
 		if s.model(ctx); s.now.back != nil {
@@ -188,6 +183,11 @@ func (s *Worker) ForecastEach(ctx context.Context) (string, error) {
 		}
 		if err := s.Price(ctx, fc, 0, "", 0, each); err != nil {
 			return "", err
+		}
+	}
+	if unknown := s.Store == nil || s.now.back == nil; unknown && fc.Bound == "" && s.Runner.Default != nil {
+		if d, err := s.Runner.Default(true); err == nil && d != nil { // a night has it once an agent works
+			fc.Bound = "the default cap"
 		}
 	}
 	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.Takes(), plain.Counted(int(campaign.ReadingLimit(s.Config.MaxRollouts)), "call")), nil

@@ -243,7 +243,7 @@ const mostSkills = 8
 func (s *setup) expect(ctx context.Context, r *result) error {
 	r.Skills = []*expect.Outlook{}
 	if !r.Projects && s.sessionsHere == 0 {
-		r.Next = "`evolve demo` shows the whole way; there is no session here to learn from yet"
+		r.Next = "`evolve demo` shows every step; there is no session here to learn from yet"
 		return nil
 	}
 	if !r.Projects {

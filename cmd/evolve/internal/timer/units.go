@@ -11,7 +11,7 @@ import (
 // Nice 10, and the idle class of the disk: a night has no deadline.
 var serviceUnit = parsedTimer(`# Written by ` + "`evolve sleep install`" + `.
 [Unit]
-Description=evolve: better skills in the morning
+Description=evolve: a nightly run
 
 [Service]
 Type=oneshot
@@ -23,7 +23,7 @@ IOSchedulingClass=idle
 
 var timerUnit = parsedTimer(`# Written by ` + "`evolve sleep install`" + `.
 [Unit]
-Description=evolve: a night at {{.At}}
+Description=evolve: a nightly run at {{.At}}
 
 [Timer]
 OnCalendar=*-*-* {{.At}}:00
