@@ -30,10 +30,8 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 	if err := r.refuseManaged(ctx, live, o.To, f.NoGate); err != nil {
 		return nil, err
 	}
-	for _, w := range check.Validate(live.Doc, f.Profile, live.Name) {
-		if w.Severity == check.Reject {
-			return nil, problem.Inputf("agents would not load it as it is; mend it first", "%s: line %d: %s", skill.Called(live.Name), w.Line, w.Reason)
-		}
+	if w := check.Unloadable(live.Doc, f.Profile, live.Name); w != nil {
+		return nil, problem.Inputf("agents would not load it as it is; mend it first", "%s: line %d: %s", skill.Called(live.Name), w.Line, w.Reason)
 	}
 	if err := live.Evolve(f.Evolve); err != nil {
 		return nil, err

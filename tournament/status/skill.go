@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -38,6 +39,9 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	sha := live.Doc.Hash()
 	s := newSkillStatus(e.Name)
 	s.Path, s.Managed = e.Path, e.Managed
+	if w := check.Unloadable(live.Doc, check.ClaudeCode, e.Name); w != nil && !e.Managed {
+		s.unloadable = fmt.Sprintf("line %d: %s", w.Line, w.Reason)
+	}
 	s.Live, s.Kernel = &Live{SHA: sha, Author: "you"}, &Kernel{SHA: live.Doc.KernelHash()}
 	if rd.Store == nil {
 		return s, nil

@@ -88,6 +88,7 @@ type Skill struct {
 	Next  string        `json:"next"`  // what to do, in words
 
 	ran        time.Time // when its newest run began
+	unloadable string    // why agents would not load it as it is
 	suggestion string    // the command that puts the newest one in place, if nobody has tried it
 }
 
@@ -289,6 +290,9 @@ func (rd *Reader) Status(ctx context.Context) (*Report, error) {
 			continue
 		} else if err != nil {
 			return nil, err
+		}
+		if s.unloadable != "" {
+			r.Broken = append(r.Broken, Broken{e.Name, e.Path, s.unloadable})
 		}
 		s.Aliases = append(s.Aliases, reg.AliasesOf(e.Name)...)
 		s.count(known.uses[e.Name])

@@ -116,10 +116,8 @@ func Prepare(ctx context.Context, r *campaign.Runner, o Options) (*Suggestion, e
 	if err := file.Evolve(skill.Harness); err != nil {
 		return nil, err
 	}
-	for _, w := range check.Validate(file.Doc, check.ClaudeCode, file.Name) {
-		if w.Severity == check.Reject {
-			return nil, problem.Inputf("agents would not load it as it is; mend it first", "%s: line %d: %s", skill.Called(file.Name), w.Line, w.Reason)
-		}
+	if w := check.Unloadable(file.Doc, check.ClaudeCode, file.Name); w != nil {
+		return nil, problem.Inputf("agents would not load it as it is; mend it first", "%s: line %d: %s", skill.Called(file.Name), w.Line, w.Reason)
 	}
 	o.Skill = file.Name
 	s := &Suggestion{runner: r, options: o, file: file, live: file, Forecast: &Forecast{Schema: 1, Skill: o.Skill}}

@@ -63,6 +63,16 @@ func Validate(of *skill.Document, p Profile, folder string) []Finding {
 	return v
 }
 
+// Unloadable is the first finding because of which agents would not load d, nil if they would.
+func Unloadable(d *skill.Document, p Profile, folder string) *Finding {
+	for _, f := range Validate(d, p, folder) {
+		if f.Severity == Reject {
+			return &f
+		}
+	}
+	return nil
+}
+
 type validation []Finding
 
 func (v *validation) add(rule string, s Severity, line int, format string, args ...any) {
