@@ -170,7 +170,9 @@ func changeText(c *candidate.Change) string {
 	if c.Was != "" {
 		fmt.Fprintf(&b, "    was: %s\n", plain.Excerpt(c.Was, 300))
 	}
-	fmt.Fprintf(&b, "    %s\n", c.Because)
+	if c.Because != candidate.Answers { // what was said follows
+		fmt.Fprintf(&b, "    %s\n", c.Because)
+	}
 	for _, s := range c.Steps {
 		fmt.Fprintf(&b, "    %s %s\n", s.Operator, plain.Short(s.SHA))
 		for i := range s.Cases {

@@ -412,8 +412,11 @@ func because(steps []Cite) string {
 	case !matched:
 		return "its words are in no feedback; these cases taught the step"
 	}
-	return "it answers what was said on these cases"
+	return Answers
 }
+
+// Answers is what speaks for a sentence whose words are in what was said on its cases.
+const Answers = "it answers what was said on these cases"
 
 // whyRemoved returns why a step took a sentence out.
 func (h *History) whyRemoved(n *node, c Cite) string {

@@ -138,7 +138,7 @@ func (p *Plot) splits(rows []report.Row, left, top, bottom, width float64) {
 		if from > 0 {
 			p.line("heat-part", x, top-14, x, bottom)
 		}
-		name := map[string]string{"val": "validation", "test": "unseen", "train": "train"}[rows[from].Split]
+		name := SplitName(rows[from].Split)
 		if name == "" {
 			name = "no split"
 		}
@@ -149,4 +149,9 @@ func (p *Plot) splits(rows []report.Row, left, top, bottom, width float64) {
 		}
 		from = to
 	}
+}
+
+// SplitName names a split for people.
+func SplitName(split string) string {
+	return map[string]string{"val": "validation", "test": "unseen", "train": "train"}[split]
 }

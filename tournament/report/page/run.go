@@ -259,7 +259,7 @@ func (v *runView) heatTable() {
 	}
 	for i := range v.Matrix.Rows {
 		r := &v.Matrix.Rows[i]
-		row := heatRow{N: i + 1, Split: r.Split}
+		row := heatRow{N: i + 1, Split: charts.SplitName(r.Split)}
 		for _, k := range at {
 			row.Cells = append(row.Cells, quality(r.Cells[k]))
 		}

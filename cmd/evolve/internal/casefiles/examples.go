@@ -12,6 +12,8 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/spf13/cobra"
 )
 
@@ -27,6 +29,9 @@ evolve cases check and evolve cases import. evolve help cases-format has the res
 		Example: "  evolve cases new dataviz\n  evolve cases new dataviz -o mine.jsonl",
 		Args:    usage.Exact(1, "a skill"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if !skill.PlainName(args[0]) && subject.Parse(args[0]).Kind != subject.File {
+				return problem.Inputf("a skill is named by its folder's name, for example dataviz", "%q names no skill", args[0])
+			}
 			var b bytes.Buffer
 			if err := eval.WriteCases(&b, examples(args[0])); err != nil {
 				return err

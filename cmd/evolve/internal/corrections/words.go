@@ -69,7 +69,7 @@ func words(r *corrections.Report, f *flags) string {
 				fmt.Fprintf(&b, "  and %d more\n", len(rule.Quotes)-k)
 				break
 			}
-			fmt.Fprintf(&b, "  %s  «%s»%s\n", day(q), plain.Runes(plain.Line(q.Words), quoteShown), copiedWords(q))
+			fmt.Fprintf(&b, "  %s  «%s»%s\n", day(q), plain.Excerpt(q.Words, quoteShown), copiedWords(q))
 		}
 	}
 	if n.Replied > n.Read && !f.read {
@@ -121,7 +121,7 @@ func Learned(r *corrections.Report) string {
 // mostOften is what was said of a rule, with the number of sessions if there are several.
 func mostOften(rule corrections.Rule) string {
 	own := rule.Quotes[slices.IndexFunc(rule.Quotes, func(q corrections.Quote) bool { return !q.Copied })]
-	out := "«" + plain.Runes(cmp.Or(plain.Line(rule.Said), plain.Line(own.Words)), saidRune) + "»"
+	out := "«" + plain.Excerpt(cmp.Or(rule.Said, own.Words), saidRune) + "»"
 	if rule.Sessions > 1 {
 		out += fmt.Sprintf(" %d×", rule.Sessions)
 	}
@@ -145,7 +145,7 @@ func Title(r corrections.Rule) string {
 	if what == "" && r.Said != "" {
 		what = "you said «" + plain.Line(r.Said) + "»"
 	} else if what == "" {
-		what = "you said «" + plain.Runes(plain.Line(r.Quotes[0].Words), quoteShown) + "»"
+		what = "you said «" + plain.Excerpt(r.Quotes[0].Words, quoteShown) + "»"
 	}
 	in := plain.Counted(r.Sessions, "session")
 	if r.Sessions == 0 {

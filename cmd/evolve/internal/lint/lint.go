@@ -121,17 +121,17 @@ func (p Parts) check(arg, base string, profile check.Profile) error {
 func (r report) text() string {
 	var b strings.Builder
 	for _, f := range r.Findings {
-		place := plain.Text(r.Path)
+		place := plain.Line(r.Path)
 		if f.Line > 0 {
 			place += fmt.Sprintf(":%d", f.Line)
 		}
 		fmt.Fprintf(&b, "%s: %s: %s (%s)\n", place, f.Severity, plain.Text(f.Message), f.Rule)
 	}
 	if r.OK {
-		fmt.Fprintf(&b, "%s: no errors\n", plain.Text(r.Path))
+		fmt.Fprintf(&b, "%s: no errors\n", plain.Line(r.Path))
 	}
 	if r.Before != nil {
-		fmt.Fprintf(&b, "%s: about %d tokens (%+d)\n", plain.Text(r.Path), r.Tokens, r.Tokens-*r.Before)
+		fmt.Fprintf(&b, "%s: about %d tokens (%+d)\n", plain.Line(r.Path), r.Tokens, r.Tokens-*r.Before)
 	}
 	return b.String()
 }
