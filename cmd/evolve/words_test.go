@@ -34,7 +34,7 @@ func TestWordsOfHelp(t *testing.T) {
 	if err != nil || len(pages) < 15 {
 		t.Fatalf("%d pages: %v", len(pages), err)
 	}
-	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
+	for _, page := range append(pages, filepath.Join("..", "..", "README.md"), filepath.Join("..", "..", "CHANGELOG.md")) {
 		if name := filepath.Base(page); name == "architecture.md" || name == "benchmarks.md" { // for authors
 			continue
 		}
