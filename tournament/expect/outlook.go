@@ -86,7 +86,7 @@ func (o *Outlook) Words() string {
 	case o.Proved == nil:
 		return s + ": a change that mends half of the failures is not shown better within 2000 cases"
 	case *o.Proved == 0:
-		return s + ": the cases that there are may decide on a change that mends half of the failures"
+		return s + ": there are cases enough to show a change that mends half of the failures"
 	}
 	s += ": a change that mends half of the failures is shown better in about " + plain.Counted(*o.Proved, "week")
 	switch {

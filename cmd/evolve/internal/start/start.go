@@ -285,7 +285,7 @@ func (r *result) text() string {
 	}
 	_ = t.Flush() // into memory
 	if weeks {
-		b.WriteString("(within these weeks four trials of five come so far)\n")
+		b.WriteString("(in four trials of five)\n")
 	}
 	return b.String() + "next: " + r.Next + "\n"
 }
