@@ -165,6 +165,14 @@ func check(t *term.Terminal, in casefile.Input) error {
 	for _, f := range faults {
 		r.Errors = append(r.Errors, f.Error())
 	}
+	if err == nil { // what an import refuses
+		for i := range s.Cases {
+			if c := &s.Cases[i]; !named(c.Skill) {
+				r.Errors = append(r.Errors, fmt.Sprintf("%s: case %q: %q names no skill", in.Name, c.ID, c.Skill))
+			}
+		}
+		wrong = len(r.Errors) > 0
+	}
 	var b strings.Builder
 	if wrong {
 		for _, f := range r.Errors {
@@ -189,7 +197,7 @@ func check(t *term.Terminal, in casefile.Input) error {
 		return err
 	}
 	if wrong {
-		return problem.Inputf("`evolve help cases-format` has the format", "%s: %s", plain.Line(in.Name), plain.Counted(len(faults), "error"))
+		return problem.Inputf("`evolve help cases-format` has the format", "%s: %s", plain.Line(in.Name), plain.Counted(len(r.Errors), "error"))
 	}
 	return nil
 }

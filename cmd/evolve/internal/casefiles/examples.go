@@ -29,7 +29,7 @@ evolve cases check and evolve cases import. evolve help cases-format has the res
 		Example: "  evolve cases new dataviz\n  evolve cases new dataviz -o mine.jsonl",
 		Args:    usage.Exact(1, "a skill"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !skill.PlainName(args[0]) && subject.Parse(args[0]).Kind != subject.File {
+			if !named(args[0]) {
 				return problem.Inputf("a skill is named by its folder's name, for example dataviz", "%q names no skill", args[0])
 			}
 			var b bytes.Buffer
@@ -48,6 +48,11 @@ evolve cases check and evolve cases import. evolve help cases-format has the res
 	}
 	c.Flags().StringVarP(&file, "output", "o", "", "write to this new file")
 	return c
+}
+
+// named reports whether a skill or a file of instructions can have that name.
+func named(name string) bool {
+	return skill.PlainName(name) || subject.Parse(name).Kind == subject.File
 }
 
 func create(file string, text []byte) error {
