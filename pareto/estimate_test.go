@@ -108,7 +108,7 @@ func TestCoverage(t *testing.T) {
 		share := float64(missed) / reps
 		t.Logf("%s: missed in %.3f of %d", c.name, share, reps)
 		if share > 0.10 {
-			t.Errorf("%s: a 90%% interval missed in %.3f", c.name, share)
+			t.Errorf("%s: a 90 %% interval missed in %.3f", c.name, share)
 		}
 	}
 }

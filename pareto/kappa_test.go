@@ -94,7 +94,7 @@ func TestKappaCovers(t *testing.T) {
 				}
 			}
 			if share := float64(held) / runs; share < 0.93 {
-				t.Errorf("n %d, κ %.2f: the 95%% interval held it in %.1f%% of runs", n, truth, 100*share)
+				t.Errorf("n %d, κ %.2f: the 95 %% interval held it in %.1f%% of runs", n, truth, 100*share)
 			} else {
 				t.Logf("n %d, κ %.2f: %.1f%%", n, truth, 100*share)
 			}

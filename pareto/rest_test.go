@@ -31,7 +31,7 @@ func ExampleTrial_AddRest() {
 	fmt.Println(d.Reason)
 	// Output:
 	// promote after 9 and 65
-	// on 9 requests to which the changed rules apply quality +0.67 (92% interval +0.00 to +0.80), expect about +0.63: at most 1 time in 25 by chance, and nothing else is worse than its tolerance; on 65 others no difference seen (quality +0.01 (90% interval -0.09 to +0.10); not lower by 10 points, at most 1 time in 21 by chance); over all your requests +0.038
+	// on 9 requests to which the changed rules apply quality +0.67 (92 % interval +0.00 to +0.80), expect about +0.63: at most 1 time in 25 by chance, and nothing else is worse than its tolerance; on 65 others no difference seen (quality +0.01 (90 % interval -0.09 to +0.10); not lower by 10 points, at most 1 time in 21 by chance); over all your requests +0.038
 }
 
 // TestTrialsWithoutARest are what they were, to the byte.

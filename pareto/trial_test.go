@@ -36,7 +36,7 @@ func ExampleTrial() {
 	}
 	// Output:
 	// promote after 7
-	// quality +1.00 (92% interval +0.05 to +1.00) over 7 requests it never saw, expect about +0.91: at most 1 time in 33 by chance, and nothing else is worse than its tolerance
+	// quality +1.00 (92 % interval +0.05 to +1.00) over 7 requests it never saw, expect about +0.91: at most 1 time in 33 by chance, and nothing else is worse than its tolerance
 	// warning: latency was never measured and is not part of the verdict
 	// warning: cost was never measured and is not part of the verdict
 }

@@ -246,11 +246,11 @@ func Change(objective string, d float64) string {
 // change puts an estimate into words in the objective's own direction and unit.
 func change(o Objective, e Estimate) string {
 	if Objectives[o].Ratio {
-		return fmt.Sprintf("%v ×%.2f (%.0f%% interval ×%.2f to ×%.2f)",
+		return fmt.Sprintf("%v ×%.2f (%.0f %% interval ×%.2f to ×%.2f)",
 			o, Times(e.Mean), 100*e.Level, Times(e.High), Times(e.Low))
 	}
 	if o == Retries { // a Pair counts retries saved
-		return fmt.Sprintf("%v %+.2f (%.0f%% interval %+.2f to %+.2f)", o, 0-e.Mean, 100*e.Level, 0-e.High, 0-e.Low)
+		return fmt.Sprintf("%v %+.2f (%.0f %% interval %+.2f to %+.2f)", o, 0-e.Mean, 100*e.Level, 0-e.High, 0-e.Low)
 	}
-	return fmt.Sprintf("%v %+.2f (%.0f%% interval %+.2f to %+.2f)", o, e.Mean, 100*e.Level, e.Low, e.High)
+	return fmt.Sprintf("%v %+.2f (%.0f %% interval %+.2f to %+.2f)", o, e.Mean, 100*e.Level, e.Low, e.High)
 }

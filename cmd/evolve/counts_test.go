@@ -113,7 +113,7 @@ func TestCountsAgree(t *testing.T) {
 		}
 	}
 	says("harvest", b.run(exitDone, "harvest"), fmt.Sprintf(`^SKILL +USES +CORRECTED +ACCEPTED .*\ntables +%d +%d +%d `, uses, corrected, accepted))
-	says("status", b.run(exitDone, "status"), fmt.Sprintf(`^SKILL +USES +CORRECTED .*\ntables +%d +%d +38%% `, uses, corrected))
+	says("status", b.run(exitDone, "status"), fmt.Sprintf(`^SKILL +USES +CORRECTED .*\ntables +%d +%d +38 %% `, uses, corrected))
 	b.run(exitDone, "--skill", "tables", "--dry-run", "--agent", "simulated")
 	says("--dry-run", b.stderr.String(), fmt.Sprintf(`^harvest: 0 new sessions, %d uses of tables \(%d corrected, %d accepted\), `, uses, corrected, accepted))
 	says("sleep run --dry-run", b.run(exitDone, "sleep", "run", "--dry-run", "--agent", "simulated"),

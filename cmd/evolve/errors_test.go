@@ -48,7 +48,7 @@ func TestUnknownTokensAreNotZero(t *testing.T) {
 	if got := status.Spent(eval.Spent{Rollouts: 3}); !strings.Contains(got, "tokens unknown") || strings.Contains(got, " 0 tokens") {
 		t.Error(got)
 	}
-	if got := status.Spent(eval.Spent{Rollouts: 3, TokensIn: 1200}); !strings.Contains(got, "1200 tokens") {
+	if got := status.Spent(eval.Spent{Rollouts: 3, TokensIn: 1200}); !strings.Contains(got, "1,200 tokens") {
 		t.Error(got)
 	}
 }

@@ -26,7 +26,7 @@ func restlessNight(w *waitingRoom) []sleep.Step {
 	return []sleep.Step{{Kind: sleep.Harvest, Stage: sleep.Done, Note: "41 sessions read, 9 new cases"},
 		{Kind: sleep.Compare, Skill: "standing", Stage: sleep.Done, Drift: &sleep.Drift{Version: sha("standing"), To: on}, Note: known.String(), Spent: took},
 		{Kind: sleep.Certify, Skill: "worse", Stage: sleep.Done, Drift: &sleep.Drift{Version: sha("worse"), To: on}, Spent: took,
-			Note: "alarm: on claude/claude-next-5-20261101: worse than the version before it: quality -0.31 (92% interval -0.52 to -0.11), 24 cases"},
+			Note: "alarm: on claude/claude-next-5-20261101: worse than the version before it: quality -0.31 (92 % interval -0.52 to -0.11), 24 cases"},
 		{Kind: sleep.Continue, Skill: "unlabelled", Stage: sleep.Skipped,
 			Note: "challenger ab12: 12 unseen requests rest on a judge that is not shown to agree with you: they decide nothing; `evolve review unlabelled` adds labels"},
 		{Kind: sleep.Continue, Skill: "overtaken", Stage: sleep.Skipped, Note: "you edited the live text since this night looked at it: the next one begins with your text"},

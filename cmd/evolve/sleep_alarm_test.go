@@ -71,8 +71,8 @@ func TestAlarmAfterPromotion(t *testing.T) {
 		rollback   bool
 		want       string
 	}{
-		{"corrected, and taken back", "no, that is wrong, use a bar chart instead", 5000, 88, true, "failures in 100%"},
-		{"corrected, and left in place", "no, that is wrong, use a bar chart instead", 5000, 88, false, "failures in 100%"},
+		{"corrected, and taken back", "no, that is wrong, use a bar chart instead", 5000, 88, true, "failures in 100 %"},
+		{"corrected, and left in place", "no, that is wrong, use a bar chart instead", 5000, 88, false, "failures in 100 %"},
 		{"slow and dear", "thanks, perfect", 400_000, 900_000, false, "tokens ×"},
 		{"all is well", "thanks, perfect", 5000, 20_000, true, ""},
 	} {

@@ -97,11 +97,11 @@ func TestReadsOfManySkills(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		fc.Reading = append(fc.Reading, sleep.Reading{Skill: name, Calls: 2, Tokens: 1000})
 	}
-	if got := fc.Reads(); got != "a 2 calls, 1000 tokens; b 2 calls, 1000 tokens; c 2 calls, 1000 tokens; d 2 calls, 1000 tokens" {
+	if got := fc.Reads(); got != "a 2 calls, 1,000 tokens; b 2 calls, 1,000 tokens; c 2 calls, 1,000 tokens; d 2 calls, 1,000 tokens" {
 		t.Errorf("%q", got)
 	}
 	fc.Reading = append(fc.Reading, sleep.Reading{Skill: "e", Calls: 1, Later: 3, Tokens: 500})
-	if got := fc.Reads(); got != "5 skills, 9 calls, 4500 tokens (3 left for later nights)" {
+	if got := fc.Reads(); got != "5 skills, 9 calls, 4,500 tokens (3 left for later nights)" {
 		t.Errorf("%q", got)
 	}
 }

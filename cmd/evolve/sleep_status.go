@@ -10,7 +10,6 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/missed"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
@@ -127,7 +126,7 @@ func printSleep(a *global, r *sleepReport) error {
 	case l.Ended.IsZero():
 		fmt.Fprintf(&b, "last     %s, interrupted: `evolve sleep run` continues it\n", l.Began.Local().Format("2006-01-02 15:04"))
 	default:
-		fmt.Fprintf(&b, "last     %s, %s\n", l.Began.Local().Format("2006-01-02 15:04"), report.Duration(l.Ended.Sub(l.Began).Milliseconds()))
+		fmt.Fprintf(&b, "last     %s, %s\n", l.Began.Local().Format("2006-01-02 15:04"), plain.Duration(l.Ended.Sub(l.Began).Milliseconds()))
 	}
 	if r.Missed != nil {
 		b.WriteString(r.Missed.Lines("!        "))

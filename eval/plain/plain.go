@@ -3,7 +3,6 @@
 package plain
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,23 +74,4 @@ func Short(sha string) string {
 		return sha[:12]
 	}
 	return sha
-}
-
-// Counted is a count with its noun: "1 case", "2 cases".
-func Counted[T int | int64](n T, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-// Thousands is a large number in few digits: 9999, 10k, 12M.
-func Thousands(n int64) string {
-	switch {
-	case n < 10_000:
-		return fmt.Sprint(n)
-	case n < 10_000_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%dM", n/1_000_000)
 }

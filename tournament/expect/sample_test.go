@@ -116,7 +116,7 @@ func TestRange(t *testing.T) {
 	if sec := s.Seconds(1, 1); sec.Expected < 4 || sec.Expected > 7 {
 		t.Errorf("%+v, want about five seconds", sec)
 	}
-	if got, want := (Range{1_234_567, 23_456_789, 9_876}).Words(), "23M (1200k to 9900)"; got != want {
+	if got, want := (Range{1_234_567, 23_456_789, 9_876}).Words(), "23M (1200k to 9,900)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := s.MedianSession(); got != 102_000 {

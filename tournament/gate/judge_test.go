@@ -59,7 +59,7 @@ func TestTrusted(t *testing.T) {
 		{record.Calibration{Missing: 14}, false, "14 of the 20 labels that it takes"},
 		{trusted, true, "agreement 0.90"},
 		{doubted, false, "agreement 0.40"},
-		{record.Calibration{Labels: pareto.Agreement{BothPass: 9, BothFail: 10}}, false, "agreement 1.00, 95% interval"},
+		{record.Calibration{Labels: pareto.Agreement{BothPass: 9, BothFail: 10}}, false, "agreement 1.00, 95 % interval"},
 		{record.Calibration{Labels: pareto.Agreement{BothPass: 40}}, false, "agreement unknown on 40 labels of one kind"},
 	} {
 		if got := c.c.Trusted(); got != c.want || !strings.Contains(c.c.String(), c.says) {

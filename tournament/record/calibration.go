@@ -108,7 +108,7 @@ func (c Calibration) String() string {
 	case math.IsNaN(k.Value):
 		return fmt.Sprintf("agreement unknown on %s of one kind, %s, %s", plain.Counted(k.N, "label"), need, c.Next())
 	}
-	found := fmt.Sprintf("agreement %.2f, %.0f%% interval %.2f to %.2f, on %s", k.Value, 100*k.Level, k.Low, k.High, plain.Counted(k.N, "label"))
+	found := fmt.Sprintf("agreement %.2f, %.0f %% interval %.2f to %.2f, on %s", k.Value, 100*k.Level, k.Low, k.High, plain.Counted(k.N, "label"))
 	if c.Trusted() {
 		return found
 	}

@@ -25,7 +25,7 @@ func (c *Comparison) Sentence() string {
 		if !d.Differs {
 			continue
 		}
-		s := fmt.Sprintf("%s %s (%.0f%% interval %s)", d.Objective, d.Change(), 100*d.Level, d.Interval())
+		s := fmt.Sprintf("%s %s (%.0f %% interval %s)", d.Objective, d.Change(), 100*d.Level, d.Interval())
 		if d.Oriented(*d.Delta) > 0 {
 			better = append(better, s)
 		} else {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -96,7 +97,7 @@ func (c *Comparison) Table(look Look) string {
 	for i, r := range rows {
 		fmt.Fprintf(&b, "%s %s\n  A %s, B %s\n", r.Objective, paint(c.Objectives[i], r.Change), r.A, r.B)
 		if r.Interval != "" {
-			fmt.Fprintf(&b, "  %.0f%% %s\n", 100*c.Objectives[i].Level, r.Interval)
+			fmt.Fprintf(&b, "  %.0f %% %s\n", 100*c.Objectives[i].Level, r.Interval)
 		}
 		if r.Score != "" {
 			fmt.Fprintf(&b, "  won/lost/tied %s\n", r.Score)
@@ -186,7 +187,7 @@ func (c *Comparison) Scope() string {
 func (c *Comparison) Facts() (out []string) {
 	out = append(out, fmt.Sprintf("solved: A %d, B %d of %d cases; per solved case: A %s, B %s", c.A.Solved, c.B.Solved, c.Cases,
 		c.perSolved(&c.A), c.perSolved(&c.B)))
-	out = append(out, fmt.Sprintf("interval: %.0f%% for quality, as in a trial, and %.0f%% for the others, however often one looks",
+	out = append(out, fmt.Sprintf("interval: %.0f %% for quality, as in a trial, and %.0f %% for the others, however often one looks",
 		100*gateRule.IntervalLevel(pareto.Quality), 100*gateRule.IntervalLevel(pareto.Latency)))
 	out = append(out, "B against A: of quality and retries the mean difference, of latency and cost the geometric mean of the cases' ratios (none beyond ×16)")
 	if c.Lift != nil {
@@ -200,7 +201,7 @@ func (c *Comparison) perSolved(a *Arm) string {
 	case a.CostPerSolved == nil:
 		return "unknown"
 	case c.CostUnit == "tokens":
-		return fmt.Sprintf("%.0f tokens", *a.CostPerSolved)
+		return plain.Thousands(int64(math.Round(*a.CostPerSolved))) + " tokens"
 	}
 	return USD(a.CostPerSolved)
 }
@@ -211,9 +212,9 @@ func (c *Comparison) number(d Delta, x *float64) string {
 	case x == nil:
 		return "unknown"
 	case d.Objective == "latency":
-		return fmt.Sprintf("%.2f s", *x/1000)
+		return plain.Duration(int64(math.Round(*x)))
 	case d.Objective == "cost" && c.CostUnit == "tokens":
-		return fmt.Sprintf("%.0f tokens", *x)
+		return plain.Thousands(int64(math.Round(*x))) + " tokens"
 	case d.Objective == "cost":
 		return USD(x)
 	}

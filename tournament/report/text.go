@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -15,17 +14,6 @@ func Capital(s string) string {
 	}
 	r[0] = unicode.ToUpper(r[0])
 	return string(r)
-}
-
-// Duration writes milliseconds for people.
-func Duration(ms int64) string {
-	switch {
-	case ms < 1000:
-		return fmt.Sprintf("%d ms", ms)
-	case ms < 90_000:
-		return fmt.Sprintf("%.1f s", float64(ms)/1000)
-	}
-	return fmt.Sprintf("%d min", ms/60_000)
 }
 
 // USD is dollars in words, "unknown" for nil.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // The least that a step takes if it was not forecast, in rollouts.
@@ -69,13 +70,13 @@ func (s *Step) Beyond(whole Caps) bool { return lacks(whole, s.least(whole), who
 func lacks(c, need, whole Caps) string {
 	switch {
 	case whole.Rollouts > 0 && c.Rollouts < max(1, need.Rollouts):
-		return fmt.Sprintf("%d rollouts, %d are left", need.Rollouts, max(0, c.Rollouts))
+		return fmt.Sprintf("%s, %s are left", plain.Counted(need.Rollouts, "rollout"), plain.Grouped(max(0, c.Rollouts)))
 	case whole.CostUSD > 0 && (c.CostUSD < need.CostUSD*(1-1e-9) || c.CostUSD <= 0):
 		return fmt.Sprintf("%s, %s are left", eval.FormatUSD(need.CostUSD), eval.FormatUSD(max(0, c.CostUSD)))
 	case whole.Tokens > 0 && c.Tokens < max(1, need.Tokens):
-		return fmt.Sprintf("%d tokens, %d are left", need.Tokens, max(0, c.Tokens))
+		return fmt.Sprintf("%s tokens, %s are left", plain.Thousands(need.Tokens), plain.Thousands(max(0, c.Tokens)))
 	case whole.Duration > 0 && c.Duration < max(1, need.Duration):
-		return fmt.Sprintf("%v, %v are left", need.Duration.Round(time.Second), max(0, c.Duration).Round(time.Second))
+		return fmt.Sprintf("%s, %s are left", plain.Duration(need.Duration.Milliseconds()), plain.Duration(max(0, c.Duration).Milliseconds()))
 	}
 	return ""
 }

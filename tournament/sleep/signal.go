@@ -92,7 +92,7 @@ func (s *Signal) String() string {
 	if s.Name == Corrections {
 		what = "failures"
 	}
-	return fmt.Sprintf("%s in %.0f%% of %s sessions, with %s in %.0f%% of %d", what, 100*now, of, s.before(), 100*s.Old, s.OldSessions)
+	return fmt.Sprintf("%s in %.0f %% of %s sessions, with %s in %.0f %% of %d", what, 100*now, of, s.before(), 100*s.Old, s.OldSessions)
 }
 
 // before describes what it is compared with; older records do not name it.

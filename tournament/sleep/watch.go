@@ -86,7 +86,7 @@ func (a *Alarm) String() string {
 		}
 	}
 	if len(said) == 0 { // of an older record
-		said = append(said, fmt.Sprintf("failures in %.0f%% of %d sessions, before it in %.0f%% of %d", 100*a.NewRate, a.NewSessions, 100*a.OldRate, a.OldSessions))
+		said = append(said, fmt.Sprintf("failures in %.0f %% of %d sessions, before it in %.0f %% of %d", 100*a.NewRate, a.NewSessions, 100*a.OldRate, a.OldSessions))
 	}
 	s := fmt.Sprintf("%s; %s, %s raises the alarm", strings.Join(said, "; "), pareto.Chance(a.EValue), pareto.Proves(a.Alpha))
 	if a.Limit >= 1 {

@@ -241,7 +241,7 @@ func TestAlarmSaysAgainstWhom(t *testing.T) {
 	for _, u := range uses[:180] {
 		failed += int(coin(u.Failed))
 	}
-	want := fmt.Sprintf("with v0 in %.0f%% of 180; at most 1 time in ", 100*float64(failed)/180)
+	want := fmt.Sprintf("with v0 in %.0f %% of 180; at most 1 time in ", 100*float64(failed)/180)
 	if !a.Raised() || a.Before != "v1" || !strings.Contains(a.String(), want) {
 		t.Errorf("%q, want an alarm %q", a, want)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -212,7 +211,7 @@ func BoundsOf(n *sleep.Night) string {
 		out = append(out, plain.Thousands(left.Tokens)+" tokens left")
 	}
 	if n.Caps.Duration > 0 {
-		out = append(out, report.Duration(left.Duration.Milliseconds())+" left")
+		out = append(out, plain.Duration(left.Duration.Milliseconds())+" left")
 	}
 	return strings.Join(out, ", ")
 }

@@ -32,7 +32,7 @@ func Spent(s eval.Spent) string {
 		miner = fmt.Sprintf(", %d to read your corrections", s.MinerCalls)
 	}
 	return fmt.Sprintf("%d rollouts, %d mutator and %d judge calls%s, %s, %s, %s", s.Rollouts, s.MutatorCalls, s.JudgeCalls, miner,
-		tokens, cost, report.Duration(s.WallMS))
+		tokens, cost, plain.Duration(s.WallMS))
 }
 
 // unknownCost returns why a cost is not known.

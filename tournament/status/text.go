@@ -125,7 +125,7 @@ func table(b *strings.Builder, skills []*Skill, w int) {
 	for _, s := range skills {
 		rate := ""
 		if s.CorrectionRate != nil {
-			rate = fmt.Sprintf("%*d %3.0f%%", corrected, s.Corrected, 100**s.CorrectionRate)
+			rate = fmt.Sprintf("%*d %3.0f %%", corrected, s.Corrected, 100**s.CorrectionRate)
 		}
 		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", plain.Fit(plain.Text(subject.Parse(s.Skill).Text()), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.challenger())
 	}
@@ -145,7 +145,7 @@ func (s *Skill) block(b *strings.Builder, w int) {
 	}
 	say("", "%s, %s", subject.Parse(s.Skill).Text(), s.live())
 	if s.CorrectionRate != nil {
-		say("  ", "%s, %d corrected (%.0f%%)", plain.Counted(s.Uses, "use"), s.Corrected, 100**s.CorrectionRate)
+		say("  ", "%s, %d corrected (%.0f %%)", plain.Counted(s.Uses, "use"), s.Corrected, 100**s.CorrectionRate)
 	}
 	if c := s.challenger(); c != "-" {
 		say("  ", "%s", c)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
-	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -26,7 +25,7 @@ func forecastOf(k *sleep.Step) string {
 		parts = append(parts, plain.Thousands(k.Caps.Tokens)+" tokens")
 	}
 	if k.Caps.Duration > 0 {
-		parts = append(parts, report.Duration(k.Caps.Duration.Milliseconds()))
+		parts = append(parts, plain.Duration(k.Caps.Duration.Milliseconds()))
 	}
 	return "at most " + strings.Join(parts, ", ") + "; "
 }

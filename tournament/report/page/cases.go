@@ -277,7 +277,7 @@ func armOf(a *report.CaseArm, most int) armView {
 	}
 	tokens := "tokens unknown"
 	if a.Tokens != nil {
-		tokens = thousands(*a.Tokens) + " tokens"
+		tokens = plain.Thousands(*a.Tokens) + " tokens"
 	}
 	latency := "time unknown"
 	if a.Latency != nil {

@@ -56,10 +56,10 @@ func parseTemplates() *template.Template {
 		"cost":      costText,
 		"latency":   latencyText,
 		"tokens":    tokensText,
-		"thousands": thousands,
+		"thousands": plain.Grouped,
 		"mark":      report.LineKind.Mark,
 		"when":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
-		"duration":  report.Duration,
+		"duration":  plain.Duration,
 		"spent":     spentText,
 	}).ParseFS(files, "templates/*.html"))
 }
@@ -108,7 +108,7 @@ func secondsText(ms *float64) string {
 	if ms == nil {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.2f s", *ms/1000)
+	return plain.Duration(int64(math.Round(*ms)))
 }
 
 func costText(m eval.Metrics) string { return report.USD(m.CostUSD) }
@@ -117,23 +117,14 @@ func tokensText(m eval.Metrics) string {
 	if m.Tokens == nil {
 		return "unknown"
 	}
-	return thousands(int64(math.Round(*m.Tokens)))
+	return plain.Thousands(int64(math.Round(*m.Tokens)))
 }
 
 func countText(n *int64) string {
 	if n == nil {
 		return "unknown"
 	}
-	return thousands(*n)
-}
-
-// thousands groups the digits of n.
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return plain.Thousands(*n)
 }
 
 // nightLink is the file name of a run's report beside a night's.

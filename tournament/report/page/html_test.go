@@ -178,7 +178,7 @@ func TestRunPage(t *testing.T) {
 		}
 	}
 	for _, want := range []string{`class="rule"`, "1 in 25 decides", "no-skill", `class="row kernel"`, "- Sort them.", "“no, sign it”", `href="#case-`,
-		"<h2>How it was decided</h2>", "On 24 unseen requests: ", "Probably better.", "failed: Read CHANGELOG.md", "differs by ±0.20", "name the version", "$41.00", "101,000,000"} {
+		"<h2>How it was decided</h2>", "On 24 unseen requests: ", "Probably better.", "failed: Read CHANGELOG.md", "differs by ±0.20", "name the version", "$41.00", "101M"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -44,7 +44,7 @@ func Night(n *status.Night) func(io.Writer) error {
 		v.Simulated = v.Simulated || simulated(k)
 		r := nightRow{Kind: plain.Text(status.KindOfStep(k)), Skill: plain.Text(k.Skill), Stage: plain.Text(string(k.Stage)), Note: k.Note}
 		if k.Spent != (eval.Spent{}) { // what never began has spent nothing
-			r.Rollouts, r.Cost = thousands(k.Spent.Rollouts), k.Spent.Dollars()
+			r.Rollouts, r.Cost = plain.Grouped(k.Spent.Rollouts), k.Spent.Dollars()
 			if k.Result != nil && nightLink.MatchString(filepath.Base(k.Result.Report)) {
 				r.Report = filepath.Base(k.Result.Report)
 			}
@@ -103,13 +103,13 @@ func capped(n *status.Night) string {
 	var of []string
 	c := n.Caps
 	if c.Rollouts > 0 {
-		of = append(of, thousands(c.Rollouts)+" rollouts")
+		of = append(of, plain.Grouped(c.Rollouts)+" rollouts")
 	}
 	if c.CostUSD > 0 {
 		of = append(of, report.USD(&c.CostUSD))
 	}
 	if c.Tokens > 0 {
-		of = append(of, thousands(c.Tokens)+" tokens")
+		of = append(of, plain.Thousands(c.Tokens)+" tokens")
 	}
 	if c.Duration > 0 {
 		of = append(of, c.Duration.String())

@@ -197,15 +197,7 @@ func heldOut(v *gate.Verdict) *held {
 	return h
 }
 
-func against(o *pareto.ObjectiveEvidence, d float64) string {
-	switch o.Objective {
-	case "latency", "cost":
-		return fmt.Sprintf("×%.2f", pareto.Times(d))
-	case "retries":
-		return fmt.Sprintf("%+.2f", 0-d)
-	}
-	return fmt.Sprintf("%+.2f", d)
-}
+func against(o *pareto.ObjectiveEvidence, d float64) string { return pareto.Change(o.Objective, d) }
 
 // shownCandidates is how many rows the table of candidates has before it folds.
 const shownCandidates = 12
@@ -305,9 +297,9 @@ func bills(all []report.Spending, total eval.Spent) (out []billView, of string) 
 		}
 	}
 	for _, s := range all {
-		b := billView{Kind: s.Kind, Calls: thousands(s.Calls), Tokens: countText(s.Tokens), Cost: report.USD(s.CostUSD)}
+		b := billView{Kind: s.Kind, Calls: plain.Grouped(s.Calls), Tokens: countText(s.Tokens), Cost: report.USD(s.CostUSD)}
 		if x := value(s); x != nil && sum > 0 {
-			b.Bar, b.Share = fmt.Sprintf("M0 0H%.1fV8H0Z", 100**x/sum), fmt.Sprintf("%.0f%%", 100**x/sum)
+			b.Bar, b.Share = fmt.Sprintf("M0 0H%.1fV8H0Z", 100**x/sum), fmt.Sprintf("%.0f %%", 100**x/sum)
 		}
 		out = append(out, b)
 	}
@@ -319,10 +311,10 @@ func spentText(s eval.Spent) string {
 	if s.Nothing() {
 		return s.Dollars()
 	}
-	return fmt.Sprintf("%s, %s tokens, %s rollouts, %s", s.Dollars(), thousands(s.TokensIn+s.TokensOut), thousands(s.Rollouts), report.Duration(s.WallMS))
+	return fmt.Sprintf("%s, %s tokens, %s rollouts, %s", s.Dollars(), plain.Thousands(s.TokensIn+s.TokensOut), plain.Grouped(s.Rollouts), plain.Duration(s.WallMS))
 }
 
 func totalBill(s eval.Spent) billView {
-	return billView{Kind: "together", Calls: thousands(s.AgentCalls + s.JudgeCalls + s.MutatorCalls + s.MinerCalls),
-		Tokens: thousands(s.TokensIn + s.TokensOut), Cost: s.Dollars()}
+	return billView{Kind: "together", Calls: plain.Grouped(s.AgentCalls + s.JudgeCalls + s.MutatorCalls + s.MinerCalls),
+		Tokens: plain.Thousands(s.TokensIn + s.TokensOut), Cost: s.Dollars()}
 }

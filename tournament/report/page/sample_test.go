@@ -32,7 +32,7 @@ func night() *status.Night {
 		Caps: sleep.Caps{Rollouts: 240, CostUSD: 2},
 		Steps: []sleep.Step{
 			{Kind: sleep.Harvest, Stage: sleep.Done, Note: "41 sessions new or changed"},
-			{Kind: sleep.Watch, Skill: "tagger", Stage: sleep.Done, Note: "alarm: failures in 60% of 20 sessions"},
+			{Kind: sleep.Watch, Skill: "tagger", Stage: sleep.Done, Note: "alarm: failures in 60 % of 20 sessions"},
 			{Kind: sleep.Watch, Skill: "a-skill-with-a-very-long-name-that-hardly-fits-anywhere", Stage: sleep.Done, Note: "fine"},
 			{Kind: sleep.Continue, Skill: "dataviz", Stage: sleep.Done, Note: "undecided", Attempts: 1, Spent: spent(60), Gain: 3.2,
 				Result: &sleep.Result{Decision: pareto.Undecided, Challenger: "ab", EValue: 5.9, Alpha: 0.04, Report: "20260302-031702-0b51e5.html"}},

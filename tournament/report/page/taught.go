@@ -83,7 +83,7 @@ func lessonOf(l *report.Lesson, number map[string]int) lesson {
 	v := lesson{Mark: "+", Text: clip(l.Text, checkRunes), Was: clip(l.Was, checkRunes)}
 	switch l.Kind {
 	case "removed":
-		v.Mark = "−"
+		v.Mark = "-"
 	case "reworded":
 		v.Mark = "~"
 	}

@@ -46,7 +46,7 @@ var frame = sync.OnceValue(func() *page.Frame {
 		"inc":       func(i int) int { return i + 1 },
 		"ago":       ago,
 		"date":      func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },
-		"percent":   func(x *float64) string { return fmt.Sprintf("%.0f%%", 100**x) },
+		"percent":   func(x *float64) string { return fmt.Sprintf("%.0f %%", 100**x) },
 		"chance":    pareto.ChanceOf,
 	}, "page/*.html")
 	if err != nil {
