@@ -204,7 +204,7 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 	row("split", "%s", use)
 	row("cluster", "%s", eval.ClusterOf(c))
 	if s := c.Source; s != nil {
-		row("source", "%s", oneLine(strings.Join([]string{s.Origin, s.Outcome, s.Agent, s.Session}, " ")))
+		row("source", "%s", oneLine(strings.Join([]string{s.Origin, s.Outcome, plain.Agent(s.Agent), s.Session}, " ")))
 		if n := len(s.Also); n > 0 {
 			row("", "the model had seen cases of %s, too", plain.Counted(n, "other session"))
 		}

@@ -104,7 +104,7 @@ func (f *runFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.Accept, "accept", "", "what a child must do on its minibatch: "+oneOf(search.Acceptances)+" (default strict)")
 	fl.StringVar(&f.Batch, "batch", "", "which cases a minibatch has: "+oneOf(search.Batches)+" (default targeted)")
 	fl.StringVar(&f.Stop, "stop", "", "what ends the search: "+oneOf(search.Stops)+" (default patience)")
-	fl.StringVar((*string)(&f.Profile), "profile", string(check.ClaudeCode), "rules that a SKILL.md must keep: claude-code or portable")
+	fl.StringVar((*string)(&f.Profile), "profile", string(check.ClaudeCode), "rules that a SKILL.md must keep: claude or portable")
 }
 
 // oneOf lists the names of a registry in words.

@@ -134,7 +134,7 @@ func listSessions(ctx context.Context, a *global, f sessionFlags) error {
 	t := a.NewTable(&b)
 	fmt.Fprintln(t, "SESSION\tAGENT\tSTARTED\tUSES\tCASES\tSKILLS")
 	for _, s := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started), s.Uses, len(s.Cases),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", plain.Text(s.ID), plain.Agent(s.Agent), dayOf(s.Started), s.Uses, len(s.Cases),
 			plain.Text(strings.Join(s.Skills, " ")))
 	}
 	if err := t.Flush(); err != nil {
@@ -188,7 +188,7 @@ func showSession(ctx context.Context, a *global, name string) error {
 	}
 	s := status.SessionsWith(sessions, cases)[0]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, started %s\n", plain.Text(s.ID), plain.Text(s.Agent), dayOf(s.Started))
+	fmt.Fprintf(&b, "%s: %s, started %s\n", plain.Text(s.ID), plain.Agent(s.Agent), dayOf(s.Started))
 	for _, p := range s.Paths {
 		fmt.Fprintf(&b, "  transcript  %s\n", plain.Text(p))
 	}

@@ -146,7 +146,7 @@ func realHooks(t *testing.T, p *hookedPerson, claude string, more []string) {
 	if err != nil || len(q) != 0 {
 		t.Errorf("%d sessions are queued, %v: %+v", len(q), err, q)
 	}
-	if listed := p.evolve("sessions", "list"); strings.Count(listed, "claude-code") != 5 {
+	if listed := p.evolve("sessions", "list"); strings.Count(listed, "Claude Code") != 5 {
 		t.Errorf("sessions that were read at their end:\n%s", listed)
 	}
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/standing"
 )
 
@@ -38,7 +39,7 @@ func TestPage(t *testing.T) {
 		if seen == "" {
 			seen = "not confirmed"
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", r.Agent, r.File, up, below, unless, seen)
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", plain.Agent(r.Agent), r.File, up, below, unless, seen)
 	}
 	text, err := os.ReadFile(page)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/subject"
 )
@@ -22,7 +23,7 @@ func (l *Loader) Check(key, agent string) error {
 		_, path := file.Place()
 		return problem.Inputf(fmt.Sprintf("a line @%s in a file that is loaded, such as CLAUDE.md, has Claude Code load it", path), "no agent is known to load %s", file.Text())
 	case agent != "" && slices.Contains(Agents(), agent) && !slices.Contains(by, agent):
-		return problem.Inputf(fmt.Sprintf("--agent chooses another one, or evolve a file that %s loads", agent), "%s does not load %s: %s", agent, file.Text(), doLoad(by))
+		return problem.Inputf(fmt.Sprintf("--agent chooses another one, or evolve a file that %s loads", plain.Agent(agent)), "%s does not load %s: %s", plain.Agent(agent), file.Text(), doLoad(by))
 	}
 	return nil
 }
@@ -56,8 +57,13 @@ func (l *Loader) Notes(key string) (lines []string) {
 }
 
 func doLoad(agents []string) string {
-	if len(agents) == 1 {
-		return agents[0] + " does"
+	names := make([]string, len(agents))
+	for i, a := range agents {
+		names[i] = plain.Agent(a)
 	}
-	return strings.Join(agents[:len(agents)-1], ", ") + " and " + agents[len(agents)-1] + " do"
+	last := len(names) - 1
+	if last == 0 {
+		return names[0] + " does"
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last] + " do"
 }

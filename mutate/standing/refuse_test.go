@@ -17,10 +17,10 @@ func TestCheck(t *testing.T) {
 	l := &standing.Loader{Layout: layout}
 	for _, c := range []struct{ name, agent, says string }{
 		{"~/.claude/CLAUDE.md", "claude-code", ""},
-		{"~/.claude/CLAUDE.md", "codex", "codex does not load ~/.claude/CLAUDE.md: claude-code does"},
-		{"~/.codex/AGENTS.md", "claude-code", "claude-code does not load ~/.codex/AGENTS.md: codex does"},
+		{"~/.claude/CLAUDE.md", "codex", "Codex does not load ~/.claude/CLAUDE.md: Claude Code does"},
+		{"~/.codex/AGENTS.md", "claude-code", "Claude Code does not load ~/.codex/AGENTS.md: Codex does"},
 		{"AGENTS.md", "codex", ""},
-		{"AGENTS.md", "claude-code", "claude-code does not load repo/AGENTS.md: codex, pi, copilot-cli and cursor do"},
+		{"AGENTS.md", "claude-code", "Claude Code does not load repo/AGENTS.md: Codex, pi, Copilot and Cursor do"},
 		{"sub/deep/AGENTS.md", "codex", ""},
 		{".claude/rules/a.md", "claude-code", ""},
 		{"docs/imported.md", "claude-code", ""},

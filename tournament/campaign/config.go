@@ -96,8 +96,8 @@ func (c *Config) Check() error {
 		return problem.Inputf("0 turns work retries off", "--max-retries %d is not between 0 and 10", c.MaxRetries)
 	case c.Concurrency < 0 || c.Concurrency > 256:
 		return problem.Inputf("for example --concurrency 4", "--concurrency %d is not between 1 and 256", c.Concurrency)
-	case c.Profile != check.ClaudeCode && c.Profile != check.Portable:
-		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", c.Profile)
+	case !c.Profile.Known():
+		return problem.Inputf("the profiles are claude and portable", "unknown profile %q", c.Profile)
 	case c.Select != "" && search.Selectors[c.Select] == nil:
 		return problem.Inputf(strategies(search.Selectors), "unknown --select %q", c.Select)
 	case c.Batch != "" && search.Batches[c.Batch] == nil:

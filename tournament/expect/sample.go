@@ -164,7 +164,7 @@ func (s *Sample) String() string {
 	case s.Of == 0 && s.Others > 0 && s.Agent != "":
 		with = " with other agents"
 	case s.Agent != "":
-		with = " with " + s.Agent
+		with = " with " + plain.Agent(s.Agent)
 	}
 	switch {
 	case !s.Known():

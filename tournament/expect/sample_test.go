@@ -30,7 +30,7 @@ func TestTheNearestTurnsTell(t *testing.T) {
 	for i := range 60 {
 		all = append(all, session(i, "claude-code", "", 1_000_000), session(100+i, "codex", "", 10_000))
 	}
-	if got, want := Of(all, "dataviz", "claude-code").String(), "from 60 of your turns with claude-code"; got != want {
+	if got, want := Of(all, "dataviz", "claude-code").String(), "from 60 of your turns with Claude Code"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := Of(all, "dataviz", "pi").String(), "from 120 of your turns with other agents"; got != want {
@@ -44,7 +44,7 @@ func TestTheNearestTurnsTell(t *testing.T) {
 		all = append(all, session(200+i, "claude-code", "dataviz", 100_000))
 	}
 	few := Of(all, "dataviz", "claude-code")
-	if got, want := few.String(), "from 3 of your turns with dataviz and 60 others with claude-code"; got != want {
+	if got, want := few.String(), "from 3 of your turns with dataviz and 60 others with Claude Code"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for i := range 80 {

@@ -13,9 +13,12 @@ import (
 type Profile string
 
 const (
-	ClaudeCode Profile = "claude-code" // the default
-	Portable   Profile = "portable"    // the six keys of the open specification
+	ClaudeCode Profile = "claude"   // the default; stored runs may have "claude-code"
+	Portable   Profile = "portable" // the six keys of the open specification
 )
+
+// Known reports whether there is a profile of that name.
+func (p Profile) Known() bool { return p == ClaudeCode || p == Portable || p == "claude-code" }
 
 // Severity is how a finding affects a candidate.
 type Severity int

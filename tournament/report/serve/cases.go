@@ -86,7 +86,7 @@ func (v caseView) title() string { return plain.Text(v.Skill) + ": case " + plai
 func (v caseView) Outcome() string {
 	words := plain.Text(v.Case.Origin())
 	if c := v.Case.Source; c != nil {
-		for _, w := range []string{c.Outcome, c.Agent, c.Session} {
+		for _, w := range []string{c.Outcome, plain.Agent(c.Agent), c.Session} {
 			if w != "" {
 				words += " · " + plain.Text(w)
 			}

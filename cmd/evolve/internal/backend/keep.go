@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/purge"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store/datadir/policy"
@@ -41,9 +42,9 @@ func (c *Config) Retention(l *skill.Layout, p *policy.Policy, now time.Time) (r 
 	r.Words = fmt.Sprintf("text of sessions that no case uses goes %d days after their end", most)
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		if agents[name] == 0 {
-			r.Words += fmt.Sprintf(", of %s at once", name)
+			r.Words += fmt.Sprintf(", of %s at once", plain.Agent(name))
 		} else if agents[name] < most {
-			r.Words += fmt.Sprintf(", of %s after %d", name, agents[name])
+			r.Words += fmt.Sprintf(", of %s after %d", plain.Agent(name), agents[name])
 		}
 	}
 	r.Oldest = now.AddDate(0, 0, -max(1, least)) // requests, logs and notes of what is under way

@@ -48,7 +48,7 @@ docs/ci.md has a pull request checked so.`,
 		RunE: func(_ *cobra.Command, args []string) error { return p.check(args[0], base, check.Profile(profile)) },
 	}
 	c.Flags().StringVar(&base, "base", "", "the text that it is to replace")
-	c.Flags().StringVar(&profile, "profile", profile, "rules: claude-code or portable")
+	c.Flags().StringVar(&profile, "profile", profile, "rules: claude or portable")
 	return c
 }
 
@@ -73,8 +73,8 @@ type finding struct {
 var severities = map[check.Severity]string{check.Warn: "warning", check.Quarantine: "held", check.Reject: "error"}
 
 func (p Parts) check(arg, base string, profile check.Profile) error {
-	if profile != check.ClaudeCode && profile != check.Portable {
-		return problem.Inputf("the profiles are claude-code and portable", "unknown profile %q", profile)
+	if !profile.Known() {
+		return problem.Inputf("the profiles are claude and portable", "unknown profile %q", profile)
 	}
 	s, err := p.read(arg, profile)
 	if err != nil {
