@@ -40,11 +40,13 @@ chance, Cohen's kappa, of 0.6 or more, with an interval from 0.4 or more), its
 decisions alone are evidence in a trial. That is looked at after 20 choices, and after every further 20. A judge that
 sees no difference where you see one disagrees with you. Pairs that you call the
 same are not labels.`,
-		Example: "  evolve review dataviz\n  evolve review dataviz --max 10",
+		Example: "  evolve review dataviz\n  evolve review dataviz -n 10",
 		Args:    exactArgs(1, "a skill"),
 		RunE:    func(c *cobra.Command, args []string) error { return runReview(c.Context(), a, args[0], f) },
 	}
-	c.Flags().IntVar(&f.most, "max", 20, "pairs at most")
+	c.Flags().IntVarP(&f.most, "count", "n", 20, "pairs at most")
+	c.Flags().IntVar(&f.most, "max", 20, "the same: its name before")
+	_ = c.Flags().MarkHidden("max") // it was just added
 	c.Flags().Int64Var(&f.seed, "seed", -1, "seed of the order of pairs and answers (default: the time)")
 	c.Flags().Lookup("seed").DefValue = "0" // not shown
 	return c
@@ -70,7 +72,7 @@ type reviewed struct {
 
 func runReview(ctx context.Context, a *global, name string, f *reviewFlags) error {
 	if f.most < 1 {
-		return problem.Inputf("", "--max %d is not positive", f.most)
+		return problem.Inputf("", "--count %d is not positive", f.most)
 	}
 	db, err := a.store(ctx)
 	if err != nil {
