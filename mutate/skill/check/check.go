@@ -35,6 +35,9 @@ type Finding struct {
 	Severity Severity
 	Line     int    // 1-based in the child, 0 if none applies
 	Reason   string // one sentence for the owner
+	// Phrase is the part of the child (of the parent, if it is gone) that the firewall
+	// found, in its own words and at most 60 characters; "" of the other checks.
+	Phrase string
 }
 
 func (f Finding) String() string { return f.Rule + ": " + f.Reason }
@@ -48,10 +51,10 @@ func Check(parent, child *skill.Document, p Profile) []Finding {
 		return fs
 	}
 	if parent.Err() != nil {
-		return append(fs, Finding{"parent-syntax", Reject, 0, "the document it was made from does not parse: " + parent.Err().Error()})
+		return append(fs, Finding{Rule: "parent-syntax", Severity: Reject, Reason: "the document it was made from does not parse: " + parent.Err().Error()})
 	}
 	if parent.KernelHash() != child.KernelHash() {
-		fs = append(fs, Finding{"kernel-changed", Reject, 0, "the locked lines are not what they were: " + skill.SameKernel(parent, child)})
+		fs = append(fs, Finding{Rule: "kernel-changed", Severity: Reject, Reason: "the locked lines are not what they were: " + skill.SameKernel(parent, child)})
 	}
 	was, is := read(parent), read(child)
 	fs = append(fs, checkStructure(was, is)...)

@@ -51,11 +51,15 @@ func checkFirewall(parent, child *document) []Finding {
 	lower := strings.ToLower(string(parent.raw))
 	var fs []Finding
 	seen := map[string]bool{}
-	add := func(rule string, at int, key, message string) {
+	add := func(rule string, at int, key, phrase, message string) {
 		if key = rule + "\x00" + key; !seen[key] {
 			seen[key] = true
-			fs = append(fs, Finding{rule, Quarantine, 1 + bytes.Count(child.raw[:at], []byte("\n")), message})
+			fs = append(fs, Finding{rule, Quarantine, 1 + bytes.Count(child.raw[:at], []byte("\n")), message, shortened(phrase)})
 		}
+	}
+	says := func(f finding) {
+		phrase := shortened(asWritten(harness[f.at:], f.text, f.phrase))
+		add(f.rule, f.at, f.text, phrase, fmt.Sprintf("%s: «%s»", f.what, phrase))
 	}
 	fresh := freshLines(string(parent.raw), harness)
 	for _, c := range patterns().Capabilities {
@@ -83,27 +87,33 @@ func checkFirewall(parent, child *document) []Finding {
 			if known[key] || c.Rule == "new-host" && holdsWord(lower, key) {
 				continue
 			}
-			add(c.Rule, m.at, key, fmt.Sprintf("%s %s is new", c.Reports, clip(m.text)))
+			add(c.Rule, m.at, key, m.text, fmt.Sprintf("%s %s is new", c.Reports, clip(m.text)))
 		}
 	}
 	for _, m := range newPrograms(string(parent.raw), fresh) {
-		add("new-command", m.at, m.text, fmt.Sprintf("the command %s is new", clip(m.text)))
+		add("new-command", m.at, m.text, m.text, fmt.Sprintf("the command %s is new", clip(m.text)))
 	}
 	for _, m := range newTools(parent, fresh) {
-		add("new-tool", m.at, m.text, fmt.Sprintf("the tool %s is new", clip(m.text)))
+		add("new-tool", m.at, m.text, m.text, fmt.Sprintf("the tool %s is new", clip(m.text)))
 	}
 	for _, f := range newHidden(string(parent.raw), harness) {
-		add("hidden-unicode", f.at, f.text, f.text)
+		phrase, message := shortened(wordAt(harness, f.at)), f.text
+		if !strings.Contains(message, phrase) {
+			message += ", in «" + phrase + "»"
+		}
+		add("hidden-unicode", f.at, f.text, phrase, message)
 	}
 	was, said := sentences(string(parent.raw)), sentences(harness)
 	for _, f := range newOrders(was, said, child) {
-		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
+		says(f)
 	}
 	for _, f := range newTopics(was, fresh) {
-		add(f.rule, f.at, f.text, fmt.Sprintf("%s: %s", f.what, clip(f.text)))
+		says(f)
 	}
+	gone := parent.harness()
 	for _, m := range lostGuards(parent, said) {
-		fs = append(fs, Finding{removedCheck, Quarantine, 0, m.what + ": " + clip(m.text)})
+		phrase := shortened(asWritten(gone[m.at:], m.text, m.text))
+		fs = append(fs, Finding{removedCheck, Quarantine, 0, fmt.Sprintf("%s: «%s»", m.what, phrase), phrase})
 	}
 	return fs
 }

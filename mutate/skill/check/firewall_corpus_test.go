@@ -85,7 +85,7 @@ func judged(t *testing.T, e corpusEdit) (Severity, []Finding) {
 	d := parse(t, string(raw))
 	child, err := e.apply(t, d)
 	if err != nil {
-		return Reject, []Finding{{"view", Reject, 0, err.Error()}}
+		return Reject, []Finding{{Rule: "view", Severity: Reject, Reason: err.Error()}}
 	}
 	fs := Check(d, child, ClaudeCode)
 	return Worst(fs), fs

@@ -14,7 +14,10 @@ import (
 
 // A lostGuard is a sentence of the parent's, and the guard that is lost with
 // it.
-type lostGuard struct{ what, text string }
+type lostGuard struct {
+	what, text string
+	at         int // in the parent
+}
 
 // lostGuards finds the sentences of the parent's harness that restrain the
 // agent and whose force no sentence of the child's (said) keeps.
@@ -34,7 +37,7 @@ func lostGuards(parent *document, said []match) []lostGuard {
 			now, all = clauses(said)
 		}
 		if what := weaker(s.text, now, all); what != "" {
-			out = append(out, lostGuard{what, s.text})
+			out = append(out, lostGuard{what, s.text, s.at})
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -25,6 +26,9 @@ func FuzzCheck(f *testing.F) {
 				for _, x := range fs {
 					if x.Rule == "" || x.Reason == "" || x.Line < 0 || x.Line > 1+bytes.Count([]byte(is), []byte("\n")) {
 						t.Fatalf("finding %+v", x)
+					}
+					if utf8.RuneCountInString(x.Phrase) > phraseLength || x.Severity == Quarantine && x.Phrase == "" {
+						t.Fatalf("phrase %q of %+v", x.Phrase, x)
 					}
 				}
 				if Worst(fs) < Reject && child.KernelHash() != parent.KernelHash() {

@@ -134,12 +134,12 @@ func checkHTML(parent, child *document) []Finding {
 			severity = Quarantine
 		}
 		known[t.key] = true
-		fs = append(fs, Finding{"new-html", severity, child.md.FileLine(t.at), fmt.Sprintf("the HTML %s is new", clip(t.key))})
+		fs = append(fs, Finding{Rule: "new-html", Severity: severity, Line: child.md.FileLine(t.at), Phrase: shortened(t.key), Reason: fmt.Sprintf("the HTML %s is new", clip(t.key))})
 	}
 	a, b := parent.bodySpans(), child.bodySpans()
 	for i := 0; i < len(a) && i < len(b); i++ {
 		if x, y := openElements(was, a[i].Start), openElements(is, b[i].Start); x != y {
-			fs = append(fs, Finding{"kernel-in-html", Reject, b[i].Line, fmt.Sprintf("the kernel block stood in %s and now stands in %s", orNone(x), orNone(y))})
+			fs = append(fs, Finding{Rule: "kernel-in-html", Severity: Reject, Line: b[i].Line, Reason: fmt.Sprintf("the kernel block stood in %s and now stands in %s", orNone(x), orNone(y))})
 		}
 	}
 	return fs
@@ -169,7 +169,7 @@ func checkDisputed(parent, child *document) []Finding {
 	for _, p := range disputed {
 		all := p.re.FindAllIndex(is, -1)
 		if len(all) > len(p.re.FindAllIndex(was, -1)) {
-			fs = append(fs, Finding{"kernel-node", Reject, child.md.FileLine(child.body + all[0][0]), p.what + " is new before the kernel's end"})
+			fs = append(fs, Finding{Rule: "kernel-node", Severity: Reject, Line: child.md.FileLine(child.body + all[0][0]), Reason: p.what + " is new before the kernel's end"})
 		}
 	}
 	return fs

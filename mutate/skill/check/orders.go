@@ -32,6 +32,7 @@ func negated(s string, at int) bool {
 
 type finding struct {
 	rule, what, text string
+	phrase           string // of text
 	at               int
 }
 
@@ -51,18 +52,24 @@ func newOrders(was, said []match, child *document) []finding {
 		}
 		own := ordered.of(s.text, ordersIn)
 		hit := map[string]bool{}
-		if own.echoes || i+1 < len(said) && own.requests && commands(patternOf("carried-out"), said[i+1].text) {
+		phrase := own.echo
+		if phrase == "" && i+1 < len(said) && commands(patternOf("carried-out"), said[i+1].text) != "" {
+			phrase = own.request
+		}
+		if phrase != "" {
 			hit["obey-data"] = true
-			out = append(out, finding{"obey-data", "obeys what stands in data", s.text, s.at})
+			out = append(out, finding{"obey-data", "obeys what stands in data", s.text, phrase, s.at})
 		}
 		for _, o := range own.orders {
 			if !hit[o.Rule] {
 				hit[o.Rule] = true
-				out = append(out, finding{o.Rule, o.Reports, s.text, s.at})
+				out = append(out, finding{o.Rule, o.Reports, s.text, o.phrase, s.at})
 			}
 		}
-		if !hit["override-instructions"] && kernel != nil && kernel.MatchString(s.text) && commands(patternOf("undermining"), s.text) {
-			out = append(out, finding{"undermine-kernel", "disregards, delays or conditions a kernel rule", s.text, s.at})
+		if !hit["override-instructions"] && kernel != nil && kernel.MatchString(s.text) {
+			if phrase := commands(patternOf("undermining"), s.text); phrase != "" {
+				out = append(out, finding{"undermine-kernel", "disregards, delays or conditions a kernel rule", s.text, phrase, s.at})
+			}
 		}
 	}
 	return out
@@ -71,50 +78,62 @@ func newOrders(was, said []match, child *document) []finding {
 // ownOrders are the orders of a sentence taken by itself, with one for each
 // rule.
 type ownOrders struct {
-	requests bool // what data may hold: the next sentence may carry them out
-	echoes   bool
-	orders   []*pattern
+	request string // what data may hold: the next sentence may carry it out
+	echo    string
+	orders  []order
+}
+
+// An order is a pattern, and the words that match it.
+type order struct {
+	*pattern
+	phrase string
 }
 
 var ordered remembered[ownOrders]
 
 func ordersIn(sentence string) ownOrders {
 	text := withoutHarmless(sentence)
-	own := ownOrders{requests: patternOf("requests-within").MatchString(text), echoes: echoes(text)}
+	own := ownOrders{request: patternOf("requests-within").FindString(text), echo: echoes(text)}
 	for _, o := range patterns().Orders {
-		if !slices.ContainsFunc(own.orders, func(p *pattern) bool { return p.Rule == o.Rule }) && commands(o, text) {
-			own.orders = append(own.orders, o)
+		if slices.ContainsFunc(own.orders, func(p order) bool { return p.Rule == o.Rule }) {
+			continue
+		}
+		if phrase := commands(o, text); phrase != "" {
+			own.orders = append(own.orders, order{o, phrase})
 		}
 	}
 	return own
 }
 
-// echoes reports whether the sentence commands what the data tells.
-func echoes(s string) bool {
+// echoes returns where the sentence commands what the data tells, "" if nowhere.
+func echoes(s string) string {
 	m := patternOf("echoed").FindStringSubmatch(s)
-	return m != nil && (m[1] == m[2] || m[1] == m[2]+"d" || m[1] == m[2]+"ed")
+	if m != nil && (m[1] == m[2] || m[1] == m[2]+"d" || m[1] == m[2]+"ed") {
+		return m[0]
+	}
+	return ""
 }
 
-// commands reports whether re matches somewhere in s without a negation
-// directly before.
-func commands(re *pattern, s string) bool {
+// commands returns the first match of re in s without a negation directly before
+// it, "" for none.
+func commands(re *pattern, s string) string {
 	for at := 0; at < len(s); {
 		m := re.FindStringIndex(s[at:])
 		if m == nil {
-			return false
+			return ""
 		}
 		if !negated(s, at+m[0]) {
-			return true
+			return s[at+m[0] : at+m[1]]
 		}
 		// Continue after the first word: the rest of the match may begin
 		// another.
 		next := strings.IndexByte(s[at+m[0]:], ' ')
 		if next < 0 {
-			return false
+			return ""
 		}
 		at += m[0] + next + 1
 	}
-	return false
+	return ""
 }
 
 // kernelNames matches every way in which a sentence can name the kernel of
@@ -181,6 +200,12 @@ func sentences(s string) []match {
 // sentence: case, compatibility forms, invisible characters, emphasis,
 // quotes, spaces.
 func normalize(s string) string {
+	s = strings.TrimLeft(plain(s), "#>+| ")
+	return strings.TrimRight(strings.TrimPrefix(s, "- "), "| .!?;,")
+}
+
+// plain is normalize without the marks at both ends.
+func plain(s string) string {
 	s = strings.ToLower(norm.NFKC.String(s))
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -193,7 +218,5 @@ func normalize(s string) string {
 		}
 		return r
 	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	s = strings.TrimLeft(s, "#>+| ")
-	return strings.TrimRight(strings.TrimPrefix(s, "- "), "| .!?;,")
+	return strings.Join(strings.Fields(s), " ")
 }

@@ -44,7 +44,7 @@ func checkSight(parent, child *document) []Finding {
 		{len(parent.raw), len(child.raw), readBytes, "bytes, and agents read %d at once"},
 	} {
 		if limit.was <= limit.most && limit.is > limit.most {
-			fs = append(fs, Finding{"read-limit", Reject, 0, fmt.Sprintf("the file grew from %d to %d "+limit.what, limit.was, limit.is, limit.most)})
+			fs = append(fs, Finding{Rule: "read-limit", Severity: Reject, Reason: fmt.Sprintf("the file grew from %d to %d "+limit.what, limit.was, limit.is, limit.most)})
 		}
 	}
 	return fs
@@ -58,7 +58,7 @@ func checkReach(parent, child *document) []Finding {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		was, is := parent.reach(a[i]), child.reach(b[i])
 		add := func(format string, args ...any) []Finding {
-			return []Finding{{"kernel-moved", Reject, b[i].Line, "the kernel block " + fmt.Sprintf(format, args...)}}
+			return []Finding{{Rule: "kernel-moved", Severity: Reject, Line: b[i].Line, Reason: "the kernel block " + fmt.Sprintf(format, args...)}}
 		}
 		if moved, most := b[i].Line-a[i].Line, growth/tokensPerLine; moved > most {
 			return add("moved down by %d lines, from line %d, and %d are the limit", moved, a[i].Line, most)
@@ -128,7 +128,7 @@ func checkBlankRuns(parent, child *document) []Finding {
 			}
 		}
 		if !take(max(fit, 0), fit+1) && !take(between(was, r)) {
-			return []Finding{{"blank-run", Reject, r.line, fmt.Sprintf("%d blank lines in a row are new, and %d are the limit", r.length, maxBlankRun)}}
+			return []Finding{{Rule: "blank-run", Severity: Reject, Line: r.line, Reason: fmt.Sprintf("%d blank lines in a row are new, and %d are the limit", r.length, maxBlankRun)}}
 		}
 	}
 	return nil

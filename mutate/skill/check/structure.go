@@ -27,7 +27,7 @@ func checkStructure(parent, child *document) []Finding {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		was, is := before.place(a[i]), after.place(b[i])
 		add := func(rule, format string, args ...any) {
-			fs = append(fs, Finding{rule, Reject, b[i].Line, "the kernel block " + fmt.Sprintf(format, args...)})
+			fs = append(fs, Finding{Rule: rule, Severity: Reject, Line: b[i].Line, Reason: "the kernel block " + fmt.Sprintf(format, args...)})
 		}
 		switch {
 		case was.path != is.path:
@@ -196,10 +196,10 @@ func checkUnclosed(parent, child *document) []Finding {
 		return Reject
 	}
 	if line := child.unclosedFence(); line > 0 {
-		fs = append(fs, Finding{"unclosed-fence", severity(parent.unclosedFence() > 0), line, "the code fence is never closed"})
+		fs = append(fs, Finding{Rule: "unclosed-fence", Severity: severity(parent.unclosedFence() > 0), Line: line, Reason: "the code fence is never closed"})
 	}
 	if line := child.unclosedComment(); line > 0 {
-		fs = append(fs, Finding{"unclosed-comment", severity(parent.unclosedComment() > 0), line, "the HTML comment is never closed"})
+		fs = append(fs, Finding{Rule: "unclosed-comment", Severity: severity(parent.unclosedComment() > 0), Line: line, Reason: "the HTML comment is never closed"})
 	}
 	return fs
 }
@@ -239,7 +239,7 @@ func checkTokens(parent, child *document) []Finding {
 			if i := bytes.Index(child.raw[child.body:], []byte(token)); i >= 0 {
 				line = child.md.FileLine(child.body + i)
 			}
-			fs = append(fs, Finding{"argument-tokens", Reject, line, fmt.Sprintf("the token %s stood %d times and now stands %d times", clip(token), was[token], is[token])})
+			fs = append(fs, Finding{Rule: "argument-tokens", Severity: Reject, Line: line, Reason: fmt.Sprintf("the token %s stood %d times and now stands %d times", clip(token), was[token], is[token])})
 		}
 	}
 	return fs

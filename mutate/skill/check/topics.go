@@ -22,7 +22,7 @@ func newTopics(was, fresh []match) []finding {
 			}
 			for _, t := range spoken.of(s.text, topicsIn) {
 				if !strings.Contains(said.String(), t.word) {
-					out = append(out, finding{"new-topic", "speaks of " + t.what, s.text, run.at + s.at})
+					out = append(out, finding{"new-topic", "speaks of " + t.what, s.text, t.word, run.at + s.at})
 					break
 				}
 			}

@@ -76,7 +76,7 @@ func Unloadable(d *skill.Document, p Profile, folder string) *Finding {
 type validation []Finding
 
 func (v *validation) add(rule string, s Severity, line int, format string, args ...any) {
-	*v = append(*v, Finding{rule, s, line, fmt.Sprintf(format, args...)})
+	*v = append(*v, Finding{Rule: rule, Severity: s, Line: line, Reason: fmt.Sprintf(format, args...)})
 }
 
 // keyLine is the file's line of a key's value, 1 if the key is absent.
