@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/spf13/cobra"
 )
@@ -142,7 +143,7 @@ func (a *global) fail(err error) int {
 		a.Tell("evolve: interrupted; what was saved until then is kept, and the same command continues")
 		return code
 	}
-	a.Tell("evolve: %s", oneLine(a.clean(err.Error()))) // a key of several lines is known by them
+	a.Tell("evolve: %s", oneLine(a.clean(plain.Error(err)))) // a key of several lines is known by them
 	if hint != "" {
 		a.Tell("hint: %s", hint)
 	}

@@ -47,11 +47,11 @@ func Input(t *term.Terminal, file, skill, format string) (in casefile.Input, err
 	_, large := errors.AsType[*bounded.TooLargeError](err)
 	switch {
 	case large:
-		err = problem.Inputf(splitText, "read cases: %v", err)
+		err = problem.Inputf(splitText, "read cases: %w", err)
 	case errors.Is(err, bounded.ErrNotRegular):
-		err = problem.Inputf("name a file of JSON Lines; of what a program prints: PROGRAM | evolve cases import -", "read cases: %v", err)
+		err = problem.Inputf("name a file of JSON Lines; of what a program prints: PROGRAM | evolve cases import -", "read cases: %w", err)
 	case err != nil:
-		err = problem.Inputf("name a file of JSON Lines, or - for stdin", "read cases: %v", err)
+		err = problem.Inputf("name a file of JSON Lines, or - for stdin", "read cases: %w", err)
 	}
 	return in, err
 }
@@ -163,7 +163,7 @@ func check(t *term.Terminal, in casefile.Input) error {
 		return problem.Hinted(err, strings.TrimPrefix(hint, "nothing was imported; "))
 	}
 	for _, f := range faults {
-		r.Errors = append(r.Errors, f.Error())
+		r.Errors = append(r.Errors, plain.Error(f))
 	}
 	if err == nil { // what an import refuses
 		for i := range s.Cases {

@@ -61,7 +61,7 @@ func create(file string, text []byte) error {
 	case errors.Is(err, fs.ErrExist):
 		return problem.Inputf("name a new file", "%s exists", plain.Line(file))
 	case err != nil:
-		return problem.Inputf("name a file in a folder that exists", "write examples: %v", err)
+		return problem.Inputf("name a file in a folder that exists", "write examples: %w", err)
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Close()); err != nil {

@@ -61,7 +61,7 @@ func (s Source) Text(ctx context.Context, live *skill.Live, stdin io.Reader) ([]
 		text, err = bounded.ReadFile(s.Patch, largest)
 	}
 	if err != nil {
-		return nil, problem.Inputf("a unified diff or a whole text, of at most 4 MiB", "%s cannot be read: %v", s.Name(), cause(err))
+		return nil, problem.Inputf("a unified diff or a whole text, of at most 4 MiB", "%s cannot be read: %w", s.Name(), cause(err))
 	}
 	if patch.Is(string(text)) {
 		if text, err = s.patched(live, string(text)); err != nil {

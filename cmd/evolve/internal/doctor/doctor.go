@@ -65,6 +65,11 @@ type Doctor struct {
 }
 
 func (d *Doctor) add(what, state, fix, format string, args ...any) {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = plain.Error(err)
+		}
+	}
 	d.found = append(d.found, Finding{what, state, plain.Line(fmt.Sprintf(format, args...)), fix})
 }
 

@@ -140,7 +140,7 @@ func (r report) text() string {
 func (p Parts) before(doc *skill.Document, base string) (*skill.Document, error) {
 	text, err := skill.ReadFile(base)
 	if err != nil {
-		return nil, problem.Inputf("--base is the file as it was", "read the text before: %v", err)
+		return nil, problem.Inputf("--base is the file as it was", "read the text before: %w", err)
 	}
 	before, _ := skill.Parse(text, doc.Options()) // a text that does not parse is a finding
 	return before, nil
@@ -174,7 +174,7 @@ func (p Parts) read(arg string, profile check.Profile) (s subject, err error) {
 	}
 	text, err := skill.ReadFile(path)
 	if err != nil {
-		return s, problem.Inputf("name a skill, a folder with a SKILL.md, a SKILL.md or a file of instructions", "read skill: %v", err)
+		return s, problem.Inputf("name a skill, a folder with a SKILL.md, a SKILL.md or a file of instructions", "read skill: %w", err)
 	}
 	// A text that does not parse is a document, too; Validate reports the reason.
 	doc, _ := skill.Parse(text, skill.Options{})
