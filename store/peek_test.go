@@ -78,6 +78,30 @@ func TestPeek(t *testing.T) {
 	}
 }
 
+// TestPeekDropped: a skill whose cases were all dropped is offered no more.
+func TestPeekDropped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "evolve.db")
+	s := openAt(t, path)
+	c := aCase("a")
+	c.Skill = "nosuch"
+	save(t, s, 1, 0, c)
+	skills := func() []peek.Name {
+		p, err := peek.At(t.Context(), path)
+		must(t, err)
+		defer p.Close()
+		names, err := p.Names(t.Context(), peek.KnownSkills, "")
+		must(t, err)
+		return names
+	}
+	if got := skills(); len(got) != 1 || got[0].Name != "nosuch" {
+		t.Errorf("with a case: %q", got)
+	}
+	must(t, s.DropCase(t.Context(), "nosuch", "a"))
+	if got := skills(); len(got) != 0 {
+		t.Errorf("after its only case was dropped: %q", got)
+	}
+}
+
 // TestPeekOdd: what cannot be read is an error, and stays as it is.
 func TestPeekOdd(t *testing.T) {
 	dir := t.TempDir()

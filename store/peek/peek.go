@@ -41,7 +41,7 @@ type Known string
 
 // What a Peek knows, the newest first, but for skills and cases, which are in order.
 const (
-	KnownSkills   Known = `SELECT skill, '' FROM versions UNION SELECT skill, '' FROM cases UNION SELECT skill, '' FROM runs ORDER BY 1`
+	KnownSkills   Known = `SELECT skill, '' FROM versions UNION SELECT skill, '' FROM cases WHERE dropped IS NULL UNION SELECT skill, '' FROM runs ORDER BY 1`
 	KnownVersions Known = `SELECT 'v' || n, CASE json_extract(body, '$.author') WHEN 'you' THEN 'yours' ELSE 'by evolve' END || ', ' || substr(json_extract(body, '$.created'), 1, 10)
 		FROM versions WHERE skill = ? ORDER BY n DESC LIMIT 50`
 	// KnownCandidates came as far as the pool; their names are twelve digits of their SHA-256.
