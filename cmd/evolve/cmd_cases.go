@@ -10,12 +10,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/casefiles"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/checkout"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/moments"
+	"github.com/skill-evolve/evolve/tournament/report/serve"
 	"github.com/spf13/cobra"
 )
 
@@ -47,17 +50,30 @@ func splitFlag(c *cobra.Command, split *string) {
 }
 
 func newCasesListCommand(a *global) *cobra.Command {
-	var split string
+	var o casesListOptions
 	c := &cobra.Command{
 		Use:     "list SKILL",
 		Short:   "List the cases of a skill",
-		Example: "  evolve cases list dataviz\n  evolve cases list dataviz --split test",
+		Example: "  evolve cases list dataviz\n  evolve cases list dataviz --outcome corrected --text legend",
 		Args:    exactArgs(1, "a skill"),
-		RunE:    func(c *cobra.Command, args []string) error { return casesList(c.Context(), a, args[0], split) },
+		RunE:    func(c *cobra.Command, args []string) error { return casesList(c.Context(), a, args[0], o) },
 	}
-	splitFlag(c, &split)
+	splitFlag(c, &o.split)
+	c.Flags().StringVar(&o.outcome, "outcome", "", "only cases of uses with this outcome: "+strings.Join(outcomes, ", "))
+	c.Flags().StringVar(&o.text, "text", "", "only cases whose id, request, checks or answer contain this text")
+	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("every case, not the first %d alone", casesShown))
 	return c
 }
+
+type casesListOptions struct {
+	split, outcome, text string
+	all                  bool
+}
+
+// casesShown is how many cases are listed without --all; --json has all.
+const casesShown = 20
+
+var outcomes = []string{string(harvest.Corrected), string(harvest.Accepted), string(harvest.Rejected), string(harvest.Repeated), string(harvest.Abandoned), string(harvest.Unknown)}
 
 // A listedCase is one case in `evolve cases list --json`.
 type listedCase struct {
@@ -83,15 +99,25 @@ func listed(c *eval.Case) listedCase {
 	return l
 }
 
-func casesList(ctx context.Context, a *global, name, split string) error {
+func casesList(ctx context.Context, a *global, name string, o casesListOptions) error {
+	if o.outcome != "" && !slices.Contains(outcomes, o.outcome) {
+		return usage.UnknownWord("outcome", o.outcome, outcomes)
+	}
 	g, err := casesOf(ctx, a)
 	if err != nil {
 		return err
 	}
-	cases, err := g.Cases(ctx, name, split)
+	all, err := g.Cases(ctx, name, "") // ids are told apart from those of all
 	if err != nil {
 		return err
 	}
+	cases, err := g.Cases(ctx, name, o.split)
+	if err != nil {
+		return err
+	}
+	cases = slices.DeleteFunc(cases, func(c eval.Case) bool {
+		return o.outcome != "" && listed(&c).Outcome != o.outcome || !serve.Mentions(&c, o.text)
+	})
 	draw, err := g.Draw(ctx, name)
 	if err != nil {
 		return err
@@ -101,7 +127,9 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 		list = append(list, listed(&cases[i]))
 	}
 	var b strings.Builder
-	if len(list) == 0 {
+	if len(list) == 0 && len(all) > 0 {
+		fmt.Fprintf(&b, "%s of %s, and none that was asked for\n", plain.Counted(len(all), "case"), name)
+	} else if len(list) == 0 {
 		fmt.Fprintf(&b, "no cases of %s\nnext: `evolve harvest` makes some of your sessions, `evolve cases import FILE` brings your own\n", name)
 		if draw != nil {
 			b.WriteString(draw.Text())
@@ -109,7 +137,14 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 	} else {
 		t := a.NewTable(&b)
 		fmt.Fprintln(t, "ID\tSPLIT\tORIGIN\tCHECKS\tPROMPT")
-		for _, l := range list {
+		heads := map[string]string{}
+		for i, head := range casefiles.Heads(idsOf(all)) {
+			heads[all[i].ID] = head
+		}
+		for i, l := range list {
+			if i == casesShown && !o.all {
+				break
+			}
 			origin := l.Origin
 			if l.Outcome != "" {
 				origin += ", " + l.Outcome
@@ -117,10 +152,13 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 			if !l.Session.IsZero() {
 				origin += ", " + dayOf(l.Session)
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", plain.Text(l.ID), orDash(string(l.Split)), origin, tally(l.Checks), headOf(plain.Text(l.Prompt), 60))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", plain.Text(heads[l.ID]), orDash(string(l.Split)), origin, tally(l.Checks), headOf(plain.Text(l.Prompt), 60))
 		}
 		if err := t.Flush(); err != nil {
 			return err
+		}
+		if n := len(list) - casesShown; n > 0 && !o.all {
+			fmt.Fprintf(&b, "… and %d more: --all lists them\n", n)
 		}
 		notes, err := g.Waiting(ctx, name)
 		if err != nil {
@@ -135,6 +173,14 @@ func casesList(ctx context.Context, a *global, name, split string) error {
 		Cases  []listedCase  `json:"cases"`
 		Draw   *moments.Draw `json:"draw,omitempty"` // of the moments of a file
 	}{1, name, list, draw}, plain.Text(b.String()))
+}
+
+func idsOf(cases []eval.Case) []string {
+	ids := make([]string, len(cases))
+	for i := range cases {
+		ids[i] = cases[i].ID
+	}
+	return ids
 }
 
 // tally counts check types in order of first appearance: "2 contains, 1

@@ -37,7 +37,7 @@ func (s *Server) cases(w http.ResponseWriter, r *http.Request) {
 		if o := c.Origin(); !slices.Contains(v.Origins, o) {
 			v.Origins = append(v.Origins, o)
 		}
-		if (v.Split == "" || string(c.Split) == v.Split) && (v.Origin == "" || c.Origin() == v.Origin) && mentions(c, v.Text) {
+		if (v.Split == "" || string(c.Split) == v.Split) && (v.Origin == "" || c.Origin() == v.Origin) && Mentions(c, v.Text) {
 			v.Cases = append(v.Cases, *c)
 		}
 	}
@@ -58,9 +58,9 @@ func splitName(s any) string {
 	return "no part yet"
 }
 
-// mentions reports whether a visible field of a case has the words of a
+// Mentions reports whether a visible field of a case has the words of a
 // search, ignoring case.
-func mentions(c *eval.Case, text string) bool {
+func Mentions(c *eval.Case, text string) bool {
 	if text == "" {
 		return true
 	}

@@ -134,6 +134,7 @@ var values = map[string]completer{
 	"policy":          words("stage", "auto"),
 	"with":            words("systemd", "launchd", "cron"),
 	"to":              words(skill.TargetNames()...),
+	"outcome":         words("corrected", "accepted", "rejected", "repeated", "abandoned", "unknown"),
 	"split":           words("train", "val", "test"),
 	"compare --split": words("train", "val", "test", "all"),
 }
