@@ -73,6 +73,24 @@ func Unlabelled(ctx context.Context, db *store.Store, t *record.TrialRecord) (n,
 	return unproven, known.Reviews(), err
 }
 
+// Left counts the held-out cases that a trial can continue with, whoever decides them.
+func Left(ctx context.Context, db *store.Store, t *record.TrialRecord) (int, error) {
+	c, err := db.Candidate(ctx, t.Challenger)
+	if err != nil {
+		return 0, nil // no trial continues with what is gone
+	}
+	cases, err := db.Cases(ctx, t.Skill)
+	if err != nil {
+		return 0, err
+	}
+	ordinary, triggers := eval.SeparateTriggers(cases)
+	if candidate.PartOf(c.Operator) == skill.Description {
+		ordinary = triggers
+	}
+	fresh, _, err := ProvableCases(ctx, db, t, cases, held(ordinary), nil)
+	return fresh, err
+}
+
 // independent is test without the cases that somebody may have learned from,
 // judged by all cases.
 func independent(test, cases []eval.Case) (out []eval.Case) {
@@ -90,9 +108,13 @@ func independent(test, cases []eval.Case) (out []eval.Case) {
 }
 
 // heldOut are the ordinary cases of the test split.
-func heldOut(cases []eval.Case) (test []eval.Case) {
+func heldOut(cases []eval.Case) []eval.Case {
 	ordinary, _ := eval.SeparateTriggers(cases)
-	for _, c := range ordinary {
+	return held(ordinary)
+}
+
+func held(cases []eval.Case) (test []eval.Case) {
+	for _, c := range cases {
 		if c.Split == eval.Test {
 			test = append(test, c)
 		}

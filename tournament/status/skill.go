@@ -71,6 +71,11 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	if s.Challenger, err = rd.Challenger(ctx, live); err != nil {
 		return nil, err
 	}
+	if c := s.Challenger; c != nil && c.on != nil {
+		if c.Left, err = judge.Left(ctx, rd.Store, c.on); err != nil {
+			return nil, err
+		}
+	}
 	if c := s.Challenger; c != nil && c.on != nil && known.judged[e.Name] {
 		if c.Unlabelled, c.Reviews, err = judge.Unlabelled(ctx, rd.Store, c.on); err != nil {
 			return nil, err
@@ -330,6 +335,18 @@ func (s *Skill) count(u store.SkillUse) {
 	}
 }
 
+// continues is how its trial goes on: a run that a cap ended leaves cases.
+func (s *Skill) continues() string {
+	with := "once there are new cases"
+	switch n := s.Challenger.Left; {
+	case n == 1:
+		with = "with the case that is left"
+	case n > 1:
+		with = fmt.Sprintf("with the %d cases that are left", n)
+	}
+	return fmt.Sprintf("`evolve --skill %s` continues the trial %s", s.Skill, with)
+}
+
 // next is the next step for a skill, in a few words.
 func (s *Skill) next(harvested bool) string {
 	switch c := s.Challenger; {
@@ -362,11 +379,11 @@ func (s *Skill) next(harvested bool) string {
 	case c != nil && c.Shorter != nil:
 		return fmt.Sprintf("`evolve --skill %s` looks for a better text; `evolve --skill %[1]s --evolve shorten` continues the trial of the shorter one", s.Skill)
 	case c != nil && c.EValue*c.Alpha >= 1 && len(c.Open) > 0:
-		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases: quality is shown, and %s beyond tolerance so far", s.Skill, strings.Join(c.Open, " and "))
+		return fmt.Sprintf("%s: quality is shown, and %s beyond tolerance so far", s.continues(), strings.Join(c.Open, " and "))
 	case c != nil && c.Decision == pareto.Promising:
-		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases; probably better, %s", s.Skill, pareto.Promises(c.Wins, c.Losses, c.EValue))
+		return fmt.Sprintf("%s; probably better, %s", s.continues(), pareto.Promises(c.Wins, c.Losses, c.EValue))
 	case c != nil:
-		return fmt.Sprintf("`evolve --skill %s` continues the trial once there are new cases", s.Skill)
+		return s.continues()
 	case s.Lack != nil:
 		return fmt.Sprintf("use and correct it: a search waits for %v; `evolve --skill %s` does not wait", s.Lack, s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:

@@ -145,6 +145,8 @@ type Challenger struct {
 	// its trial have the edit since EditedAt, nil while no command has recorded it.
 	Edited   bool       `json:"edited"`
 	EditedAt *time.Time `json:"edited_at,omitempty"`
+	// Left counts the held-out cases that its trial can continue with.
+	Left int `json:"cases_left"`
 	// Unlabelled counts the held-out cases that could continue its trial, but
 	// prove nothing before its owner has labelled more answers.
 	Unlabelled int `json:"unlabelled"`

@@ -111,6 +111,10 @@ func TestStatusNamesWhatIsPromising(t *testing.T) {
 	if got, want := s.next(true), "once there are new cases; probably better, 7 better and 1 worse, at most 1 time in 6 by chance"; !strings.HasSuffix(got, want) {
 		t.Errorf("next %q, want %q", got, want)
 	}
+	c.Left = 44 // a cap ended the last run
+	if got, want := s.next(true), "continues the trial with the 44 cases that are left; probably better,"; !strings.Contains(got, want) {
+		t.Errorf("next %q, want %q", got, want)
+	}
 	n := Night{Night: &sleep.Night{Ended: time.Now()}}
 	for _, v := range []pareto.Verdict{pareto.Promising, pareto.Undecided} {
 		n.Steps = append(n.Steps, sleep.Step{Kind: sleep.Search, Stage: sleep.Done, Result: &sleep.Result{Decision: v}})
