@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,3 +80,17 @@ func TestNextAfterARollback(t *testing.T) {
 }
 
 var firstNight = time.Date(2026, 11, 20, 3, 17, 0, 0, time.UTC)
+
+// TestNextIsASearchOfImportedCases: a skill that was never used, and has cases of its owner's.
+func TestNextIsASearchOfImportedCases(t *testing.T) {
+	s := newSkillStatus("tables")
+	s.Path, s.Cases = "/skills/tables/SKILL.md", map[eval.Split]int{eval.Train: 24, eval.Val: 18, eval.Test: 18}
+	r := &Report{harvested: true, Skills: []Skill{*s}}
+	if n := r.next(nil, 0); n.Command != "evolve --skill tables" || !strings.HasPrefix(n.Text, "42 cases to learn from, and no search yet") {
+		t.Errorf("next %+v", n)
+	}
+	r.Skills[0].ran = time.Now()
+	if n := r.next(nil, 0); n.Command != "" {
+		t.Errorf("after a search: %+v", n)
+	}
+}

@@ -385,7 +385,7 @@ func (s *Skill) next(harvested bool) string {
 	case c != nil:
 		return s.continues()
 	case s.Lack != nil:
-		return fmt.Sprintf("use and correct it: a search waits for %v; `evolve --skill %s` does not wait", s.Lack, s.Skill)
+		return fmt.Sprintf("use and correct it, or import cases: a search waits for %v; `evolve --skill %s` does not wait", s.Lack, s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:
 		return fmt.Sprintf("`evolve --skill %s`", s.Skill)
 	case !harvested:
@@ -393,5 +393,5 @@ func (s *Skill) next(harvested bool) string {
 	case s.Uses == 0:
 		return "nothing: not used yet"
 	}
-	return "use and correct it: too few cases yet"
+	return "use and correct it, or import cases: too few yet"
 }

@@ -221,10 +221,9 @@ func (r *Report) mostCorrected(ctx context.Context, db *store.Store) (best *Skil
 	var able []*Skill
 	for i := range r.Skills {
 		s := &r.Skills[i]
-		if s.Pinned || s.Managed || s.Path == "" || s.Challenger != nil && !s.Challenger.TakenBack || s.Lack != nil || s.Cases[eval.Train] == 0 || s.Cases[eval.Val] == 0 {
-			continue
+		if s.searchable() {
+			able = append(able, s)
 		}
-		able = append(able, s)
 	}
 	slices.SortStableFunc(able, func(s, t *Skill) int { return cmp.Compare(t.Corrected, s.Corrected) })
 	for _, s := range able {
@@ -244,9 +243,15 @@ func (r *Report) mostCorrected(ctx context.Context, db *store.Store) (best *Skil
 	return best, fresh, nil
 }
 
+// searchable reports whether a search for a better text of the skill could begin.
+func (s *Skill) searchable() bool {
+	return !s.Pinned && !s.Managed && s.Path != "" && (s.Challenger == nil || s.Challenger.TakenBack) && s.Lack == nil && s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0
+}
+
 // next picks the most useful command: a decision, then a first look at the
 // sessions, then the skill with the most fresh corrections, then nights.
 func (r *Report) next(best *Skill, fresh int) Step {
+	untried := slices.IndexFunc(r.Skills, func(s Skill) bool { return s.ran.IsZero() && s.Uses == 0 && s.searchable() }) // its cases were imported
 	switch {
 	case len(r.Skills) > 0 && len(r.Skills[0].Waits) > 0:
 		w := r.Skills[0].Waits[0]
@@ -264,6 +269,8 @@ func (r *Report) next(best *Skill, fresh int) Step {
 		return Step{"evolve --skill " + best.Skill, fmt.Sprintf("%s; --dry-run says what it would cost", plain.Counted(fresh, "correction")+" to learn from")}
 	case r.demo && len(r.Skills) > 0:
 		return r.Skills[0].look()
+	case untried >= 0:
+		return Step{"evolve --skill " + r.Skills[untried].Skill, fmt.Sprintf("%s to learn from, and no search yet; --dry-run says what it would cost", plain.Counted(r.Skills[untried].Cases[eval.Train]+r.Skills[untried].Cases[eval.Val], "case"))}
 	case r.Night.Next == nil && r.Sessions > 0:
 		return Step{"evolve sleep install --at 03:17", "nights read the new sessions and try what helps"}
 	}
