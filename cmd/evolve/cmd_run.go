@@ -165,8 +165,11 @@ func sameCommand(ctx context.Context, a *global, f *runFlags) error {
 	if f.resume != "" {
 		return nil
 	}
-	if err := a.opener(f.who.NoWait).Resolve(&f.Spec); err != nil || !f.ByHand() {
+	if err := a.opener(f.who.NoWait).Resolve(&f.Spec); err != nil && !f.DryRun { // of a dry run, what prepares it has the last word
 		return err
+	}
+	if !f.ByHand() {
+		return nil
 	}
 	db, err := a.existingStore(ctx)
 	if err != nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
@@ -14,7 +16,14 @@ import (
 // opener opens backends for this command; noWait is for requests that a
 // person answers.
 func (a *global) opener(noWait bool) *backend.Opener {
-	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait, Typist: a.machine.typist}
+	said := false
+	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait, Typist: a.machine.typist,
+		Assume: func(name string) {
+			if !said {
+				a.Warn([]string{fmt.Sprintf("no agent works here yet: the forecast assumes %s; `evolve doctor` prints what to type for each", name)})
+			}
+			said = true
+		}}
 }
 
 // control decides what text may leave this machine. It asks its owner on a terminal.

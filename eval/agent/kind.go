@@ -83,11 +83,12 @@ type Opening struct {
 	// HandoffDir is the folder for requests if Spec names none.
 	HandoffDir func() (string, error)
 	Asking     bool // the backend only reports its identity, and makes no folder
+	Bare       bool // text is answered without tools, where no sandbox works
 	NoWait     bool // requests are put into the folder, but not waited for
 }
 
 // Sandbox reports whether tools must run in a sandbox.
-func (o *Opening) Sandbox() bool { return o.Spec.Sandbox != SandboxNone }
+func (o *Opening) Sandbox() bool { return o.Spec.Sandbox != SandboxNone && !o.Bare }
 
 var kinds []*Kind
 

@@ -50,6 +50,10 @@ type Spec struct {
 	// Searches: it is of a command that may search, and that config.yaml may give a
 	// SearchModel. A run that is resumed has its own.
 	Searches bool `json:"-"`
+	// TextOnly: nothing is replayed, and only the mutator is asked.
+	TextOnly bool `json:"-"`
+	// Assumed: no agent works, and a forecast is made of this one.
+	Assumed bool `json:"-"`
 	// OwnerTokens is what the owner's set-up adds to a request, known once the agent is open.
 	OwnerTokens int `json:"-"`
 }

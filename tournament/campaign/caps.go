@@ -63,6 +63,7 @@ func (r *Runner) Purse(ctx context.Context, spec agent.Spec, chosen eval.Caps, a
 	if err != nil {
 		return nil, err
 	}
+	spec.TextOnly = !answers
 	back, err := r.Backends(ctx, &spec) // which completes spec
 	if err != nil {
 		return nil, err

@@ -77,6 +77,7 @@ type Reading struct {
 // PrepareReading opens the model and counts what there is to read. The Reading must be
 // closed.
 func (r *Runner) PrepareReading(ctx context.Context, o ReadingOptions) (*Reading, error) {
+	o.TextOnly = true
 	back, err := r.Backends(ctx, &o.Spec)
 	if err != nil {
 		return nil, err

@@ -108,6 +108,7 @@ func (s *Suggestion) Smoke(ctx context.Context, m *Made) (t *Smoke, err error) {
 	t = &Smoke{runner: r, live: s.live, made: m, config: campaign.Config{Schema: 2, Skill: name, Subject: subject.Parse(name), Evolve: skill.Harness,
 		Spec: s.options.Spec, MaxCostUSD: s.options.Caps.CostUSD, MaxTokens: s.options.Caps.Tokens, MaxDuration: s.options.Caps.Duration,
 		WallClock: s.options.WallClock, Profile: check.ClaudeCode}}
+	t.config.TextOnly = false
 	if t.back, err = r.Backends(ctx, &t.config.Spec); err != nil {
 		return t, err
 	}

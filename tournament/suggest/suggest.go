@@ -57,6 +57,9 @@ type Forecast struct {
 
 // String formats the forecast.
 func (fc *Forecast) String() string {
+	if fc.Corrections == 0 {
+		return "forecast: no call, because there is no correction to write from"
+	}
 	line := fmt.Sprintf("forecast: %s from %s by %s, about %s tokens, %s", plain.Counted(fc.Calls, "call"),
 		plain.Counted(fc.Corrections, "correction"), fc.Model, plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
 	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
@@ -119,7 +122,7 @@ func Prepare(ctx context.Context, r *campaign.Runner, o Options) (*Suggestion, e
 	if w := check.Unloadable(file.Doc, check.ClaudeCode, file.Name); w != nil {
 		return nil, problem.Inputf("agents would not load it as it is; mend it first", "%s: line %d: %s", skill.Called(file.Name), w.Line, w.Reason)
 	}
-	o.Skill = file.Name
+	o.Skill, o.TextOnly = file.Name, true
 	s := &Suggestion{runner: r, options: o, file: file, live: file, Forecast: &Forecast{Schema: 1, Skill: o.Skill}}
 	db, err := r.Existing(ctx)
 	if err != nil || db == nil {

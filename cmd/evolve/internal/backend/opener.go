@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/owner"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
-	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/setup"
 	"github.com/skill-evolve/evolve/eval/deps"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -36,6 +34,8 @@ type Opener struct {
 	NoWait bool           // of Flags
 	Night  bool           // nobody waits, and a plan's window is left to its owner
 	Typist *owner.Agent   // in whose session the command was typed, nil for a person
+	// Assume is told of an agent that a dry run assumes because none works; nil: none is assumed.
+	Assume func(name string)
 	// Control holds requests to vendors back that were not cleared; nil: all of them.
 	Control *outgoing.Control
 }
@@ -192,7 +192,9 @@ func (o *Opener) servers(b *agent.Spec) map[string]string {
 // Backends opens the backends of b, after Resolve.
 func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, error) {
 	if err := o.Resolve(b); err != nil {
-		return nil, err
+		if err = o.assume(b, err); err != nil {
+			return nil, err
+		}
 	}
 	conf, err := o.Config()
 	if err != nil {
@@ -235,6 +237,10 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 	}
 	var played []agent.Answerer
 	for i, r := range b.Roles() {
+		if b.TextOnly && i != 1 || b.Assumed && r.Agent == b.Agent {
+			played = append(played, described(r))
+			continue
+		}
 		m, err := get(r, i == 0 || i == 3)
 		if err != nil {
 			return nil, err
@@ -329,7 +335,7 @@ func (o *Opener) Recipients(b *agent.Spec) map[string][]agent.Recipient {
 
 // Opening is the configuration with which a backend is opened for a role.
 func (o *Opener) Opening(b *agent.Spec, r agent.Role) *agent.Opening {
-	return &agent.Opening{Spec: b, Model: r.Model, BaseURL: b.Servers[r.Agent], Price: b.Price(r.Model), Redactor: o.Keys.Redactor,
+	return &agent.Opening{Spec: b, Bare: bare(b, r.Agent), Model: r.Model, BaseURL: b.Servers[r.Agent], Price: b.Price(r.Model), Redactor: o.Keys.Redactor,
 		Asking: o.Access != datadir.Writes, NoWait: o.NoWait, Forbidden: o.forbidden, Window: o.window(),
 		Key: func(name string) string {
 			v := o.Getenv(name)
@@ -359,55 +365,6 @@ func atATime(b *agent.Spec, conf *Config) int {
 	return 8
 }
 
-// choose picks the first backend that works, in the order of agent.Kinds,
-// never the simulated one. A backend that can ask any server counts only if
-// its server or its model is set too: a key alone may serve another purpose.
-func (o *Opener) choose(b *agent.Spec) (string, error) {
-	var absent, locked []string
-	for _, k := range agent.Kinds() {
-		switch {
-		case k.AnyServer:
-			// A variable may serve another purpose; a flag and a model do
-			// not.
-			there := o.Getenv(k.BaseEnv) != "" || o.Getenv(b.APIKeyEnv) != ""
-			if b.BaseURL != "" || there && b.Model != "" && !anthropic(b.Model) {
-				return k.Name, nil
-			}
-			continue
-		case k.Program == "":
-			continue
-		}
-		if _, err := exec.LookPath(k.Program); err != nil {
-			absent = append(absent, k.Name)
-		} else if k.Credential(o.Getenv) == "" {
-			locked = append(locked, k.Name)
-		} else {
-			return k.Name, nil
-		}
-	}
-	if o.Getenv(b.APIKeyEnv) != "" || o.Getenv("OPENAI_BASE_URL") != "" {
-		return "", problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs --model")
-	}
-	why := fmt.Sprintf("no key in %s and no --base-url", b.APIKeyEnv)
-	if len(absent) > 0 {
-		why += "; not on the PATH: " + strings.Join(absent, ", ")
-	}
-	if len(locked) > 0 {
-		why += "; without a key: " + strings.Join(locked, ", ")
-	}
-	return "", problem.Inputf("`evolve doctor` prints what to type for each; `evolve demo` needs none of them", "no agent works yet: %s", why)
-}
-
-// anthropic reports whether only Anthropic serves a model of this name.
-func anthropic(model string) bool {
-	for _, word := range []string{"claude", "sonnet", "opus", "haiku"} {
-		if strings.Contains(model, word) {
-			return true
-		}
-	}
-	return false
-}
-
 // forbidden are the folders that hold answers, or other copies of the skill:
 // our own data, and every agent's folder. A sandbox has none of them; without
 // one the audit looks for reads of them.
@@ -433,16 +390,4 @@ func (o *Opener) forbidden() ([]string, error) {
 		out = append(out, filepath.Join(home, dir))
 	}
 	return out, nil
-}
-
-// needsSandbox refuses to replay with tools if no sandbox can be made and the owner
-// did not turn it off.
-func needsSandbox(b *agent.Spec) error {
-	if k := agent.KindOf(b.Agent); !k.UsesTools || k.ByHand || b.Sandbox == agent.SandboxNone {
-		return nil
-	}
-	if err := process.Available(); err != nil {
-		return problem.Inputf("or replay without one, with your own rights: --sandbox none", "%s runs tools, and no sandbox works here: %v", b.Agent, err)
-	}
-	return nil
 }

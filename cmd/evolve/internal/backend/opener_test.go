@@ -9,7 +9,11 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 // with returns an Opener whose environment is env, whose PATH holds nothing but the
@@ -146,5 +150,90 @@ func TestSearchModelIsSentTo(t *testing.T) {
 	}
 	if want := []string{"anthropic", "openai"}; !slices.Equal(vendors, want) {
 		t.Errorf("replays go to %v, want %v", vendors, want)
+	}
+}
+
+// A forecast assumes an agent where none works. Nothing can be asked of it, and who is to
+// answer gets an error as before.
+func TestForecastAssumesAnAgent(t *testing.T) {
+	o := with(t, map[string]string{"HOME": t.TempDir()}, "")
+	o.Keys, o.Control, o.Layout = new(redact.Keys), new(outgoing.Control), &skill.Layout{Getenv: o.Getenv}
+	told := ""
+	o.Assume = func(name string) { told = name }
+	spec := agent.Spec{Context: agent.ContextBare, Sandbox: agent.SandboxNone}
+	b := spec
+	if _, err := o.Backends(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "no agent works yet") || told != "" {
+		t.Errorf("a command that asks: %v, assumed %q", err, told)
+	}
+	o.Access = datadir.Tries
+	b = spec
+	back, err := o.Backends(t.Context(), &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer back.Close()
+	if told != "claude" || b.Agent != "claude" || back.Agent.Identity().Backend != "claude" {
+		t.Errorf("told %q, %+v", told, b)
+	}
+	if _, err := back.Agent.Run(t.Context(), eval.Task{Case: &eval.Case{}}); err == nil {
+		t.Error("an assumed agent answered")
+	}
+	if _, err := back.Mutator.Complete(t.Context(), eval.Prompt{}); err == nil {
+		t.Error("an assumed model answered")
+	}
+}
+
+// What is asked for text alone opens its writer and nobody else, with a sandbox or without.
+func TestTextOnlyOpensTheWriter(t *testing.T) {
+	o := with(t, nil, "")
+	o.Keys, o.Control = new(redact.Keys), new(outgoing.Control)
+	b := agent.Spec{Agent: "claude", ReflectAgent: "simulated", Context: agent.ContextBare}
+	if _, err := o.Backends(t.Context(), &b); err == nil {
+		t.Error("an agent that is not there was opened for replays")
+	}
+	b.TextOnly = true
+	back, err := o.Backends(t.Context(), &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer back.Close()
+	if !back.Mutator.Identity().Simulated {
+		t.Errorf("the writer is %+v", back.Mutator.Identity())
+	}
+	if _, err := back.Agent.Run(t.Context(), eval.Task{Case: &eval.Case{}}); err == nil {
+		t.Error("an agent that was opened for nothing answered")
+	}
+}
+
+// Without a sandbox an agent's own program answers text, for which it has no tools; it replays
+// nothing, and a program that evolve does not know answers nothing.
+func TestTextNeedsNoSandbox(t *testing.T) {
+	o := with(t, map[string]string{"OPENAI_API_KEY": "sk-x"}, "") // bwrap is not on its PATH
+	if process.Available() == nil {
+		t.Skip("a sandbox works without a program on the PATH")
+	}
+	o.Keys, o.Control, o.Layout = new(redact.Keys), new(outgoing.Control), &skill.Layout{Getenv: o.Getenv}
+	program := filepath.Join(t.TempDir(), "codex")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho codex-cli 0.169.0\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Dir(program))
+	for _, c := range []struct {
+		spec agent.Spec
+		want string // in the error, "" for none
+	}{
+		{agent.Spec{Agent: "codex"}, "no sandbox works here"},
+		{agent.Spec{Agent: "codex", TextOnly: true}, ""},
+		{agent.Spec{Agent: "command", Command: []string{program}, TextOnly: true}, "bwrap"},
+	} {
+		b := c.spec
+		b.Context = agent.ContextBare
+		back, err := o.Backends(t.Context(), &b)
+		if err == nil {
+			err = back.Close()
+		}
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.spec, err, c.want)
+		}
 	}
 }
