@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func (o *Opener) choose(b *agent.Spec) (string, error) {
 		}
 	}
 	if o.Getenv(b.APIKeyEnv) != "" || o.Getenv("OPENAI_BASE_URL") != "" {
-		return "", problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the openai backend needs --model")
+		return "", problem.Inputf(modelHint(o, b, agent.KindOf("openai")), "the openai backend needs --model")
 	}
 	why := fmt.Sprintf("no key in %s and no --base-url", b.APIKeyEnv)
 	if len(absent) > 0 {
@@ -66,6 +67,18 @@ func (o *Opener) assume(b *agent.Spec, err error) error {
 	b.Agent, b.Assumed = agent.Kinds()[i].Name, true
 	o.Assume(b.Agent)
 	return o.Resolve(b)
+}
+
+// modelHint says how to name a model, and what lists those of the server.
+func modelHint(o *Opener, b *agent.Spec, k *agent.Kind) string {
+	base := b.BaseURL
+	if base == "" && k.BaseEnv != "" {
+		base = o.Getenv(k.BaseEnv)
+	}
+	if u, err := url.Parse(base); !k.AnyServer || base == "" || err != nil || u.User != nil {
+		return "for example --model gpt-5-mini"
+	}
+	return fmt.Sprintf("`evolve doctor --base-url %s` lists the models of that server", base)
 }
 
 // anthropic reports whether only Anthropic serves a model of this name.

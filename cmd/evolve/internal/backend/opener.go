@@ -123,7 +123,7 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 			return problem.Inputf(hint, "unknown backend %q", r.Agent)
 		}
 		if k.NeedsModel && r.Model == "" {
-			return problem.Inputf("for example --model gpt-5-mini, or the name that your server lists", "the %s backend needs %s", r.Agent, r.Flag)
+			return problem.Inputf(modelHint(o, b, k), "the %s backend needs %s", r.Agent, r.Flag)
 		}
 	}
 	b.Servers = o.servers(b)

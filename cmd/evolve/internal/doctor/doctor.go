@@ -4,8 +4,10 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -310,6 +312,8 @@ func (d *Doctor) backends(ctx context.Context) {
 	for _, k := range agent.Kinds() {
 		what := "agent " + k.Name
 		switch {
+		case k.AnyServer && d.BaseURL != "": // which may want no key
+			d.ask(ctx)
 		case k.AnyServer:
 			d.openai(what, k)
 		case k.Program != "":
@@ -321,9 +325,6 @@ func (d *Doctor) backends(ctx context.Context) {
 		d.add("sandbox", missing, "or replay without one, with your own rights: --sandbox none", "agents that run tools need one: %v", err)
 	} else {
 		d.add("sandbox", works, "", "agents that run tools are held by one")
-	}
-	if d.BaseURL != "" {
-		d.ask(ctx)
 	}
 }
 
@@ -389,13 +390,35 @@ func (d *Doctor) ask(ctx context.Context) {
 		d.add("server", Fails, "is it running? check --base-url", "%v", err)
 		return
 	}
-	resp.Body.Close() // only the status matters
+	defer resp.Body.Close() // it was only read
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		d.add("server", Fails, fmt.Sprintf("set %s, or name another variable with --api-key-env", d.KeyEnv), "%s answers, and wants a key (%s)", d.shown, resp.Status)
 	case code >= 200 && code < 300:
-		d.add("server", works, "", "%s answers (%s)", d.shown, resp.Status)
+		d.add("server", works, "", "%s answers (%s)%s", d.shown, resp.Status, models(resp.Body))
 	default:
 		d.add("server", Fails, "check --base-url: it often ends in /v1", "%s/models answers %s", strings.TrimRight(d.shown, "/"), resp.Status)
 	}
+}
+
+// models names the models in a server's list, at most ten; "" if it is none.
+func models(list io.Reader) string {
+	var l struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if json.NewDecoder(io.LimitReader(list, 1<<20)).Decode(&l) != nil || len(l.Data) == 0 {
+		return ""
+	}
+	const most = 10
+	var names []string
+	for _, m := range l.Data[:min(most, len(l.Data))] {
+		names = append(names, m.ID)
+	}
+	more := ""
+	if n := len(l.Data) - most; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return "; for --model: " + strings.Join(names, ", ") + more
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -59,6 +60,33 @@ func TestDoctorAsksServer(t *testing.T) {
 				t.Errorf("Authorization %q, want %q", header, want)
 			}
 		})
+	}
+}
+
+// A server that answers needs no key and no --base-url, and its models are listed.
+func TestDoctorListsModels(t *testing.T) {
+	var list []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"object":"list","data":[%s]}`, strings.Join(list, ","))
+	}))
+	defer srv.Close()
+	for i := range 12 {
+		list = append(list, fmt.Sprintf(`{"id":"m%d"}`, i))
+	}
+	t.Setenv("PATH", t.TempDir())
+	d := &Doctor{Getenv: func(string) string { return "" }, BaseURL: srv.URL, shown: srv.URL, KeyEnv: "MY_KEY", Timeout: time.Minute}
+	d.Opener = &backend.Opener{Getenv: d.Getenv}
+	var server string
+	for _, f := range d.Agents(t.Context()) {
+		if f.What == "agent openai" {
+			t.Errorf("openai is judged by its key: %+v", f)
+		}
+		if f.What == "server" {
+			server = f.Detail
+		}
+	}
+	if want := "; for --model: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more"; !strings.HasSuffix(server, want) {
+		t.Errorf("server: %q, want …%s", server, want)
 	}
 }
 
