@@ -306,15 +306,11 @@ func (s *Suggestion) Make(ctx context.Context, budget *eval.Budget, read eval.Sp
 	if err != nil || earlier != nil && !s.options.Again {
 		return earlier, err
 	}
-	if err := s.runner.Installer(db).Record(ctx, s.file); err != nil {
+	run, err := s.run(ctx, db, n)
+	if err != nil {
 		return nil, err
 	}
 	o, now := &s.options, s.runner.Now
-	run := &record.Run{ID: record.NewID(now()), Skill: o.Skill, Seed: n, Incumbent: s.live.Doc.Hash(), Started: now().UTC(),
-		Status: record.Finished, Simulated: agent.KindOf(o.ReflectAgent).Simulated}
-	if run.Config, err = json.Marshal(s.config()); err != nil {
-		return nil, fmt.Errorf("encode run: %w", err)
-	}
 	model := &eval.Metered{Model: s.back.Mutator, By: eval.ByMutator, Budget: budget, Redactor: s.back.Redactor, WallClock: o.WallClock}
 	p, err := (&mutate.Suggest{Model: model, Corrections: s.said}).Propose(ctx, s.input(n))
 	reply, unusable := errors.AsType[*mutate.ReplyError](err)
@@ -336,6 +332,41 @@ func (s *Suggestion) Make(ctx context.Context, budget *eval.Budget, read eval.Sp
 		return nil, err
 	}
 	return m, s.explain(ctx, db, m)
+}
+
+// Bill stores a run of a reading after which there was nothing to suggest, so that what it
+// took is counted.
+func (s *Suggestion) Bill(ctx context.Context, read eval.Spent) error {
+	if read.Nothing() {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // it is paid for
+	db, err := s.runner.Store(ctx)
+	if err != nil {
+		return err
+	}
+	run, err := s.run(ctx, db, 0)
+	if err != nil {
+		return err
+	}
+	run.Simulated = read.Simulated
+	run.Spent, run.Ended, run.Note = read, s.runner.Now().UTC(), "what you said was read, and there was nothing to suggest"
+	return db.Journal(run.ID).SaveRun(ctx, run)
+}
+
+// run is a new run, for the n-th suggestion.
+func (s *Suggestion) run(ctx context.Context, db *store.Store, n int64) (*record.Run, error) {
+	if err := s.runner.Installer(db).Record(ctx, s.file); err != nil {
+		return nil, err
+	}
+	now := s.runner.Now()
+	run := &record.Run{ID: record.NewID(now), Skill: s.options.Skill, Seed: n, Incumbent: s.live.Doc.Hash(), Started: now.UTC(),
+		Status: record.Finished, Simulated: agent.KindOf(s.options.ReflectAgent).Simulated}
+	var err error
+	if run.Config, err = json.Marshal(s.config()); err != nil {
+		return nil, fmt.Errorf("encode run: %w", err)
+	}
+	return run, nil
 }
 
 // Charge puts what was spent for a suggestion on the bill of its run.

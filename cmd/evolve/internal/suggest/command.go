@@ -113,7 +113,7 @@ func (p Parts) run(ctx context.Context, f *flags, arg string) error {
 	}
 	if s.Forecast.Corrections == 0 {
 		r := &result{Schema: 1, Skill: live.Name, Changes: []suggest.Change{}, Spent: read, Reading: read}
-		return p.Terminal.Print(r, r.spent()+nothing(live.Name))
+		return errors.Join(s.Bill(ctx, read), p.Terminal.Print(r, r.spent()+nothing(live.Name)))
 	}
 	made, err := p.make(ctx, f, s, read)
 	if err != nil {
