@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/eval/problem"
 )
 
 // ask runs the program once, on the stage s; nil is an empty place. The error is an
@@ -44,8 +45,12 @@ func (a *Agent) ask(ctx context.Context, request any, s *replay.Stage, reply int
 		return eval.Infraf(eval.ServerError, "%s printed more than %d bytes", filepath.Base(a.path), c.MaxOutput)
 	}
 	if err := decode(res.Stdout, reply); err != nil {
-		return eval.Infraf(eval.ServerError, "the reply of %s (exit code %d): %s%s", filepath.Base(a.path), res.Exit,
+		err = eval.Infraf(eval.ServerError, "the reply of %s (exit code %d): %s%s", filepath.Base(a.path), res.Exit,
 			a.scrub(err.Error()), a.complaint(res.Stderr))
+		if a.c.Sandbox && res.Exit == 127 {
+			return problem.Hinted(err, notFound(a.path))
+		}
+		return err
 	}
 	return nil
 }
