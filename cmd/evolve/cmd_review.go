@@ -68,6 +68,8 @@ type reviewed struct {
 	Missing int                  `json:"reviews_missing"` // until the next look
 
 	judge record.Calibration
+
+	same, asked int // cases to which all texts gave the same answer, of those asked of two; counted if there is no pair
 }
 
 func runReview(ctx context.Context, a *global, name string, f *reviewFlags) error {
@@ -108,6 +110,11 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 		return err
 	}
 	r.Stored, r.Kappa, r.Missing = r.judge.Labels, pareto.Kappa(r.judge.Labels), r.judge.Reviews()
+	if len(pairs) == 0 {
+		if r.same, r.asked, err = judge.Same(ctx, db, name); err != nil {
+			return err
+		}
+	}
 	return printReview(a, r)
 }
 
@@ -256,6 +263,8 @@ func shown(answer, work string) string {
 func printReview(a *global, r *reviewed) error {
 	var b strings.Builder
 	switch {
+	case r.asked > 0 && r.same == r.asked:
+		fmt.Fprintf(&b, "%s: no two answers to compare: all texts gave the same answer in %d of %s\n", r.Skill, r.same, plain.Counted(r.asked, "case"))
 	case r.Shown == 0 && r.Left == 0:
 		fmt.Fprintf(&b, "%s: no two answers to compare: no case has answers of two texts\n", r.Skill)
 	default:
@@ -265,7 +274,9 @@ func printReview(a *global, r *reviewed) error {
 		fmt.Fprintf(&b, "judge: %s\n", r.judge)
 	}
 	next := fmt.Sprintf("`evolve --skill %s` counts them", r.Skill)
-	if r.Shown == 0 && r.Left == 0 {
+	if r.asked > 0 && r.same == r.asked { // more answers would be the same, too
+		next = fmt.Sprintf("`evolve cases edit %s ID` gives a case a check that tells good answers from bad ones, `evolve cases import` brings others", r.Skill)
+	} else if r.Shown == 0 && r.Left == 0 {
 		next = fmt.Sprintf("`evolve --skill %s` or `evolve compare %s` brings answers", r.Skill, r.Skill)
 	}
 	fmt.Fprintf(&b, "next: %s\n", next)

@@ -92,6 +92,34 @@ func sideBySide(c *eval.Case, rs []eval.Rollout, known map[[3]string]bool) (Pair
 	return best, best.Case != nil
 }
 
+// Same counts the cases to which two texts were asked side by side, and those of them to which
+// all answers are the same: nobody can choose between these.
+func Same(ctx context.Context, db *store.Store, name string) (same, asked int, err error) {
+	cases, err := db.Cases(ctx, name)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range cases {
+		answers, err := db.Answers(ctx, cases[i].ID)
+		if err != nil {
+			return 0, 0, err
+		}
+		texts, words := map[string]bool{}, map[string]bool{}
+		for k := range answers {
+			if r := &answers[k]; r.Failure == "" && !cases[i].IsTrigger() {
+				texts[r.Candidate], words[answerSHA(r)] = true, true
+			}
+		}
+		if len(texts) > 1 {
+			asked++
+			if len(words) == 1 {
+				same++
+			}
+		}
+	}
+	return same, asked, nil
+}
+
 // Find returns the pair of two answers to a case by their names; nil if one of them is
 // gone, or both are the same.
 func Find(ctx context.Context, db *store.Store, c *eval.Case, first, second string) (*Pair, error) {

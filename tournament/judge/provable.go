@@ -2,6 +2,7 @@ package judge
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -69,11 +70,15 @@ func Unlabelled(ctx context.Context, db *store.Store, t *record.TrialRecord) (n,
 	if err != nil || fresh > 0 || unproven == 0 {
 		return 0, 0, err
 	}
+	pairs, err := OpenPairs(ctx, db, t.Skill, rand.New(rand.NewPCG(0, 0)))
+	if err != nil || len(pairs) == 0 {
+		return 0, 0, err // its owner can label nothing: the answers are the same
+	}
 	known, err := OnRecord(ctx, db, t.Skill, cases, judge)
 	return unproven, known.Reviews(), err
 }
 
-// Left counts the held-out cases that a trial can continue with, whoever decides them.
+// Left counts the held-out cases that a trial can continue with.
 func Left(ctx context.Context, db *store.Store, t *record.TrialRecord) (int, error) {
 	c, err := db.Candidate(ctx, t.Challenger)
 	if err != nil {
@@ -87,7 +92,11 @@ func Left(ctx context.Context, db *store.Store, t *record.TrialRecord) (int, err
 	if candidate.PartOf(c.Operator) == skill.Description {
 		ordinary = triggers
 	}
-	fresh, _, err := ProvableCases(ctx, db, t, cases, held(ordinary), nil)
+	judge, err := db.LastJudge(ctx, t.Skill)
+	if err != nil {
+		return 0, err
+	}
+	fresh, _, err := ProvableCases(ctx, db, t, cases, held(ordinary), &judge)
 	return fresh, err
 }
 
