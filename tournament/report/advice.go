@@ -47,13 +47,13 @@ func (s Standing) Next() string {
 	case s.Decision.IsOpen() && s.Doubted:
 		return fmt.Sprintf("`evolve review %s`, then `evolve --skill %s` again: what the judge said counts once it agrees with you", s.Skill, run)
 	case s.Decision.IsOpen():
-		return fmt.Sprintf("not decided yet: run `evolve --skill %s` again once there are new cases, from your sessions or `evolve cases import`", run)
+		return fmt.Sprintf("not decided yet: run `evolve --skill %s` again once there are new cases, from your sessions or an import", run)
 	case s.Challenger != "" && s.Decision == "":
 		return fmt.Sprintf("`evolve diff %s@%.12s` shows it; it is not shown to be better, so it is not offered for installation", s.Skill, s.Challenger)
 	case s.Decision == pareto.Reject:
 		return fmt.Sprintf("nothing to do: %s stays as it is", s.Skill)
 	}
-	return fmt.Sprintf("nothing to do: %s stays as it is; your sessions and `evolve cases import` bring more cases", s.Skill)
+	return fmt.Sprintf("nothing to do: %s stays as it is; more sessions bring more cases, and so does an import", s.Skill)
 }
 
 // Worth describes the difference between a text and none. It gives the
