@@ -60,7 +60,7 @@ var harmless = map[string]*regexp.Regexp{
 	"net/url":                     lazy(`\w+`),
 	"os":                          lazy(`[^S]\w*|S[^t]\w*|Stat|Stdin|Stdout|Stderr`), // all but StartProcess
 	"os/exec":                     lazy(`LookPath|ErrNotFound|Error|ExitError|Cmd`),
-	"syscall":                     lazy(`[A-Z][A-Z0-9]*(_\w+)?|CloseOnExec|CmsgSpace|Getpgrp|Kill|Mkfifo|Parse\w+|RawConn|Read|Set\w+|Signal|Stat\w*|SysProc\w+|WaitStatus`),
+	"syscall":                     lazy(`[A-Z][A-Z0-9]*(_\w+)?|CloseOnExec|CmsgSpace|Errno|Getpgrp|Kill|Mkfifo|Parse\w+|RawConn|Read|Set\w+|Signal|Stat\w*|SysProc\w+|WaitStatus`),
 	"golang.org/x/sys/unix":       lazy(`[A-Z][A-Z0-9]*(_\w+)?|ByteSliceToString|CloseRange|Close|Fstatfs|Prlimit|Rlimit|Statfs_t|SysctlKinfoProc|Waitid`),
 	"golang.org/x/net/bpf":        lazy(`\w+`),
 	module + "eval/agent":         lazy(`[^H]\w*|H[^T]\w*`), // all but HTTP

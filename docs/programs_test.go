@@ -10,7 +10,7 @@ import (
 // that is, and why nothing that was found in a repository, a session or a case
 // decides over it.
 var starters = map[string]string{
-	"cmd/evolve/internal/backend/opener.go":    "looks for the agents' programs",
+	"cmd/evolve/internal/backend/choose.go":    "looks for the agents' programs",
 	"cmd/evolve/internal/backend/ping.go":      "looks for the agents' programs",
 	"cmd/evolve/cmd_cases_edit.go":             "the owner's $EDITOR",
 	"cmd/evolve/internal/doctor/doctor.go":     "looks for the agents' programs",
