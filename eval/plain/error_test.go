@@ -7,7 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,7 +25,7 @@ func TestError(t *testing.T) {
 	_, noFile := os.Open(filepath.Join(dir, "x"))
 	_, noFolder := os.Open(filepath.Join(file, "x"))
 	_, folder := os.ReadFile(dir)
-	_, regex := regexp.Compile("a(b")
+	_, regex := syntax.Parse("a(b", syntax.Perl)
 	_, number := strconv.ParseFloat("abc", 64)
 	_, program := exec.LookPath("no-such-program")
 	var v struct{ N int }
