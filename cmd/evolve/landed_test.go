@@ -29,7 +29,7 @@ func TestLandedData(t *testing.T) {
 		says(`"sha256": "`+sha, "status", "--json")
 	}
 	const spent = `"rollouts": 261`
-	says("dataviz   105  67  64%    v1 better", "status")
+	says("dataviz   105  67  64 %   v1 better", "status")
 	says("at most 1 time in 59 by chance on 15 cases (8 won, 0 lost, 7 tied)", "log", "dataviz")
 	says(spent, "report", "last", "--json")
 	says("101", "cases", "list", "dataviz")

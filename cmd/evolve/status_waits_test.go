@@ -88,6 +88,17 @@ func (w *waitingRoom) reviews(name string, from, to int) {
 	}
 }
 
+// open brings two answers to one request, which their owner has not chosen between.
+func (w *waitingRoom) open(name string) {
+	w.t.Helper()
+	id := name + "-open"
+	_, _, err := w.db.SaveCases(w.t.Context(), []eval.Case{{ID: id, Skill: name, Cluster: id, Split: eval.Train, Prompt: "do " + id, Checks: []eval.Check{{Type: eval.Judge, Rubric: "It is right."}}}})
+	w.must(err)
+	for _, answer := range []string{"one", "other"} {
+		w.must(w.db.Journal("r").SaveRollout(w.t.Context(), &eval.Rollout{Key: id + answer, CaseID: id, Candidate: answer, Status: eval.Done, Answer: answer}))
+	}
+}
+
 // night keeps a night with these steps.
 func (w *waitingRoom) night(caps sleep.Caps, steps ...sleep.Step) {
 	w.t.Helper()
@@ -151,6 +162,8 @@ func TestStatusNamesLabels(t *testing.T) {
 	w.must(h.err)
 	w.nothing("tables")
 	w.judged("tables", 7)
+	w.nothing("tables") // there are no two answers to choose between
+	w.open("tables")
 	const rest = " missing: 7 cases wait for the judge"
 	const text = "20 reviews" + rest
 	w.waits("tables", "evolve review tables", text)
