@@ -48,6 +48,7 @@ func TestRestlessNight(t *testing.T) {
 	h.challenger(pareto.Undecided, record.Finished, 0)
 	w.must(h.err)
 	w.judged("unlabelled", 12)
+	w.open("unlabelled")
 	w.night(sleep.Caps{Rollouts: 100, CostUSD: 2}, restlessNight(w)...)
 	rd, err := w.a.reader(w.db)
 	w.must(err)

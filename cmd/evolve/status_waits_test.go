@@ -184,6 +184,7 @@ func TestStatusNamesNoLabelsWhereChecksDecide(t *testing.T) {
 	h.challenger(pareto.Undecided, record.Finished, 6)
 	w.must(h.err)
 	w.judged("tables", 1)
+	w.open("tables")
 	var plain []eval.Case
 	for i := range 20 {
 		id := fmt.Sprint("plain", i)
