@@ -18,6 +18,9 @@ type Identity struct {
 	Model     string `json:"model,omitempty"`
 	Params    string `json:"params,omitempty"` // canonical text of every parameter that can change an answer
 	Simulated bool   `json:"simulated,omitempty"`
+	// Draw is Params without the server's address, where they have one: a model's seeds are
+	// made from it, so that the same run draws the same on another port.
+	Draw string `json:"-"`
 }
 
 // A Variant is one text of a skill, as an agent gets it.

@@ -18,7 +18,7 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 		Key: p.name, Candidate: p.sha, CaseID: j.Case.ID, Trial: j.Trial, Arm: j.Arm,
 		Agent: *id,
 	}
-	t := Task{Variant: j.Variant, Case: j.Case, Seed: seedOf(p.key), Others: e.Others}
+	t := Task{Variant: j.Variant, Case: j.Case, Seed: seedOf(p.draw), Others: e.Others}
 	err := Shielded(func() error { return e.fill(ctx, out, t, p.kase) })
 	if err != nil {
 		out.Status = Missing

@@ -85,7 +85,15 @@ func hashJSON(domain string, v any) hash {
 	return sha256.Sum256(append([]byte(domain+"\n"), text...))
 }
 
-// seedOf derives a model's seed from a key. It has 31 bits: some APIs and clients
+// drawn is the setting that seeds are made from.
+func (s Setting) drawn() Setting {
+	if s.Agent.Draw != "" {
+		s.Agent.Params = s.Agent.Draw
+	}
+	return s
+}
+
+// seedOf derives a model's seed from a key of the drawn setting. It has 31 bits: some APIs and clients
 // accept no more.
 func seedOf(k hash) int64 {
 	return int64(binary.BigEndian.Uint32(k[:]) >> 1)

@@ -90,6 +90,7 @@ type run struct {
 // A plan is what a run computes for a job before running it.
 type plan struct {
 	key  hash
+	draw hash   // the key without the server that was asked
 	name string // key in hex
 	sha  string // the candidate
 	kase *caseEntry
@@ -111,9 +112,10 @@ func (p *plan) bill(out *Rollout) bill {
 // prepare validates the cases and computes all keys. Nothing is spent yet.
 func (r *run) prepare() error {
 	r.plans = make([]plan, len(r.jobs))
-	setting := r.setting.hash()
+	setting, drawn := r.setting.hash(), r.setting.drawn().hash()
 	type text struct {
 		hash hash
+		draw hash
 		sha  string
 		body int64
 	}
@@ -132,7 +134,7 @@ func (r *run) prepare() error {
 		if i == 0 || j.Variant != last {
 			t, known := texts[j.Variant]
 			if !known {
-				t = text{variantHash(setting, j.Variant), j.Variant.SHA(), j.Variant.tokens()}
+				t = text{variantHash(setting, j.Variant), variantHash(drawn, j.Variant), j.Variant.SHA(), j.Variant.tokens()}
 				texts[j.Variant] = t
 			}
 			last, lastText = j.Variant, t
@@ -141,7 +143,7 @@ func (r *run) prepare() error {
 		if err != nil {
 			return err
 		}
-		*p = plan{key: jobKey(lastText.hash, kase.hash, j.Trial, j.Arm), sha: lastText.sha, kase: kase, body: lastText.body}
+		*p = plan{key: jobKey(lastText.hash, kase.hash, j.Trial, j.Arm), draw: jobKey(lastText.draw, kase.hash, j.Trial, j.Arm), sha: lastText.sha, kase: kase, body: lastText.body}
 		hex.Encode(name[:], p.key[:])
 		names.Write(name[:])
 		p.name = names.String()[i*len(name):]

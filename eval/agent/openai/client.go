@@ -79,14 +79,18 @@ func New(c Config) (*Client, error) {
 	conf.HTTPClient = c.HTTPClient
 	return &Client{
 		api: api.NewClientWithConfig(conf), conf: c,
-		id:       eval.Identity{Backend: "openai", Version: c.Version, Model: c.Model, Params: params(c, base)},
+		id:       eval.Identity{Backend: "openai", Version: c.Version, Model: c.Model, Params: params(c, base), Draw: "draw" + given(c)},
 		newLimit: base.Hostname() == "api.openai.com" || strings.HasSuffix(base.Hostname(), ".openai.azure.com"),
 	}, nil
 }
 
 // params is everything but the model that can change an answer.
 func params(c Config, base *url.URL) string {
-	p := "base=" + base.Host + base.Path
+	return "base=" + base.Host + base.Path + given(c)
+}
+
+// given are the parameters that requests name.
+func given(c Config) (p string) {
 	if c.MaxTokens > 0 {
 		p += " max_tokens=" + strconv.Itoa(c.MaxTokens)
 	}
