@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -113,15 +114,17 @@ func listed(s []string) string {
 	const most = 6
 	more := ""
 	if len(s) > most {
-		s, more = s[:most], " …"
+		s, more = s[:most], fmt.Sprintf(" and %d more", len(s)-most)
 	}
 	return "«" + strings.Join(s, "» «") + "»" + more
 }
 
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > 160 {
-		s = strings.ToValidUTF8(s[:157], "") + "…"
+	const most = 500 // a line is shown whole, or its end would look like a rule that was tried
+	if len(s) > most {
+		s = s[:max(strings.LastIndexByte(s[:most], ' '), most/2)]
+		s = strings.ToValidUTF8(s, "") + " …"
 	}
 	return s
 }

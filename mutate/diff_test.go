@@ -73,15 +73,19 @@ func TestSupportUndoesPassengers(t *testing.T) {
 	corpus := []string{"user said: no, use a log scale", "user said: sort the bars by value", "user said: label the axes with their unit"}
 	s := NewSupport(corpus[:1], corpus)
 	child := "# Dataviz\n\n- label both axes\n- save beside the data\n- Background: orchestras have a long history\n- use a log scale for revenue\n"
-	got, answers, kept := s.Filter(base, child)
+	got, answers, doubted, kept := s.Filter(base, child, nil)
 	want := base + "- use a log scale for revenue\n"
-	if !kept || got != want || !slices.Equal(answers, []int{0}) {
+	if !kept || got != want || !slices.Equal(answers, []int{0}) || !slices.Equal(doubted, []string{"- read the data first"}) {
 		t.Fatalf("kept %v, answers %v, text\n%s\nwant\n%s", kept, answers, got, want)
 	}
-	if _, _, kept := s.Filter(base, base+"- mind the orchestra\n"); kept {
+	// Two reflections that take out the same line are no slip.
+	if got, _, _, _ := s.Filter(base, child, doubted); got != strings.Replace(want, "- read the data first\n", "", 1) {
+		t.Fatalf("a second deletion gives\n%s", got)
+	}
+	if _, _, _, kept := s.Filter(base, base+"- mind the orchestra\n", nil); kept {
 		t.Fatal("an edit without any support was kept")
 	}
-	if got, _, kept := s.Filter(base+"- never use a log scale\n", base+"- use a log scale\n"); !kept || got != base+"- use a log scale\n" {
+	if got, _, _, kept := s.Filter(base+"- never use a log scale\n", base+"- use a log scale\n", nil); !kept || got != base+"- use a log scale\n" {
 		t.Fatalf("a supported replacement was undone: %q", got)
 	}
 }

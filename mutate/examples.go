@@ -19,7 +19,7 @@ func (x *Examples) Propose(ctx context.Context, in Input) (Proposal, error) {
 	var accepted []Evidence
 	for _, e := range in.Evidence {
 		if e.Case.Reference != "" {
-			accepted = append(accepted, Evidence{e.Case, &eval.Rollout{Answer: e.Case.Reference, Quality: 1}})
+			accepted = append(accepted, Evidence{Case: e.Case, Rollout: &eval.Rollout{Answer: e.Case.Reference, Quality: 1}})
 		}
 	}
 	if len(accepted) == 0 {

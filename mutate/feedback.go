@@ -25,6 +25,25 @@ func FeedbackOf(r *eval.Rollout) []string {
 	return unique(out)
 }
 
+// feedback is what a proposal may read of one failure.
+func (e Evidence) feedback() []string {
+	if e.Only != nil {
+		return e.Only
+	}
+	return FeedbackOf(e.Rollout)
+}
+
+// right is what the checks ask for that the rollout passed.
+func (e Evidence) right() (out []string) {
+	for k := range e.Rollout.Checks {
+		if k < len(e.Case.Checks) && e.Rollout.Checks[k].Score >= 1 && !e.Rollout.Checks[k].Missing {
+			out = append(out, clip(e.Case.Checks[k].Criterion(), maxLineQuote))
+		}
+	}
+	out = unique(out)
+	return out[:min(len(out), maxRight)]
+}
+
 // eachOnce removes repetitions from lines: checks that were made of one
 // correction each quote it, in brackets after their own text.
 func eachOnce(lines []string) []string {

@@ -68,7 +68,7 @@ func TestFeedbackIsShownOnce(t *testing.T) {
 			}
 			slices.Sort(list)
 			all = append(all, list)
-			in.Evidence = append(in.Evidence, Evidence{&eval.Case{ID: fmt.Sprint(k), Prompt: fmt.Sprintf("Request %c", 'a'+k), Reference: "An answer."}, graded(checks, failure)})
+			in.Evidence = append(in.Evidence, Evidence{Case: &eval.Case{ID: fmt.Sprint(k), Prompt: fmt.Sprintf("Request %c", 'a'+k), Reference: "An answer."}, Rollout: graded(checks, failure)})
 		}
 		shows := map[string]bool{"reflect": true, "rephrase": true, "description": true}
 		m := &saying{text: "```\n- a\n```\n"}
@@ -108,8 +108,10 @@ func TestAttemptsAreShownOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newPromptData(Input{Parent: doc, Rejected: []Attempt{{"added: «x»", "+0.00 on 8 train cases"}, {"added: «y»", "lost"}, {"added: «x»", "not allowed"}}})
-	if want := []Attempt{{"added: «y»", "lost"}, {"added: «x»", "not allowed"}}; !slices.Equal(d.Attempts, want) {
-		t.Errorf("told %v, want %v", d.Attempts, want)
+	x, y, refused := Attempt{Change: "added: «x»", Result: "+0.00 on 8 train cases"}, Attempt{Change: "added: «y»", Result: "lost"},
+		Attempt{Change: "added: «x»", Result: "not allowed", Refused: true}
+	d := newPromptData(Input{Parent: doc, Rejected: []Attempt{x, y, refused}})
+	if !slices.Equal(d.Attempts, []Attempt{y}) || !slices.Equal(d.Refused, []Attempt{refused}) {
+		t.Errorf("told %v, and as refused %v", d.Attempts, d.Refused)
 	}
 }

@@ -15,13 +15,26 @@ import (
 type Evidence struct {
 	Case    *eval.Case
 	Rollout *eval.Rollout
+	// Only is the part of the feedback that the proposal is to answer; nil: all of it.
+	Only []string
 }
 
 // An Attempt is an earlier proposal that did not help. It is shown to the
-// next reflection, so that it is not made again.
+// next proposal of the same operator, so that it is not made again.
 type Attempt struct {
-	Change string // what it changed, in short
-	Result string // what came of it
+	Operator string // that proposed it
+	Change   string // what it changed, in short
+	Result   string // what came of it
+	// Refused: no case was run with it. Result says why, as far as the mutator
+	// may know.
+	Refused bool
+}
+
+// A Tally is a line of feedback and the train cases that got it, in these or
+// similar words.
+type Tally struct {
+	Feedback string
+	Cases    []string // ids
 }
 
 // Input is everything that an operator gets.
@@ -29,10 +42,20 @@ type Input struct {
 	Parent   *skill.Document
 	Evidence []Evidence // of the parent on train cases, failures first
 	Rejected []Attempt  // newest last
+	// Failing counts the feedback that the proposal is to answer over all train
+	// cases that the parent is known to fail, the most frequent first.
+	Failing []Tally
+	// Passing is a train case that the parent does well; nil if there is none.
+	Passing *Evidence
+	// Asked is what checks of train cases ask for, for operators that delete.
+	Asked []string
 	// Corpus holds every feedback line that the run has seen on train cases:
 	// it shows which words are specific to a lesson and which are common to
 	// all.
 	Corpus []string
+	// Doubted are lines that another proposal of the run took out already, see
+	// Proposal.Doubted: a second one may.
+	Doubted []string
 	// Other and Ancestor are the second parent of a merge and the youngest text
 	// that both descend from; nil for the other operators.
 	Other, Ancestor *skill.Document
@@ -50,6 +73,10 @@ type Proposal struct {
 	// was shown. false means nothing if feedback and skill are in different
 	// languages, and much if other proposals of the run are supported.
 	Supported bool
+	// Doubted are lines of the parent that the model removed or reworded although
+	// nothing that it was shown is about them. If the proposal is supported, they
+	// were put back.
+	Doubted []string
 }
 
 // An Operator makes one proposal. Its error is a *ReplyError if the model's
@@ -67,6 +94,8 @@ type ReplyError struct {
 	// Change summarises what the reply would have changed, if the next
 	// attempt should know of it; else "".
 	Change string
+	// Nothing: the model found nothing to change that is asked for.
+	Nothing bool
 }
 
 func (e *ReplyError) Error() string { return "unusable reply: " + e.Reason }

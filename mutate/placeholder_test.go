@@ -29,7 +29,7 @@ func TestPlaceholdersOfSecretsAreRefused(t *testing.T) {
 		return d
 	}
 	in := Input{Parent: parent, MaxTokens: 5000, Other: parse("in blue.", "in green."), Ancestor: parse("in blue.", "in red."),
-		Evidence: []Evidence{{&eval.Case{ID: "c", Prompt: "Use the token", Reference: "Token [redacted:token]"}, &eval.Rollout{Feedback: []string{"use the token, the password and the api-key"}}}}}
+		Evidence: []Evidence{{Case: &eval.Case{ID: "c", Prompt: "Use the token", Reference: "Token [redacted:token]"}, Rollout: &eval.Rollout{Feedback: []string{"use the token, the password and the api-key"}}}}}
 	for _, c := range []struct {
 		name, line string // added below the first rule
 		new        string // the placeholder that is refused, "" for none

@@ -25,6 +25,10 @@ const (
 	maxPromptQuote = 1200
 	maxAnswerQuote = 1500
 	maxAttempts    = 6
+	maxLineQuote   = 200 // of a line of feedback that stands for many, or of what a check asks for
+	maxFailing     = 40
+	maxAsked       = 30
+	maxRight       = 6   // of one request
 	maxBefore      = 2   // turns
 	maxBeforeQuote = 500 // of each
 )
@@ -35,7 +39,12 @@ type promptData struct {
 	OtherView        string
 	Kernel           []skill.Placeholder
 	Cases            []promptCase
-	Attempts         []Attempt
+	Attempts         []Attempt // measured
+	Refused          []Attempt // not measured
+	Failing          []string  // a line of feedback each, with its count
+	Asked            []string
+	Passing          *promptCase
+	Size             int // of the text, in words
 	MaxTokens, Words int
 	Alike            [][]string // sentences that may mean the same
 	Standing         bool       // the text is a file of standing instructions
@@ -56,24 +65,40 @@ type promptCase struct {
 	Prompt, Answer string
 	Failure        string
 	Feedback       []string
+	Right          []string // what passed checks ask for
 	Score          string
 }
 
 func newPromptData(in Input) promptData {
 	view := in.Parent.View()
 	d := promptData{View: withNewline(view), Fence: fenceFor(view), Kernel: in.Parent.KernelText(),
-		MaxTokens: in.MaxTokens, Words: in.MaxTokens * 3 / 4, Standing: in.Parent.Options().Instructions}
+		MaxTokens: in.MaxTokens, Words: in.MaxTokens * 3 / 4, Size: skill.Tokens(view) * 3 / 4, Standing: in.Parent.Options().Instructions}
 	if in.Other != nil {
 		d.OtherView = withNewline(in.Other.View())
 		d.Fence = fenceFor(view + "\n" + d.OtherView)
 	}
 	for i, e := range in.Evidence {
-		c := promptCase{N: i + 1, Prompt: typed(e.Case.Prompt, maxPromptQuote), Answer: clip(e.Rollout.Answer, maxAnswerQuote),
-			Failure: e.Rollout.Failure, Feedback: eachOnce(FeedbackOf(e.Rollout)), Score: fmt.Sprintf("%.2f", e.Rollout.Quality), Before: before(e.Case)}
-		d.Cases = append(d.Cases, c)
+		d.Cases = append(d.Cases, promptCase{N: i + 1, Prompt: typed(e.Case.Prompt, maxPromptQuote), Answer: clip(e.Rollout.Answer, maxAnswerQuote),
+			Failure: e.Rollout.Failure, Feedback: eachOnce(e.feedback()), Right: e.right(), Score: fmt.Sprintf("%.2f", e.Rollout.Quality), Before: before(e.Case)})
 	}
-	tried := latest(in.Rejected)
-	d.Attempts = tried[max(0, len(tried)-maxAttempts):]
+	if e := in.Passing; e != nil {
+		d.Passing = &promptCase{Prompt: typed(e.Case.Prompt, maxPromptQuote), Answer: clip(e.Rollout.Answer, maxAnswerQuote)}
+	}
+	for _, t := range in.Failing[:min(len(in.Failing), maxFailing)] {
+		d.Failing = append(d.Failing, fmt.Sprintf("%d × %s", len(t.Cases), clip(t.Feedback, maxLineQuote)))
+	}
+	for _, text := range in.Asked[:min(len(in.Asked), maxAsked)] {
+		d.Asked = append(d.Asked, clip(text, maxLineQuote))
+	}
+	for _, t := range latest(in.Rejected) {
+		if t.Refused {
+			d.Refused = append(d.Refused, t)
+		} else {
+			d.Attempts = append(d.Attempts, t)
+		}
+	}
+	d.Attempts = d.Attempts[max(0, len(d.Attempts)-maxAttempts):]
+	d.Refused = d.Refused[max(0, len(d.Refused)-maxAttempts):]
 	return d
 }
 

@@ -2,13 +2,15 @@ package mutate
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// Prune lets the model remove text that gains nothing. A reply that adds or
-// rewords is reduced to its deletions: pruning must not add text.
+// Prune lets the model remove text that gains nothing: lines, and sentences or
+// clauses of lines. A reply that adds or rewords is reduced to its deletions:
+// pruning must not add text.
 type Prune struct{ Model eval.Model }
 
 // Name implements Operator.
@@ -35,15 +37,75 @@ func deletionsOnly(parent, child string) string {
 	i := 0
 	for _, h := range hunks(a, b) {
 		out.WriteString(strings.Join(a[i:h.A0], ""))
-		for _, e := range edits(a[h.A0:h.A1], b[h.B0:h.B1]) {
-			if e.add != "" {
-				out.WriteString(e.del)
+		old, adds := a[h.A0:h.A1], slices.Clone(b[h.B0:h.B1])
+		for _, block := range old {
+			if k := slices.IndexFunc(adds, func(add string) bool { return cutFrom(block, add) }); k >= 0 {
+				out.WriteString(adds[k])
+				adds = slices.Delete(adds, k, k+1)
+			} else if slices.ContainsFunc(adds, func(add string) bool { return similarity(block, add) >= 0.5 }) {
+				out.WriteString(block) // reworded
 			}
 		}
 		i = h.A1
 	}
 	out.WriteString(strings.Join(a[i:], ""))
 	return out.String()
+}
+
+// cutFrom reports whether child is the block without some of its sentences, or of
+// one sentence without clauses that punctuation sets apart.
+func cutFrom(block, child string) bool {
+	was, now := statementsOf(block), statementsOf(child)
+	if len(now) == 0 || slices.ContainsFunc(append(slices.Clone(was), now...), func(s statement) bool { return s.fixed }) {
+		return false
+	}
+	for _, s := range was {
+		if len(now) > 0 && (now[0].norm == s.norm || shortened(s.text, now[0].text)) {
+			now = now[1:]
+		}
+	}
+	return len(now) == 0
+}
+
+// clauseMarks set a clause apart from the rest of its sentence.
+const clauseMarks = ",;:()–—"
+
+// shortened reports whether text is the sentence without some of its clauses.
+func shortened(sentence, text string) bool {
+	left := clauses(text)
+	if len(left) == 0 {
+		return false
+	}
+	for _, c := range clauses(sentence) {
+		if len(left) > 0 && c == left[0] {
+			left = left[1:]
+		}
+	}
+	return len(left) == 0
+}
+
+// clauses cuts a sentence at its marks, code in backticks excepted.
+func clauses(sentence string) (out []string) {
+	var cur strings.Builder
+	add := func() {
+		if c := strings.ToLower(strings.Trim(strings.Join(strings.Fields(cur.String()), " "), " .!?")); c != "" {
+			out = append(out, c)
+		}
+		cur.Reset()
+	}
+	code := false
+	for _, r := range sentence {
+		if r == '`' {
+			code = !code
+		}
+		if !code && strings.ContainsRune(clauseMarks, r) {
+			add()
+			continue
+		}
+		cur.WriteRune(r)
+	}
+	add()
+	return out
 }
 
 // Ablate deletes chosen blocks without asking a model.

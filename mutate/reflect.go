@@ -35,8 +35,13 @@ func (r *Reflect) Propose(ctx context.Context, in Input) (Proposal, error) {
 	}
 	parent := in.Parent.View()
 	shown, owner := shownFeedback(in.Evidence)
+	for _, t := range in.Failing {
+		for _, id := range t.Cases {
+			shown, owner = append(shown, t.Feedback), append(owner, id)
+		}
+	}
 	support := NewSupport(shown, in.Corpus)
-	filtered, answers, kept := support.Filter(parent, view)
+	filtered, answers, doubted, kept := support.Filter(parent, view, in.Doubted)
 	var taught []string
 	if kept {
 		view = filtered
@@ -47,7 +52,7 @@ func (r *Reflect) Propose(ctx context.Context, in Input) (Proposal, error) {
 		taught = caseIDs(in.Evidence)
 	}
 	p, err := propose(in.Parent, view, unique(taught))
-	p.Supported = kept
+	p.Supported, p.Doubted = kept, doubted
 	return p, err
 }
 
@@ -55,7 +60,7 @@ func (r *Reflect) Propose(ctx context.Context, in Input) (Proposal, error) {
 // each.
 func shownFeedback(ev []Evidence) (lines, owner []string) {
 	for _, e := range ev {
-		fb := FeedbackOf(e.Rollout)
+		fb := e.feedback()
 		if len(fb) == 0 {
 			fb = []string{e.Case.Prompt}
 		}

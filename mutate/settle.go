@@ -34,12 +34,13 @@ func (u *Union) Propose(ctx context.Context, in Input) (Proposal, error) {
 	if err != nil || u.Model == nil {
 		return p, err
 	}
-	groups := alike(in.Parent.View(), view, sides)
+	support := NewSupport(in.Corpus, in.Corpus)
+	groups := alike(in.Parent.View(), view, sides, support)
 	if len(groups) == 0 {
 		return p, nil
 	}
 	u.Asked = true
-	settled, err := u.settle(ctx, in, p, view, groups)
+	settled, err := u.settle(ctx, in, p, view, groups, support)
 	var unusable *ReplyError
 	if errors.As(err, &unusable) {
 		u.Unusable = unusable.Reason
@@ -49,7 +50,7 @@ func (u *Union) Propose(ctx context.Context, in Input) (Proposal, error) {
 }
 
 // settle asks the model to state each rule of the groups once.
-func (u *Union) settle(ctx context.Context, in Input, p Proposal, view string, groups [][]statement) (Proposal, error) {
+func (u *Union) settle(ctx context.Context, in Input, p Proposal, view string, groups [][]statement, support *Support) (Proposal, error) {
 	in.Evidence, in.Rejected = nil, nil
 	data := newPromptData(in)
 	view = withNewline(view)
@@ -70,7 +71,7 @@ func (u *Union) settle(ctx context.Context, in Input, p Proposal, view string, g
 		return Proposal{}, err
 	}
 	reply = restore(reply, view)
-	if why := faithful(view, reply, groups, words(strings.Join(in.Corpus, "\n"))); why != "" {
+	if why := faithful(view, reply, groups, words(strings.Join(in.Corpus, "\n")), support); why != "" {
 		return Proposal{}, &ReplyError{Reason: why}
 	}
 	if p.Doc.View() == reply {
@@ -80,16 +81,16 @@ func (u *Union) settle(ctx context.Context, in Input, p Proposal, view string, g
 }
 
 // alike groups the sentences of a union that different sides added and that
-// may mean the same. The groups and their sentences are in the order of the
-// text.
-func alike(base, view string, sides []string) (groups [][]statement) {
+// may mean the same: they are like each other, or say what one line of feedback
+// asks for. The groups and their sentences are in the order of the text.
+func alike(base, view string, sides []string, support *Support) (groups [][]statement) {
 	u := newUnion(base, view, sides)
 	group := make([]int, len(u.parts)) // the first sentence of each one's group
 	for i := range u.parts {
 		group[i] = i
 		for j := range i {
 			s, t := &u.parts[i], &u.parts[j]
-			if !u.added(s) || !u.added(t) || u.together(s, t) || !s.like(t) {
+			if !u.added(s) || !u.added(t) || u.together(s, t) || !s.like(t) && !support.same(s.words, t.words) {
 				continue
 			}
 			from, to := max(group[i], group[j]), min(group[i], group[j])
@@ -116,10 +117,12 @@ func alike(base, view string, sides []string) (groups [][]statement) {
 
 // faithful returns why a reply is not the text with the rules of its groups
 // stated once, "" if it is. All else must be unchanged and in its place;
-// every sentence of a group must be kept, or one like it with its numbers and
-// literals; no word that feedback asked for may be lost; and nothing may be
-// added that is like none of them. asked are the words of the run's feedback.
-func faithful(view, reply string, groups [][]statement, asked map[string]bool) string {
+// every sentence of a group must be kept, or one like it, or one that answers the
+// same feedback, with the numbers and literals that feedback asked for, and of the
+// others one (an example of a format stands for the rest); no word that feedback
+// asked for may be lost; and nothing may be added that is like none of them. asked
+// are the words of the run's feedback.
+func faithful(view, reply string, groups [][]statement, asked map[string]bool, support *Support) string {
 	in := map[string]bool{} // the groups' statements
 	var all []statement
 	for _, g := range groups {
@@ -145,7 +148,7 @@ func faithful(view, reply string, groups [][]statement, asked map[string]bool) s
 			continue
 		case s.fixed:
 			return "it changes more than the sentences that may say the same"
-		case !slices.ContainsFunc(all, func(t statement) bool { return in[s.norm] || s.like(&t) }):
+		case !slices.ContainsFunc(all, func(t statement) bool { return in[s.norm] || s.like(&t) || support.same(s.words, t.words) }):
 			return "it adds a rule"
 		}
 		said = append(said, *s)
@@ -164,7 +167,9 @@ func faithful(view, reply string, groups [][]statement, asked map[string]bool) s
 	}
 	for i := range all {
 		g := &all[i]
-		kept := slices.ContainsFunc(said, func(s statement) bool { return s.norm == g.norm || s.like(g) && s.holds(g) })
+		kept := slices.ContainsFunc(said, func(s statement) bool {
+			return s.norm == g.norm || (s.like(g) || support.same(s.words, g.words)) && s.holds(g, asked)
+		})
 		for w := range g.words {
 			kept = kept && (told[w] || !asked[w])
 		}
@@ -175,10 +180,34 @@ func faithful(view, reply string, groups [][]statement, asked map[string]bool) s
 	return ""
 }
 
-// holds reports whether s has all numbers and literals of t.
-func (s *statement) holds(t *statement) bool {
-	return !slices.ContainsFunc(t.tokens, func(x token) bool {
-		exact := x.literal || strings.ContainsAny(x.word, "0123456789")
-		return exact && !slices.ContainsFunc(s.tokens, func(y token) bool { return x.word == y.word })
-	})
+// holds reports whether s has the numbers and literals of t that feedback asked
+// for, and one at least if t has only others.
+func (s *statement) holds(t *statement, asked map[string]bool) bool {
+	exact := func(x token) bool { return x.literal || strings.ContainsAny(x.word, "0123456789") }
+	has := func(x token) bool {
+		return slices.ContainsFunc(s.tokens, func(y token) bool { return x.word == y.word })
+	}
+	examples, any := 0, false
+	for _, x := range t.tokens {
+		switch {
+		case !exact(x) || has(x):
+		case requested(x.word, asked):
+			return false
+		default:
+			examples++
+		}
+		any = any || exact(x) && has(x)
+	}
+	return examples == 0 || any || slices.ContainsFunc(s.tokens, exact)
+}
+
+// requested reports whether feedback has all words of a literal or number.
+func requested(literal string, asked map[string]bool) bool {
+	ws := words(literal)
+	for w := range ws {
+		if !asked[w] {
+			return false
+		}
+	}
+	return len(ws) > 0
 }

@@ -58,9 +58,9 @@ func (s *Suggest) Propose(ctx context.Context, in Input) (Proposal, error) {
 		return Proposal{}, err
 	}
 	parent := in.Parent.View()
-	view, answers, kept := s.support().Filter(parent, restore(view, parent))
+	view, answers, _, kept := s.support().Filter(parent, restore(view, parent), nil)
 	if !kept {
-		return Proposal{}, &ReplyError{Reason: "no change of it answers what was said"}
+		return Proposal{}, &ReplyError{Reason: "no change of it answers what was said", Nothing: true}
 	}
 	var taught []string
 	for _, i := range answers {

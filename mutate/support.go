@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -83,6 +84,16 @@ func (s *Support) Said(text string) []int {
 	return out
 }
 
+// same reports whether two texts, by their words, say what one shown line asks for.
+func (s *Support) same(a, b map[string]bool) bool {
+	for i := range s.lines {
+		if s.says(i, a) && s.says(i, b) {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *Support) says(i int, ws map[string]bool) bool {
 	asked, said := 0, 0
 	for w := range s.lines[i] {
@@ -104,10 +115,13 @@ func (s *Support) specific(w string) bool {
 // removed, added, or replaced by another.
 type edit struct{ del, add string } // "" for none
 
-// Filter returns child with the unsupported parts of its edit undone, and the
-// indexes of the shown feedback lines that the rest answers. kept is false if
-// nothing of the edit is supported; view then is parent.
-func (s *Support) Filter(parent, child string) (view string, answers []int, kept bool) {
+// Filter returns child with the unsupported parts of its edit undone, and the indexes of the
+// shown feedback lines that the rest answers. doubted are the blocks of parent that the undone
+// parts removed or reworded, and agreed those of an earlier reflection: feedback seldom
+// quotes the line that is in its way, but a line that two take out was not lost while copying.
+// kept is false if nothing of the edit is supported; view then is
+// parent.
+func (s *Support) Filter(parent, child string, agreed []string) (view string, answers []int, doubted []string, kept bool) {
 	a, b := blocksOf(parent), blocksOf(child)
 	hs := hunks(a, b)
 	var out strings.Builder
@@ -120,7 +134,11 @@ func (s *Support) Filter(parent, child string) (view string, answers []int, kept
 		i = h.A1
 		for _, e := range edits(a[h.A0:h.A1], b[h.B0:h.B1]) {
 			supports := s.Answers(e.add + "\n" + e.del)
-			if len(supports) == 0 {
+			del := strings.TrimSpace(e.del)
+			if len(supports) == 0 && del != "" {
+				doubted = append(doubted, del)
+			}
+			if len(supports) == 0 && (del == "" || !slices.Contains(agreed, del)) {
 				out.WriteString(e.del) // undo: restore what was there
 				continue
 			}
@@ -138,9 +156,9 @@ func (s *Support) Filter(parent, child string) (view string, answers []int, kept
 		out.WriteString(blk)
 	}
 	if !kept {
-		return parent, nil, false
+		return parent, nil, doubted, false
 	}
-	return out.String(), answers, true
+	return out.String(), answers, doubted, true
 }
 
 // withoutPassengers returns child without the unsupported blocks that it

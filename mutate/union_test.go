@@ -280,6 +280,41 @@ func TestUnionAsksWhatMayBeTheSame(t *testing.T) {
 	}
 }
 
+// Sentences that share few words, and say what one line of feedback asks for, are asked
+// about too; an example of a format stands for another one.
+func TestUnionAsksWhatAnswersTheSame(t *testing.T) {
+	const (
+		first  = "Put the length of the outage on a line of its own, like `Duration: 95 min`."
+		second = "`Duration: 51 min` (minutes, never hours) follows the impact."
+		rule   = "Put `Duration: 95 min` on a line of its own after the impact: minutes, never hours, the length of the outage."
+	)
+	base := "- Say what happened.\n"
+	parent, ps := unionOf(t, base, base+"- "+first+"\n", base+"- "+second+"\n")
+	byRule, err := combine(parent, ps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := byRule.Doc.View()
+	want := strings.Replace(strings.Replace(view, "- "+second+"\n", "", 1), first, rule, 1)
+	m := &saying{text: "One.\n\n```\n" + want + "```\n"}
+	for _, c := range []struct {
+		feedback []string
+		asked    bool
+	}{{nil, false}, {[]string{"the duration in minutes: Duration: 95 min", "no names of people", "dates in full"}, true}} {
+		u := &Union{Model: m, Proposals: ps}
+		p, err := u.Propose(t.Context(), Input{Parent: parent, MaxTokens: 1000, Corpus: c.feedback})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.Asked != c.asked || u.Unusable != "" {
+			t.Errorf("feedback %q: asked %v, unusable %q", c.feedback, u.Asked, u.Unusable)
+		}
+		if got := p.Doc.View(); c.asked && got != want || !c.asked && got != view {
+			t.Errorf("feedback %q:\n%s", c.feedback, got)
+		}
+	}
+}
+
 // No call is spent if no sentences may be the same.
 func TestUnionAsksNothingForNothing(t *testing.T) {
 	base := "- Say what changed.\n"

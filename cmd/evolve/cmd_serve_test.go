@@ -201,7 +201,7 @@ func TestServeReads(t *testing.T) {
 	d.says(d.get("/runs/"+runs[len(runs)-1].ID), "Requests × texts", "The search", "evolve report")
 	d.says(d.get("/runs"), "better (at most 5 % luck)", "the same")
 	d.says(d.get("/nights"), "No night yet")
-	d.says(d.get("/skills/dataviz/corrections"), "the colours must come from a colour-blind safe palette", "written nowhere", "You corrected 67 of 105 turns")
+	d.says(d.get("/skills/dataviz/corrections"), "the colours must come from a colour-blind safe palette", "written in SKILL.md", "You corrected 67 of 105 turns")
 	d.says(d.get("/skills/dataviz/run"), "evolve --skill dataviz", "unseen", "free (simulated)", "has spent nothing")
 	d.says(d.get("/skills/dataviz"), "105 uses from 9 Jul 2026", "67 of them corrected", "v1: 8 better")
 	for _, path := range []string{"/runs/", "/nights/", "/queue/", "/favicon.svg"} {

@@ -61,7 +61,7 @@ func TestTerminalFirstReview(t *testing.T) {
 		byPrompt[plain.Excerpt(s.cases[i].Prompt, 300)] = &s.cases[i]
 	}
 	run := func(home string) *seat {
-		return s.sit(120, home, []string{"--skill", demoSkill, "--no-harvest", "--agent", "simulated", "--seed", "1", "--concurrency", "4"})
+		return s.sit(120, home, []string{"--skill", demoSkill, "--no-harvest", "--agent", "simulated", "--seed", "2", "--concurrency", "4"})
 	}
 	const offer = `Say now which is better\? \(later: evolve review dataviz\) \[y/N\]`
 	screen := regexp.MustCompile(`(?s).*asked: (.*?)\r\n── 1 ──\r\n(.*?)\r\n── 2 ──\r\n(.*?)\r\nbetter: 1, 2 or = \(s skip, q quit\) $`)

@@ -183,6 +183,21 @@ func (k *Check) Executing() bool { return k.Spec().Runs }
 // Asks reports whether grading the check calls a model.
 func (k *Check) Asks() bool { return k.Spec().Asks }
 
+// Criterion is what the check asks for, in words.
+func (k *Check) Criterion() string {
+	switch {
+	case k.Rubric != "":
+		return k.Rubric
+	case k.Type == MaxChars:
+		return fmt.Sprintf("at most %d characters", k.Max)
+	case k.Path != "" && k.Value != "":
+		return fmt.Sprintf("%s %s: %s", k.Type, k.Path, k.Value)
+	case k.Path != "" || k.Value != "":
+		return fmt.Sprintf("%s: %s", k.Type, k.Path+k.Value)
+	}
+	return k.Type
+}
+
 // Relative is the check's weight with the default in place.
 func (k *Check) Relative() float64 {
 	if k.Weight == 0 {

@@ -73,7 +73,7 @@ func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, e
 		return c, err
 	}
 	if c.Config.Seed < 0 {
-		c.Config.Seed = int64(len(runs))
+		c.Config.Seed = int64(len(runs)) + 1
 	}
 	id, err := c.chooseID(ctx)
 	if err != nil {

@@ -86,7 +86,7 @@ func about(n int, id, split string, c *eval.Case) Case {
 		out.Origin, out.Outcome = src.Origin, src.Outcome
 	}
 	for i := range c.Checks {
-		out.Checks = append(out.Checks, describe(&c.Checks[i]))
+		out.Checks = append(out.Checks, c.Checks[i].Criterion())
 	}
 	return out
 }

@@ -144,7 +144,7 @@ func benchmarkRun(c *eval.Case, r *eval.Rollout) BenchmarkRun {
 		k := &r.Checks[i]
 		e := BenchmarkExpectation{Text: k.Type, Passed: k.Passed(), Evidence: k.Evidence}
 		if i < len(c.Checks) {
-			e.Text = describe(&c.Checks[i])
+			e.Text = c.Checks[i].Criterion()
 		}
 		if e.Evidence == "" && !e.Passed {
 			e.Evidence = k.Feedback
@@ -173,21 +173,6 @@ func benchmarkRun(c *eval.Case, r *eval.Rollout) BenchmarkRun {
 		run.Notes = append(run.Notes, r.Failure)
 	}
 	return run
-}
-
-// describe is a check in words.
-func describe(k *eval.Check) string {
-	switch {
-	case k.Rubric != "":
-		return k.Rubric
-	case k.Type == eval.MaxChars:
-		return fmt.Sprintf("at most %d characters", k.Max)
-	case k.Path != "" && k.Value != "":
-		return fmt.Sprintf("%s %s: %s", k.Type, k.Path, k.Value)
-	case k.Path != "" || k.Value != "":
-		return fmt.Sprintf("%s: %s", k.Type, k.Path+k.Value)
-	}
-	return k.Type
 }
 
 func spread(xs []float64) Spread {

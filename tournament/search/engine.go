@@ -3,10 +3,13 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
@@ -150,7 +153,9 @@ type State struct {
 	corpus    []string
 	inCorpus  map[string]bool
 	asked     []string // what the train cases ask for, failed or not
+	criteria  []string // what their checks ask for, the most frequent first, each once
 	rejected  []mutate.Attempt
+	doubted   []string        // lines that a reflection took out without a word of the feedback
 	shown     []string        // ids of the cases that the mutator has seen
 	tried     map[string]bool // SHA of every text that was tried
 	stones    []*Member       // see try
@@ -195,6 +200,7 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 	if len(cases.Train) == 0 || len(cases.Val) == 0 {
 		return nil, fmt.Errorf("search needs train and validation cases, there are %d and %d", len(cases.Train), len(cases.Val))
 	}
+	often := map[string]int{}
 	for _, c := range cases.Train {
 		s.asked = append(s.asked, c.Prompt)
 		for _, k := range c.Checks {
@@ -203,8 +209,10 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 					s.asked = append(s.asked, text)
 				}
 			}
+			often[cmp.Or(k.Feedback, k.Criterion())]++
 		}
 	}
+	s.criteria = slices.SortedFunc(maps.Keys(often), func(a, b string) int { return cmp.Or(often[b]-often[a], cmp.Compare(a, b)) })
 	err := s.walk(ctx, incumbent)
 	var done *errDone
 	if !errors.As(err, &done) {
@@ -307,10 +315,12 @@ func (s *State) round(ctx context.Context) (string, error) {
 }
 
 // affordable draws the validation cases that a budget can carry: a pass over
-// them must not cost more than a sixth of it, or the search could try no more
-// than a handful of candidates.
+// them must not cost more than a 24th of it, or a sixth where that is fewer than
+// 12 cases. Two thirds of a search's rollouts are validation, so fewer cases mean
+// more candidates; that gains more than the choice between them loses
+// (benchmarks.md).
 func affordable(val []eval.Case, rollouts int64, rng *rand.Rand) []eval.Case {
-	most := max(8, int(rollouts/6))
+	most := max(8, int(min(rollouts/6, max(12, rollouts/24))))
 	if rollouts == 0 || len(val) <= most {
 		return val
 	}

@@ -31,7 +31,7 @@ func (r remind) Make(ctx context.Context, s *search.State) (*search.Change, erro
 	}
 	*r.made++
 	ps, err := s.Ask(ctx, r, best, []mutate.Input{s.Input(best, fails[:1])})
-	return &search.Change{Parent: best, Proposals: ps, Targets: fails, Accept: search.Strict{}}, err
+	return &search.Change{Parent: best, Proposals: ps, Targets: fails, Accept: search.NotWorse{Slack: 1}}, err
 }
 
 // Propose implements mutate.Operator.
@@ -64,7 +64,7 @@ func (enough) Done(p search.Progress) string {
 // TestExtend: a move, a selector and a stop condition each take one type, and one line in
 // the options.
 func TestExtend(t *testing.T) {
-	w := worldstest.Additive(1, 24, 0.05)
+	w := worldstest.Additive(1, 30, 0.05)
 	doc, err := skill.Parse([]byte(w.Seed()), skill.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,10 +100,15 @@ func feedbacks(c eval.Case) (out []string) {
 
 // refuse returns why child may not be tried, "" if it may.
 func (g *guard) refuse(parent, child *skill.Document) string {
+	return cmp.Or(g.grown(parent, child), g.quotes(parent, child))
+}
+
+// grown says that child is too long, "" if it may have its length.
+func (g *guard) grown(parent, child *skill.Document) string {
 	if n := skill.Tokens(string(child.Body())); n > g.maxTokens && n > skill.Tokens(string(parent.Body())) {
 		return fmt.Sprintf("grew to about %d tokens, the limit is %d", n, g.maxTokens)
 	}
-	return g.quotes(parent, child)
+	return ""
 }
 
 // quotes says what child has of a hidden case, "" for nothing.

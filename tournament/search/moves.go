@@ -75,7 +75,23 @@ func (s *State) Fronts() *pareto.Instances { return s.pool.fronts }
 // at idx.
 func (s *State) Input(m *Member, idx []int) mutate.Input {
 	return mutate.Input{Parent: m.Variant.Doc, Evidence: s.evidence(m, idx), Rejected: slices.Clone(s.rejected),
-		Corpus: s.corpus, MaxTokens: s.guard.maxTokens, Seed: s.Rand.Int64N(1 << 31)}
+		Corpus: s.corpus, Asked: s.criteria, MaxTokens: s.guard.maxTokens, Seed: s.Rand.Int64N(1 << 31)}
+}
+
+// passing is a train case that m does well, with the most checks; nil if there is
+// none.
+func (s *State) passing(m *Member) *mutate.Evidence {
+	best := -1
+	for i := range s.Cases.Train {
+		if r := m.train[i].last(); r != nil && r.Quality >= 1 && r.Answer != "" &&
+			(best < 0 || len(s.Cases.Train[i].Checks) > len(s.Cases.Train[best].Checks)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return &s.evidence(m, []int{best})[0]
 }
 
 // AtLeast measures m on train cases until n of them have a score.

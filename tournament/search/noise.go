@@ -196,8 +196,8 @@ func (r *attempts) done() (out []*eval.Rollout) {
 }
 
 // retested is how many repeated checks must be compared before a judge is
-// called unsteady, which means that its agreement with itself is below
-// TrustedKappa.
+// called unsteady: its agreement with itself is below TrustedKappa, and not by chance. Where
+// nearly all answers pass, a few other words make a low kappa.
 const retested = 10
 
 // warnings reports whether the measurement is too noisy to decide: heldOut
@@ -216,7 +216,7 @@ func (n Noise) warnings(heldOut int, alpha float64, res *Result) (out []string) 
 				n.Quality, plain.Counted(heldOut, "unseen request"), shown, what, realistic, remedy(realistic, sd, alpha)))
 		}
 	}
-	if k := pareto.Kappa(n.Judge); n.Judge.N() >= retested && k.Value < record.TrustedKappa {
+	if k := pareto.Kappa(n.Judge); n.Judge.N() >= retested && k.High < record.TrustedKappa {
 		out = append(out, fmt.Sprintf("the judge's word is not steady: of %d checks of the same text tried twice, %d got the same word (agreement %.2f, %g is good): write sharper rubrics, or checks that need no judge",
 			n.Judge.N(), n.Judge.BothPass+n.Judge.BothFail, k.Value, record.TrustedKappa))
 	}

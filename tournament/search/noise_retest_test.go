@@ -20,7 +20,7 @@ func TestNoiseIsWhatTheWorldHas(t *testing.T) {
 	const seeds = 4
 	got, want := 0.0, 0.0
 	for seed := range int64(seeds) {
-		_, res, journal := searchWorld(t, worldstest.Additive(seed, 16, 0.15), 900, seed)
+		_, res, journal := searchWorld(t, worldstest.Additive(seed, 16, 0.15), 1200, seed)
 		pairs := float64(res.Noise.Pairs)
 		if pairs < 2*repeats {
 			t.Fatalf("seed %d: only %g repeated trials with budget to spare", seed, pairs)

@@ -7,6 +7,11 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 )
 
+// reflectOn is how many groups of failures a round looks for. It does not grow with
+// Options.Proposals: another reflection answers other complaints of the same failures,
+// and costs no rollouts.
+const reflectOn = 4
+
 // Reflect asks for several reflections on different failures of one parent.
 type Reflect struct{}
 
@@ -22,20 +27,18 @@ func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
 	if n := len(s.stones); n > 0 {
 		m, s.stones = s.stones[n-1], s.stones[:n-1]
 	}
-	fails, err := s.Failures(ctx, m, s.opt.Proposals*s.opt.Group)
+	fails, err := s.Failures(ctx, m, reflectOn*s.opt.Group)
 	if err != nil || len(fails) == 0 {
 		return nil, err
 	}
-	fails = fails[:min(len(fails), s.opt.Proposals*s.opt.Group)]
+	fails = fails[:min(len(fails), reflectOn*s.opt.Group)]
 	s.Rand.Shuffle(len(fails), func(i, j int) { fails[i], fails[j] = fails[j], fails[i] })
-	n := (len(fails) + s.opt.Group - 1) / s.opt.Group
-	inputs := make([]mutate.Input, n)
-	for k := range inputs {
-		var group []int
-		for i := k; i < len(fails); i += n {
-			group = append(group, fails[i])
-		}
-		inputs[k] = s.Input(m, group)
+	inputs := mutate.Divide(s.evidence(m, fails), s.corpus, s.opt.Proposals, s.opt.Group)
+	for k, part := range inputs {
+		in := s.Input(m, nil)
+		in.Doubted = s.doubted
+		in.Evidence, in.Failing, in.Passing = part.Evidence, part.Failing, s.passing(m)
+		inputs[k] = in
 	}
 	ps, err := s.Ask(ctx, &mutate.Reflect{Model: s.Mutator}, m, inputs)
 	if err != nil {
@@ -43,6 +46,11 @@ func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
 	}
 	for _, p := range ps {
 		s.supported = s.supported || p.Supported
+		for _, line := range p.Doubted {
+			if !slices.Contains(s.doubted, line) {
+				s.doubted = append(s.doubted, line)
+			}
+		}
 	}
 	if s.supported {
 		// In this run shared words show which changes answer the feedback: a

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -59,6 +61,7 @@ func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inp
 	}
 	for i := range inputs {
 		s.show(inputs[i].Evidence)
+		inputs[i].Rejected = slices.DeleteFunc(inputs[i].Rejected, func(a mutate.Attempt) bool { return a.Operator != op.Name() })
 	}
 	replies := make([]reply, len(inputs))
 	var wg sync.WaitGroup
@@ -91,7 +94,7 @@ func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inp
 				return nil, err
 			}
 			if unusable.Change != "" {
-				s.rejected = append(s.rejected, mutate.Attempt{Change: unusable.Change, Result: unusable.Reason})
+				s.rejected = append(s.rejected, mutate.Attempt{Operator: op.Name(), Change: unusable.Change, Result: unusable.Reason, Refused: true})
 			}
 		case errors.As(r.err, &nothing):
 			s.stats.Proposals--
@@ -100,16 +103,45 @@ func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inp
 		case r.err != nil:
 			return nil, r.err
 		default:
-			ok, err := s.allowed(ctx, op.Name(), parent, r.p)
+			p, err := s.withGuards(ctx, op.Name(), parent, r.p)
+			if err != nil {
+				return nil, err
+			}
+			ok, err := s.allowed(ctx, op.Name(), parent, p)
 			if err != nil {
 				return nil, err
 			}
 			if ok {
-				out = append(out, r.p)
+				out = append(out, p)
 			}
 		}
 	}
 	return out, nil
+}
+
+// withGuards returns a proposal with the lines put back that restrain the agent, if it
+// drops any of its parent's: the rest need not wait for its owner's word on them. Each such
+// deletion is recorded as a candidate of its own, which the owner may approve.
+func (s *State) withGuards(ctx context.Context, op string, parent *Member, p mutate.Proposal) (mutate.Proposal, error) {
+	root := s.pool.members[0].Variant.Doc
+	drops := func(doc *skill.Document) bool {
+		return slices.ContainsFunc(check.Descendant(root, parent.Variant.Doc, doc, s.opt.Profile), check.Finding.DropsGuard)
+	}
+	if s.tried[p.Doc.Hash()] || !drops(p.Doc) {
+		return p, nil
+	}
+	rest, apart, ok := p.Apart(parent.Variant.Doc, drops)
+	if !ok || drops(rest.Doc) {
+		return p, nil
+	}
+	for _, one := range apart {
+		if !s.tried[one.Doc.Hash()] {
+			if _, err := s.allowed(ctx, op, parent, one); err != nil {
+				return p, err
+			}
+		}
+	}
+	return rest, nil
 }
 
 // allowed checks a text before anything is paid for it, and records a
@@ -121,9 +153,13 @@ func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate
 		return false, s.emit(ctx, "unusable", map[string]any{"operator": op, "reason": "this text was tried before"})
 	}
 	c := s.candidate(op, []*Member{parent}, p)
+	// What is hidden may be quoted in the reason: the mutator must not learn that a
+	// guess was right. What the firewall quotes is the candidate's own.
+	why := "not allowed"
 	if reason := s.guard.refuse(parent.Variant.Doc, p.Doc); reason != "" {
 		s.stats.Invalid++
 		c.State, c.Reason = record.Invalid, reason
+		why = cmp.Or(s.guard.grown(parent.Variant.Doc, p.Doc), why)
 	}
 	for _, f := range check.Descendant(s.pool.members[0].Variant.Doc, parent.Variant.Doc, p.Doc, s.opt.Profile) {
 		switch {
@@ -133,6 +169,7 @@ func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate
 		case f.Severity == check.Quarantine && c.State == "":
 			s.stats.Quarantined++
 			c.State, c.Rule, c.Reason = record.Quarantined, f.Rule, f.String()
+			why = f.Reason // quotes the phrase
 		}
 	}
 	if c.State == "" {
@@ -142,13 +179,7 @@ func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate
 	if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
 		return false, err
 	}
-	// The reason may quote held-out text; the mutator must not learn that a
-	// guess was right.
-	why := "not allowed"
-	if c.State == record.Quarantined {
-		why = "asks for more than the skill may do"
-	}
-	s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: why})
+	s.rejected = append(s.rejected, mutate.Attempt{Operator: op, Change: p.Summary, Result: why, Refused: true})
 	return false, s.emit(ctx, string(c.State), map[string]any{"sha256": sha, "operator": op, "reason": c.Reason})
 }
 
@@ -231,7 +262,7 @@ func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won 
 		if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
 			return false, err
 		}
-		s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: c.Reason})
+		s.rejected = append(s.rejected, mutate.Attempt{Operator: mv.op, Change: p.Summary, Result: c.Reason})
 		if err := s.emit(ctx, "refused", map[string]any{"sha256": c.SHA, "operator": mv.op, "gain": delta, "cases": len(batch)}); err != nil {
 			return false, err
 		}

@@ -110,10 +110,10 @@ func TestInterruptedAndResumed(t *testing.T) {
 }
 
 func interruptAndResume(t *testing.T, opt Options, usual bool) {
-	w := worldstest.Additive(5, 14, 0.1)
+	w := worldstest.Additive(5, 30, 0.1)
 	rollouts := int64(240)
 	if !usual { // several rounds, and a challenger
-		rollouts = 140
+		rollouts = 160
 	}
 	ref := &recordtest.Memory{}
 	e, inc, cases := engine(t, w, rollouts, ref)

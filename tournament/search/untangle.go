@@ -57,7 +57,7 @@ func (s *State) untangle(ctx context.Context, mv *Change, child *Member, batch [
 		return none(nil)
 	}
 	s.knots.wins++
-	s.rejected = append(s.rejected, mutate.Attempt{Change: p.Summary, Result: "taken out again: in the way of other lines"})
+	s.rejected = append(s.rejected, mutate.Attempt{Operator: mv.op, Change: p.Summary, Result: "taken out again: in the way of other lines"})
 	return m, p, nil
 }
 

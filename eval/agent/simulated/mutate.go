@@ -16,6 +16,7 @@ var (
 	asksToReword   = lazyregexp.New(`(?i)\b(rephrase|reword|rewrite)\b`)
 	asksForExample = lazyregexp.New(`(?i)\bexamples?\b`)
 	listsAttempts  = lazyregexp.New(`(?i)\balready tried\b`)
+	showsSuccess   = lazyregexp.New(`(?i)\b(what was right|went well)\b`)
 )
 
 // Chances of what happens in a revision besides what it was asked for.
@@ -53,7 +54,7 @@ func read(p eval.Prompt) brief {
 		pos = x.end
 	}
 	rest += p.User[pos:]
-	attempts := false
+	attempts, success := false, false
 	for _, l := range strings.Split(rest, "\n") {
 		t := strings.TrimSpace(l)
 		listed := strings.HasPrefix(t, "- ") || strings.HasPrefix(t, ">")
@@ -61,8 +62,11 @@ func read(p eval.Prompt) brief {
 		case listed && attempts:
 			tried.WriteString(t + "\n")
 			continue
+		case listed && success:
+			continue // nothing is wrong with it
 		case !listed && t != "":
 			attempts = listsAttempts.MatchString(t)
+			success = showsSuccess.MatchString(t) || success && strings.HasPrefix(t, "It answered")
 			own.WriteString(t + "\n")
 		}
 		b.shown = append(b.shown, normalise(t))

@@ -40,6 +40,9 @@ type Finding struct {
 	Phrase string
 }
 
+// DropsGuard reports whether the finding is that a sentence which restrains the agent is gone.
+func (f Finding) DropsGuard() bool { return f.Rule == removedCheck }
+
 func (f Finding) String() string { return f.Rule + ": " + f.Reason }
 
 // Check compares a candidate with the document it was made from: specification,
@@ -69,7 +72,6 @@ func Check(parent, child *skill.Document, p Profile) []Finding {
 // forbade.
 func Descendant(root, parent, child *skill.Document, p Profile) []Finding {
 	fs := Check(parent, child, p)
-	removed := func(f Finding) bool { return f.Rule == removedCheck }
 	if root.Err() != nil || child.Err() != nil || root.Hash() == parent.Hash() {
 		return fs
 	}
@@ -77,7 +79,7 @@ func Descendant(root, parent, child *skill.Document, p Profile) []Finding {
 	if Worst(fs) < Reject {
 		fs = append(fs, checkSight(owners, read(child))...)
 	}
-	if !slices.ContainsFunc(fs, removed) {
+	if !slices.ContainsFunc(fs, Finding.DropsGuard) {
 		return fs
 	}
 	before := lostGuards(owners, sentences(read(parent).harness()))
@@ -86,7 +88,7 @@ func Descendant(root, parent, child *skill.Document, p Profile) []Finding {
 			return fs
 		}
 	}
-	return slices.DeleteFunc(fs, removed)
+	return slices.DeleteFunc(fs, Finding.DropsGuard)
 }
 
 // Worst is the highest severity among fs, Warn for none.

@@ -116,6 +116,10 @@ func (p Parts) run(ctx context.Context, f *flags, arg string) error {
 		return errors.Join(s.Bill(ctx, read), p.Terminal.Print(r, r.spent()+nothing(live.Name)))
 	}
 	made, err := p.make(ctx, f, s, read)
+	if reply, ok := errors.AsType[*mutate.ReplyError](err); ok && reply.Nothing {
+		r := &result{Schema: 1, Skill: live.Name, Changes: []suggest.Change{}, Reading: read, Spent: f.Purse.Budget.Spent()}
+		return p.Terminal.Print(r, r.spent()+nothingNew(live.Name))
+	}
 	if err != nil {
 		return err
 	}

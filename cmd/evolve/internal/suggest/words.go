@@ -83,6 +83,12 @@ func nothing(name string) string {
 	return fmt.Sprintf("you have corrected nothing about %s yet that is known here: there is nothing to suggest\nnext: %s\n", ref.Text(), next)
 }
 
+// nothingNew is what is said if the model found nothing to write.
+func nothingNew(name string) string {
+	called := subject.Parse(name).Text()
+	return fmt.Sprintf("%s: nothing to suggest: the model changed nothing that answers what you said; it is written already, or was about one request\nnext: `evolve corrections %s` shows what you said, and where it is written\n", called, called)
+}
+
 // words is the result for a person.
 func (r *result) words() string {
 	var b strings.Builder
