@@ -143,6 +143,7 @@ var mayImport = map[string][]string{
 	"docs":                            {},
 	"eval/agent/agenttest":            {"eval", "eval/agent/process", "eval/agent/setup", "eval/check", "eval/workspace", "mutate/skill", "mutate/standing", "mutate/subject"},
 	"eval/evaltest":                   {},
+	"mutate/promptcorpus":             {},
 
 	"eval/agent/simulated/worldstest": {"eval/agent/simulated"},
 	"harvest/harvesttest":             {"harvest"},
