@@ -4,20 +4,23 @@
 // answers. The replies are test data as well, one file for each prompt that was sent, with
 // the hash of that prompt, and are scored by rules; no test calls a model.
 //
-// After a change of a prompt its replies must be made anew:
+// A prompt that was changed must be answered again:
 //
 //	EVOLVE_PROMPTS_REQUESTS=DIR go test ./mutate/promptcorpus -run TestReplies
 //
-// puts each request that has no reply into DIR, as a folder of the backend handoff. The
-// same command stores the answers that it finds there; a situation that asks twice puts its
-// second request then. EVOLVE_PROMPTS_REPLIES=DIR takes the replies of another folder than
-// testdata/replies, so that two versions of the prompts can be compared:
+// writes each request without a reply into DIR, as the backend handoff does. The same
+// command takes over the answers that it finds there, and writes the second request of a
+// situation that asks twice. EVOLVE_PROMPTS_REPLIES=DIR keeps the replies in another folder
+// than testdata/replies, so that two versions of the prompts can be compared, each with its
+// own revision of this package:
 //
 //	go test ./mutate/promptcorpus -run TestTable -v
 package promptcorpus
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -107,9 +110,8 @@ func (s *situation) seed() int64 {
 
 // subjects reads all skills.
 var subjects = sync.OnceValue(func() (out []*subject) {
-	for name, data := range files("skills") {
-		s := &subject{name: name}
-		decode(name, data, s)
+	for name, s := range load[subject]("skills") {
+		s.name = name
 		for i := range s.Situations {
 			s.Situations[i].of = s
 		}
@@ -119,28 +121,22 @@ var subjects = sync.OnceValue(func() (out []*subject) {
 	return out
 })
 
-func files(dir string) map[string][]byte {
-	names, err := filepath.Glob(filepath.Join("testdata", dir, "*.yaml"))
-	if err != nil {
-		panic(err)
-	}
-	out := map[string][]byte{}
+// load reads the files of a folder of testdata, by name. What is wrong with one is a fault of
+// the test data, and ends the test.
+func load[T any](dir string) map[string]*T {
+	out := map[string]*T{}
+	names, _ := filepath.Glob(filepath.Join("testdata", dir, "*.yaml"))
 	for _, name := range names {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			panic(err)
+		v := new(T)
+		d := yaml.NewDecoder(bytes.NewReader(data))
+		d.KnownFields(true)
+		if err := errors.Join(err, d.Decode(v)); err != nil {
+			panic(name + ": " + err.Error())
 		}
-		out[strings.TrimSuffix(filepath.Base(name), ".yaml")] = data
+		out[strings.TrimSuffix(filepath.Base(name), ".yaml")] = v
 	}
 	return out
-}
-
-func decode(name string, data []byte, v any) {
-	d := yaml.NewDecoder(strings.NewReader(string(data)))
-	d.KnownFields(true)
-	if err := d.Decode(v); err != nil {
-		panic(fmt.Sprintf("%s: %v", name, err))
-	}
 }
 
 // root is the owner's text.
@@ -149,6 +145,10 @@ func (s *situation) root() *skill.Document {
 	if s.Long {
 		text = strings.TrimRight(text, "\n") + "\n\n" + s.of.Long
 	}
+	return s.parse(text)
+}
+
+func (s *situation) parse(text string) *skill.Document {
 	doc, err := skill.Parse([]byte(text), skill.Options{EvolveDescription: s.Kind == "description"})
 	if err != nil {
 		panic(s.id() + ": " + err.Error())
@@ -172,21 +172,17 @@ func (s *situation) edited(doc *skill.Document, edits []edit) *skill.Document {
 		end, rest, _ := strings.Cut(tail, "\n")
 		text = head + e.After + end + "\n" + e.Line + "\n" + rest
 	}
-	out, err := skill.Parse([]byte(text), doc.Options())
-	if err != nil {
-		panic(s.id() + ": " + err.Error())
-	}
-	return out
+	return s.parse(text)
 }
 
 func (s *situation) parent() *skill.Document { return s.edited(s.root(), s.Edits) }
 
 func (s *subject) rule(id string) *rule {
-	i := slices.IndexFunc(s.Rules, func(r rule) bool { return r.ID == id })
-	if i < 0 {
-		panic(s.name + ": no rule " + id)
-	}
-	return &s.Rules[i]
+	return &s.Rules[slices.IndexFunc(s.Rules, func(r rule) bool { return r.ID == id })]
+}
+
+func (s *subject) example(id string) *example {
+	return &s.Cases[slices.IndexFunc(s.Cases, func(x example) bool { return x.ID == id })]
 }
 
 // said is a check of a case: its rule, and its feedback.
@@ -240,13 +236,8 @@ func (s *situation) input() mutate.Input {
 			continue
 		}
 		e := s.of.evidence(x)
-		for _, m := range x.Miss {
-			_, words := s.of.said(m)
-			add(words, 1)
-		}
-		for _, m := range x.Meet {
-			_, words := s.of.said(m)
-			add(words, 0)
+		for k, c := range e.Rollout.Checks {
+			add(e.Case.Checks[k].Feedback, int(1-c.Score))
 		}
 		if len(x.Miss) == 0 && x.Failure == "" && in.Passing == nil {
 			in.Passing = &e
@@ -268,16 +259,19 @@ func (s *situation) input() mutate.Input {
 	})
 	in.Asked = in.Corpus
 	for _, id := range s.Cases {
-		i := slices.IndexFunc(s.of.Cases, func(x example) bool { return x.ID == id })
-		if i < 0 || s.of.Cases[i].Set != s.Set {
-			panic(s.id() + ": no case " + id + " in its set")
+		x := s.of.example(id)
+		if x.Set != s.Set {
+			panic(s.id() + ": case " + id + " is of another set")
 		}
-		in.Evidence = append(in.Evidence, s.of.evidence(&s.of.Cases[i]))
+		in.Evidence = append(in.Evidence, s.of.evidence(x))
 	}
 	return in
 }
 
-var patterns sync.Map // by text: a mark is matched with many blocks
+var (
+	patterns sync.Map // by text: a mark is matched with many blocks
+	straight = strings.NewReplacer("’", "'", "“", `"`, "”", `"`)
+)
 
 // match reports whether a mark matches text, which may be broken into lines.
 func match(mark, text string) bool {
@@ -285,14 +279,18 @@ func match(mark, text string) bool {
 	if !ok {
 		re, _ = patterns.LoadOrStore(mark, regexp.MustCompile("(?is)"+mark))
 	}
-	text = strings.NewReplacer("’", "'", "“", `"`, "”", `"`).Replace(text)
-	return re.(*regexp.Regexp).MatchString(strings.Join(strings.Fields(text), " "))
+	return re.(*regexp.Regexp).MatchString(strings.Join(strings.Fields(straight.Replace(text)), " "))
 }
 
 // in reports whether a text states the rule.
 func (r *rule) in(view string) bool {
 	blocks := blocksOf(view)
-	return slices.ContainsFunc(blocks, r.inBlock) || slices.ContainsFunc(pairs(blocks), r.inBlock)
+	for i := range blocks {
+		if r.inBlock(blocks[i]) || i > 0 && r.inBlock(blocks[i-1]+"\n"+blocks[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *rule) inBlock(block string) bool {
@@ -308,13 +306,6 @@ func blocksOf(view string) (out []string) {
 	return out
 }
 
-func pairs(blocks []string) (out []string) {
-	for i := 1; i < len(blocks); i++ {
-		out = append(out, blocks[i-1]+"\n"+blocks[i])
-	}
-	return out
-}
-
 // holds reports whether a text has a phrase, in whatever line breaks and case.
 func holds(text, phrase string) bool {
 	fold := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
@@ -323,11 +314,10 @@ func holds(text, phrase string) bool {
 
 // TestData finds what would make scores meaningless.
 func TestData(t *testing.T) {
-	situations, seen := map[string]int{}, map[string]bool{}
+	seen := map[string]bool{}
 	for _, s := range subjects() {
 		for i := range s.Situations {
 			x := &s.Situations[i]
-			situations[x.Kind]++
 			if seen[x.id()] {
 				t.Errorf("%s: twice", x.id())
 			}
@@ -365,19 +355,12 @@ func TestData(t *testing.T) {
 			}
 		}
 		for i := range s.Rules {
-			if r := &s.Rules[i]; r.in(s.Skill) || len(r.Marks) == 0 || r.Say == "" {
-				t.Errorf("%s: the skill already states %s, or nothing tells it", s.name, r.ID)
+			if r := &s.Rules[i]; r.in(s.Skill+"\n\n"+s.Long) || !r.inBlock("- "+r.Say) {
+				t.Errorf("%s: the skill already states %s, or its own words do not", s.name, r.ID)
 			}
 		}
 	}
-	n := 0
-	for _, k := range situations {
-		n += k
-	}
-	for range readers() {
-		n++
-	}
-	if len(subjects()) < 12 || n < 100 {
-		t.Errorf("%d skills and %d situations, want 12 and 100: %v", len(subjects()), n, situations)
+	if n := len(seen) + len(readers()); len(subjects()) < 12 || n < 100 {
+		t.Errorf("%d skills and %d situations, want 12 and 100", len(subjects()), n)
 	}
 }

@@ -50,9 +50,7 @@ type request struct {
 
 // readers are all situations of readers, one each.
 var readers = sync.OnceValue(func() (out []reader) {
-	for name, data := range files("readers") {
-		var f reader
-		decode(name, data, &f)
+	for name, f := range load[reader]("readers") {
 		for i := range f.Readings {
 			out = append(out, reader{name: name + "-" + f.Readings[i].Name, kind: "reading", Readings: f.Readings[i : i+1]})
 		}
@@ -131,11 +129,11 @@ func (r *reader) applies(ctx context.Context, m *stored, s *score) error {
 	for i, q := range x.Requests {
 		requests = append(requests, applies.Request{ID: fmt.Sprint(i), Text: q.Text, Before: q.Before, Files: q.Files})
 	}
-	got, stats, err := (&applies.Reader{Model: m}).Decide(ctx, lines, requests)
+	got, _, err := (&applies.Reader{Model: m}).Decide(ctx, lines, requests)
 	if err != nil || len(m.missing) > 0 {
 		return err
 	}
-	s.parsed = stats.Decided == len(requests)
+	s.parsed = len(got) == len(requests)
 	for i, q := range x.Requests {
 		s.of++
 		var is []int

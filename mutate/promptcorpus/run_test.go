@@ -1,8 +1,10 @@
 package promptcorpus
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,18 +59,10 @@ func (s *situation) operator(m eval.Model, in *mutate.Input) mutate.Operator {
 	return &mutate.Reflect{Model: m}
 }
 
-func (s *subject) example(id string) *example {
-	return &s.Cases[slices.IndexFunc(s.Cases, func(x example) bool { return x.ID == id })]
-}
-
 func (s *subject) trigger(i int) mutate.Evidence {
 	x := &s.Triggers[i]
-	words := x.Wording
-	if words == "" && x.Should {
-		words = "The skill was needed for this request, and was not loaded."
-	} else if words == "" {
-		words = "The skill was loaded, and this request is not for it."
-	}
+	usual := map[bool]string{true: "The skill was needed for this request, and was not loaded.", false: "The skill was loaded, and this request is not for it."}
+	words := cmp.Or(x.Wording, usual[x.Should])
 	c := &eval.Case{ID: x.Prompt, Skill: s.name, Prompt: x.Prompt, ShouldTrigger: &x.Should, Neighbour: x.Instead, Split: eval.Train}
 	r := &eval.Rollout{CaseID: c.ID, Status: eval.Done, Quality: 1}
 	if x.Did != x.Should {
@@ -103,18 +97,21 @@ func (s *situation) run(ctx context.Context, m *stored) (*score, error) {
 		out.note("%s", u.Unusable)
 	}
 	out.kernel = s.Kind == "description" || kernelKept(m.texts[len(m.texts)-1], in.Parent)
-	child := in.Parent
+	child, proposed := in.Parent, in.Parent
 	if p.Doc != nil {
-		child = s.allowed(out, in.Parent, p)
+		child, proposed = s.allowed(out, in, p), p.Doc
 	}
-	s.score(out, in, m.prompts[0], child)
+	s.score(out, in, m, child)
+	for _, phrase := range s.Gone { // what is put back waits for the owner as a proposal of its own
+		out.demand(!holds(proposed.View(), phrase), "still says %q", phrase)
+	}
 	return out, nil
 }
 
 // allowed asks the firewall, as the search does: lines that restrain the agent are put
-// back if that leaves a change.
-func (s *situation) allowed(out *score, parent *skill.Document, p mutate.Proposal) *skill.Document {
-	root, child := s.root(), p.Doc
+// back if that leaves a change, and a text above the limit is refused.
+func (s *situation) allowed(out *score, in mutate.Input, p mutate.Proposal) *skill.Document {
+	root, parent, child := s.root(), in.Parent, p.Doc
 	find := func(doc *skill.Document) []check.Finding {
 		return check.Descendant(root, parent, doc, check.ClaudeCode)
 	}
@@ -128,6 +125,9 @@ func (s *situation) allowed(out *score, parent *skill.Document, p mutate.Proposa
 		if f.Severity >= check.Quarantine {
 			out.held = append(out.held, f.String())
 		}
+	}
+	if n := skill.Tokens(string(child.Body())); n > in.MaxTokens && n > skill.Tokens(string(parent.Body())) {
+		out.held = append(out.held, fmt.Sprintf("has %d tokens, the limit is %d", n, in.MaxTokens))
 	}
 	return child
 }

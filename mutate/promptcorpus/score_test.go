@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -17,24 +16,31 @@ type score struct {
 	parsed     bool
 	kernel     bool     // the reply has every token of it, once and in order
 	held       []string // by the firewall
+	notes      []string
+	counts
+}
+
+// counts are the numbers of a score, or the sums of several.
+type counts struct {
 	// Rules that the prompt showed, and of these the ones that the result states; known are
 	// those that the search knew and the prompt may have shown, stated the same of them.
 	shown, found, known, stated int
-	kept                        int      // phrases that must survive and do
-	lost                        []string // and do not
-	tokens                      int      // that the text grew by
-	again                       int      // new lines that say what another line says
-	bloat, gone                 int      // phrases to be removed, and removed
-	right, of                   int      // decisions, or other demands of the situation
-	notes                       []string
+	kept, lost                  int // phrases that must survive, and do not
+	tokens                      int // that the text grew by
+	again                       int // new lines that say what another line says
+	bloat, gone                 int // phrases to be removed, and removed
+	right, of                   int // decisions, or other demands of the situation
 }
 
 func (s *score) note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// keep are the phrases of the parent that must survive.
+// keep are the phrases of the parent that must survive; a description may lose any.
 func (s *situation) keep() (out []string) {
+	if s.Kind == "description" {
+		return nil
+	}
 	view := s.parent().View()
 	for _, phrase := range s.of.Keep {
 		if holds(view, phrase) {
@@ -44,41 +50,37 @@ func (s *situation) keep() (out []string) {
 	return out
 }
 
-// quoted are the ends of a prompt's lines without their marks, on one line.
-func quoted(prompt string) string {
-	var b strings.Builder
-	for line := range strings.Lines(prompt) {
-		b.WriteString(strings.TrimLeft(line, "> ") + " ")
-	}
-	return b.String()
-}
-
 // start is enough of a feedback line to find it in a prompt.
 func start(text string) string {
 	r := []rune(strings.Join(strings.Fields(text), " "))
 	return string(r[:min(len(r), 40)])
 }
 
+// maxDescription is how long a description should be, in runes: agents read those of all
+// skills in every session.
+const maxDescription = 500
+
 // score compares the text that came of a reply with what the situation wants of it.
-func (s *situation) score(out *score, in mutate.Input, p eval.Prompt, child *skill.Document) {
+func (s *situation) score(out *score, in mutate.Input, m *stored, child *skill.Document) {
 	parent, view := in.Parent.View(), child.View()
 	switch s.Kind {
 	case "description":
-		s.scoreDescription(out, child)
-		return
+		parent, view = in.Parent.Description(), child.Description()
+		n := len([]rune(view))
+		out.demand(n <= maxDescription, "has %d characters", n)
 	case "union", "merge":
-		s.scoreUnion(out, in, view)
+		for _, id := range s.Rules {
+			out.demand(s.of.rule(id).in(view), "lost rule %s", id)
+		}
 	default:
-		s.scoreRules(out, in, quoted(p.User), view)
+		s.scoreRules(out, in, m, view)
 	}
 	for _, phrase := range s.keep() {
-		if holds(view, phrase) {
-			out.kept++
-		} else {
-			out.lost = append(out.lost, phrase)
+		if out.kept++; !holds(view, phrase) {
+			out.lost++
+			out.note("lost %q", phrase)
 		}
 	}
-	out.tokens = max(0, skill.Tokens(view)-skill.Tokens(parent))
 	if s.Kind == "prune" {
 		for _, phrase := range s.of.Bloat {
 			out.bloat++
@@ -87,10 +89,8 @@ func (s *situation) score(out *score, in mutate.Input, p eval.Prompt, child *ski
 			}
 		}
 	}
+	out.tokens = max(0, skill.Tokens(view)-skill.Tokens(parent))
 	out.again = s.repeated(parent, view)
-	for _, phrase := range s.Gone {
-		out.demand(!holds(view, phrase), "still says %q", phrase)
-	}
 	for _, mark := range s.Never {
 		out.demand(!match(mark, view), "says %q", mark)
 	}
@@ -108,8 +108,8 @@ func (s *score) demand(ok bool, format string, args ...any) {
 }
 
 // scoreRules counts the rules that the parent lacked and the text has.
-func (s *situation) scoreRules(out *score, in mutate.Input, prompt, view string) {
-	parent := in.Parent.View()
+func (s *situation) scoreRules(out *score, in mutate.Input, m *stored, view string) {
+	parent, prompt, reply := in.Parent.View(), strings.ReplaceAll(m.prompts[0].User, "\n> ", "\n"), m.texts[len(m.texts)-1]
 	said := map[string][]string{} // what was said of each rule that a case failed
 	for i := range s.of.Cases {
 		for _, m := range s.of.Cases[i].Miss {
@@ -134,23 +134,13 @@ func (s *situation) scoreRules(out *score, in mutate.Input, prompt, view string)
 		if !slices.ContainsFunc(said[r.ID], func(words string) bool { return holds(prompt, start(words)) }) {
 			continue
 		}
-		if out.shown++; states {
+		switch out.shown++; {
+		case states:
 			out.found++
-		} else {
+		case r.in(reply):
+			out.note("rule %s is in the reply, and was undone", r.ID)
+		default:
 			out.note("missed rule %s", r.ID)
-		}
-	}
-}
-
-// scoreUnion wants each rule of the sides, stated once.
-func (s *situation) scoreUnion(out *score, in mutate.Input, view string) {
-	for _, id := range s.Rules {
-		r := s.of.rule(id)
-		out.shown, out.known = out.shown+1, out.known+1
-		if r.in(view) {
-			out.found, out.stated = out.found+1, out.stated+1
-		} else {
-			out.note("lost rule %s", id)
 		}
 	}
 }
@@ -183,21 +173,4 @@ func (s *situation) repeated(parent, view string) (n int) {
 		}
 	}
 	return n
-}
-
-// maxDescription is how long a description should be, in runes: agents read those of all
-// skills in every session.
-const maxDescription = 500
-
-func (s *situation) scoreDescription(out *score, child *skill.Document) {
-	text := child.Description()
-	n := len([]rune(text))
-	out.demand(n <= maxDescription, "has %d characters", n)
-	for _, mark := range s.Want {
-		out.demand(match(mark, text), "does not say %q", mark)
-	}
-	for _, mark := range s.Never {
-		out.demand(!match(mark, text), "says %q", mark)
-	}
-	out.tokens = max(0, skill.Tokens(text)-skill.Tokens(s.parent().Description()))
 }
