@@ -109,7 +109,8 @@ func (s *score) demand(ok bool, format string, args ...any) {
 
 // scoreRules counts the rules that the parent lacked and the text has.
 func (s *situation) scoreRules(out *score, in mutate.Input, m *stored, view string) {
-	parent, prompt, reply := in.Parent.View(), strings.ReplaceAll(m.prompts[0].User, "\n> ", "\n"), m.texts[len(m.texts)-1]
+	parent, prompt := in.Parent.View(), strings.ReplaceAll(m.prompts[0].User, "\n> ", "\n")
+	_, reply, _ := strings.Cut(m.texts[len(m.texts)-1], "\n```")
 	said := map[string][]string{} // what was said of each rule that a case failed
 	for i := range s.of.Cases {
 		for _, m := range s.of.Cases[i].Miss {
