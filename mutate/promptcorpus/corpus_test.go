@@ -1,8 +1,7 @@
 // Package promptcorpus tests the prompts with real models' replies. It has skills with
-// rules that their users never wrote down, and situations in which a prompt is sent:
-// testdata/skills for what writes texts, testdata/readers for what reads people and
-// answers. The replies are test data as well, one file for each prompt that was sent, with
-// the hash of that prompt, and are scored by rules; no test calls a model.
+// rules that their users never wrote down, and situations in which a prompt is sent. The
+// replies are test data as well, one file for each prompt that was sent, with the hash of
+// that prompt, and are scored by rules; no test calls a model.
 //
 // A prompt that was changed must be answered again:
 //

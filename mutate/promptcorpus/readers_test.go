@@ -68,15 +68,8 @@ var readers = sync.OnceValue(func() (out []reader) {
 // run asks the reader, and scores what it decided.
 func (r *reader) run(ctx context.Context, m *stored) (*score, error) {
 	s := &score{kind: r.kind, name: r.name}
-	var err error
-	switch r.kind {
-	case "reading":
-		err = r.reading(ctx, m, s)
-	case "applies":
-		err = r.applies(ctx, m, s)
-	default:
-		err = r.judge(ctx, m, s)
-	}
+	ask := map[string]func(context.Context, *stored, *score) error{"reading": r.reading, "applies": r.applies, "judge": r.judge}
+	err := ask[r.kind](ctx, m, s)
 	s.replies = len(m.texts)
 	return s, err
 }
