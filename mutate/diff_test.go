@@ -82,6 +82,11 @@ func TestSupportUndoesPassengers(t *testing.T) {
 	if got, _, _, _ := s.Filter(base, child, doubted); got != strings.Replace(want, "- read the data first\n", "", 1) {
 		t.Fatalf("a second deletion gives\n%s", got)
 	}
+	// A line gives way to an answer that stands in its place.
+	instead := strings.Replace(base, "- read the data first\n", "- use a log scale for revenue\n", 1)
+	if got, _, left, _ := s.Filter(base, instead, nil); got != instead || len(left) > 0 {
+		t.Fatalf("a replacement gives, with %q doubted,\n%s", left, got)
+	}
 	if _, _, _, kept := s.Filter(base, base+"- mind the orchestra\n", nil); kept {
 		t.Fatal("an edit without any support was kept")
 	}

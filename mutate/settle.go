@@ -119,9 +119,9 @@ func alike(base, view string, sides []string, support *Support) (groups [][]stat
 // stated once, "" if it is. All else must be unchanged and in its place;
 // every sentence of a group must be kept, or one like it, or one that answers the
 // same feedback, with the numbers and literals that feedback asked for, and of the
-// others one (an example of a format stands for the rest); no word that feedback
-// asked for may be lost; and nothing may be added that is like none of them. asked
-// are the words of the run's feedback.
+// others one (an example of a format stands for the rest); of its words that feedback
+// asked for at most a quarter may be lost ("is written" becomes "write"); and nothing
+// may be added that is like none of them. asked are the words of the run's feedback.
 func faithful(view, reply string, groups [][]statement, asked map[string]bool, support *Support) string {
 	in := map[string]bool{} // the groups' statements
 	var all []statement
@@ -170,10 +170,16 @@ func faithful(view, reply string, groups [][]statement, asked map[string]bool, s
 		kept := slices.ContainsFunc(said, func(s statement) bool {
 			return s.norm == g.norm || (s.like(g) || support.same(s.words, g.words)) && s.holds(g, asked)
 		})
+		wanted, lost := 0, 0
 		for w := range g.words {
-			kept = kept && (told[w] || !asked[w])
+			if asked[w] {
+				wanted++
+				if !told[w] {
+					lost++
+				}
+			}
 		}
-		if !kept {
+		if !kept || 4*lost > wanted {
 			return "it drops a rule"
 		}
 	}

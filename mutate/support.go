@@ -118,7 +118,8 @@ type edit struct{ del, add string } // "" for none
 // Filter returns child with the unsupported parts of its edit undone, and the indexes of the
 // shown feedback lines that the rest answers. doubted are the blocks of parent that the undone
 // parts removed or reworded, and agreed those of an earlier reflection: feedback seldom
-// quotes the line that is in its way, but a line that two take out was not lost while copying.
+// quotes the line that is in its way, but a line that two take out was not lost while copying,
+// nor was one in whose place there is an answer to the feedback.
 // kept is false if nothing of the edit is supported; view then is
 // parent.
 func (s *Support) Filter(parent, child string, agreed []string) (view string, answers []int, doubted []string, kept bool) {
@@ -132,9 +133,20 @@ func (s *Support) Filter(parent, child string, agreed []string) (view string, an
 			out.WriteString(blk)
 		}
 		i = h.A1
-		for _, e := range edits(a[h.A0:h.A1], b[h.B0:h.B1]) {
+		es, room := edits(a[h.A0:h.A1], b[h.B0:h.B1]), 0
+		for _, e := range es {
+			if e.del == "" && len(s.Answers(e.add)) > 0 {
+				room++ // it may stand in the place of a block that has none of its words
+			}
+		}
+		for _, e := range es {
 			supports := s.Answers(e.add + "\n" + e.del)
 			del := strings.TrimSpace(e.del)
+			if len(supports) == 0 && del != "" && e.add == "" && room > 0 {
+				room--
+				kept = true
+				continue
+			}
 			if len(supports) == 0 && del != "" {
 				doubted = append(doubted, del)
 			}

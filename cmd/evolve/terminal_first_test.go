@@ -34,7 +34,10 @@ func TestTerminalFirstRequest(t *testing.T) {
 	}
 	// No: nothing was sent, and the next command asks again.
 	p := sit()
-	seen := p.await(question(agent.Replay))
+	p.await(question(agent.Replay))
+	p.mu.Lock()
+	seen := p.raw.String() // a screen has fewer lines
+	p.mu.Unlock()
 	if !strings.Contains(flat(seen), "the first replay request to models.example (models.example:80), with text of "+b.shop+", as it is sent:") {
 		t.Errorf("asked:\n%s", seen)
 	}
@@ -50,7 +53,7 @@ func TestTerminalFirstRequest(t *testing.T) {
 	p = sit()
 	p.await(question(agent.Replay))
 	p.mu.Lock()
-	shown := p.raw.String() // a screen has fewer lines
+	shown := p.raw.String()
 	p.mu.Unlock()
 	p.press("y\n")
 	p.await(question(agent.Judge))

@@ -250,11 +250,11 @@ func (s *situation) input() mutate.Input {
 	}
 	for words, n := range count {
 		if n > 0 {
-			in.Failing = append(in.Failing, mutate.Tally{Feedback: words, Cases: n})
+			in.Failing = append(in.Failing, mutate.Tally{Feedback: words, Cases: slices.Repeat([]string{"one of many"}, n)})
 		}
 	}
 	slices.SortFunc(in.Failing, func(a, b mutate.Tally) int {
-		return cmp.Or(b.Cases-a.Cases, strings.Compare(a.Feedback, b.Feedback))
+		return cmp.Or(len(b.Cases)-len(a.Cases), strings.Compare(a.Feedback, b.Feedback))
 	})
 	in.Asked = in.Corpus
 	for _, id := range s.Cases {
