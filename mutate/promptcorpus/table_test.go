@@ -133,3 +133,31 @@ func TestTable(t *testing.T) {
 	}
 	t.Logf("%s\n%d situations, %d without replies", b.String(), len(scores), len(missing))
 }
+
+// TestTotals bounds what the stored replies are worth: a prompt that is changed must be
+// answered anew, and be no worse.
+func TestTotals(t *testing.T) {
+	scores, missing := results()
+	if len(scores) == 0 || len(missing) > 0 {
+		t.Skip("replies are missing")
+	}
+	all, prune, union := sum(scores, ""), sum(scores, "prune"), sum(scores, "union")
+	for what, ok := range map[string]bool{
+		"98 % of the replies are usable":           100*all.parsed >= 98*all.n,
+		"95 % of the rules that are known are met": 100*all.stated >= 95*all.known,
+		"at most 4 % of what was right is lost":    100*all.lost <= 4*all.kept,
+		"pruning finds 80 % of the bloat":          100*prune.gone >= 80*prune.bloat,
+		"pruning loses no rule":                    prune.lost == 0,
+		"a union says nothing twice":               union.again == 0,
+		"a union keeps every condition":            union.right == union.of,
+	} {
+		if !ok {
+			t.Errorf("no more: %s", what)
+		}
+	}
+	for _, s := range scores {
+		if !slices.Contains([]string{"description", "reading", "applies", "judge"}, s.kind) && !s.kernel {
+			t.Errorf("%s lost the kernel", s.name)
+		}
+	}
+}
