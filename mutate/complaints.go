@@ -23,7 +23,7 @@ func complaintsOf(ev []Evidence, corpus []string) (out []complaint) {
 	var lines []string
 	for _, e := range ev {
 		for _, f := range e.feedback() {
-			lines = append(lines, subject(f))
+			lines = append(lines, gist(f))
 		}
 	}
 	support := NewSupport(lines, corpus)
@@ -43,7 +43,7 @@ func complaintsOf(ev []Evidence, corpus []string) (out []complaint) {
 			fb = []string{""} // the agent failed: a complaint of its own
 		}
 		for _, f := range fb {
-			ws, at, best := specific(subject(f)), -1, alikeComplaints
+			ws, at, best := specific(gist(f)), -1, alikeComplaints
 			for k := range out {
 				if f == "" || out[k].lines[0] == "" {
 					continue
@@ -72,20 +72,12 @@ func complaintsOf(ev []Evidence, corpus []string) (out []complaint) {
 	return out
 }
 
-// subject is a line of feedback without what is particular to one answer: a judge's
+// gist is a line of feedback without what is particular to one answer: a judge's
 // reason, and the quotation of the correction behind it.
-func subject(line string) string {
+func gist(line string) string {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), "\n")
 	body, _ := cutTail(line)
 	return body
-}
-
-func jaccard(a, b map[string]bool) float64 {
-	if len(a) == 0 || len(b) == 0 {
-		return 0
-	}
-	both := shared(a, b)
-	return float64(both) / float64(len(a)+len(b)-both)
 }
 
 // Divide shares the failures of one parent among at most n reflections, so that each
@@ -108,7 +100,7 @@ func Divide(failing []Evidence, corpus []string, n, group int) (out []Input) {
 	for _, share := range shares {
 		var in Input
 		for _, c := range share {
-			t := Tally{Feedback: subject(c.lines[0])}
+			t := Tally{Feedback: gist(c.lines[0])}
 			for _, i := range c.in {
 				t.Cases = append(t.Cases, failing[i].Case.ID)
 			}

@@ -193,18 +193,16 @@ func (s *statement) holds(t *statement, asked map[string]bool) bool {
 	has := func(x token) bool {
 		return slices.ContainsFunc(s.tokens, func(y token) bool { return x.word == y.word })
 	}
-	examples, any := 0, false
+	example := false // one of t that s lacks
 	for _, x := range t.tokens {
-		switch {
-		case !exact(x) || has(x):
-		case requested(x.word, asked):
-			return false
-		default:
-			examples++
+		if exact(x) && !has(x) {
+			if requested(x.word, asked) {
+				return false
+			}
+			example = true
 		}
-		any = any || exact(x) && has(x)
 	}
-	return examples == 0 || any || slices.ContainsFunc(s.tokens, exact)
+	return !example || slices.ContainsFunc(s.tokens, exact)
 }
 
 // requested reports whether feedback has all words of a literal or number.

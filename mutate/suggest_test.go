@@ -59,7 +59,7 @@ func TestSuggest(t *testing.T) {
 
 	var unusable *ReplyError
 	s.Model = rewriter(view + "- Charts have a long history.\n")
-	if _, err := s.Propose(t.Context(), Input{Parent: doc}); !errors.As(err, &unusable) {
+	if _, err := s.Propose(t.Context(), Input{Parent: doc}); !errors.As(err, &unusable) || !unusable.Nothing {
 		t.Errorf("what nobody said is suggested: %v", err)
 	}
 	var nothing *NotApplicableError

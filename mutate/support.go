@@ -230,19 +230,19 @@ func edits(dels, adds []string) []edit {
 	return out
 }
 
-// similarity is the Jaccard index of the words of two texts.
+// similarity is the Jaccard index of the words of two texts, 1 if neither has any.
 func similarity(a, b string) float64 {
 	wa, wb := words(a), words(b)
-	both := 0
-	for w := range wa {
-		if wb[w] {
-			both++
-		}
-	}
-	if len(wa)+len(wb) == both {
+	if len(wa)+len(wb) == 0 {
 		return 1
 	}
-	return float64(both) / float64(len(wa)+len(wb)-both)
+	return jaccard(wa, wb)
+}
+
+// jaccard is the share of the words of a or b that both have, 0 if there are none.
+func jaccard(a, b map[string]bool) float64 {
+	both := shared(a, b)
+	return float64(both) / float64(max(1, len(a)+len(b)-both))
 }
 
 // stop holds English words that do not tell a sentence's subject.

@@ -107,7 +107,7 @@ func casesList(ctx context.Context, a *global, name string, o casesListOptions) 
 	if err != nil {
 		return err
 	}
-	all, err := g.Cases(ctx, name, "") // ids are told apart from those of all
+	all, err := g.Cases(ctx, name, "") // a short id must fit one case of all
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func sideBySide(c *eval.Case, rs []eval.Rollout, known map[[3]string]bool) (Pair
 }
 
 // Same counts the cases to which two texts were asked side by side, and those of them to which
-// all answers are the same: nobody can choose between these.
+// all answers are the same, so that there is nothing to choose.
 func Same(ctx context.Context, db *store.Store, name string) (same, asked int, err error) {
 	cases, err := db.Cases(ctx, name)
 	if err != nil {

@@ -57,8 +57,8 @@ func (o *Opener) choose(b *agent.Spec) (string, error) {
 
 var errNoAgent = errors.New("no agent works yet")
 
-// assume has a forecast go on without an agent: with one that is only described. A night
-// without an agent does nothing, and is told so.
+// assume lets a forecast go on where no agent works: it names one, and opens none. A nightly
+// run needs a real one, so its error stays.
 func (o *Opener) assume(b *agent.Spec, err error) error {
 	if !errors.Is(err, errNoAgent) || o.Access == datadir.Writes || o.Night || o.Assume == nil {
 		return err

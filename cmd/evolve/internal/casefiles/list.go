@@ -26,8 +26,8 @@ func Heads(ids []string) []string {
 	}
 }
 
-// head is an id with so many of its digits if it is one of evolve's: a word and 16
-// hexadecimal digits.
+// head shortens an id that evolve made (a word, a hyphen and 16 hexadecimal digits) to its
+// word and first digits. Other ids stay as they are.
 func head(id string, digits int) string {
 	word, sum, _ := strings.Cut(id, "-")
 	if word == "" || len(sum) != 16 || strings.Trim(sum, "0123456789abcdef") != "" {

@@ -83,7 +83,7 @@ func nothing(name string) string {
 	return fmt.Sprintf("you have corrected nothing about %s yet that is known here: there is nothing to suggest\nnext: %s\n", ref.Text(), next)
 }
 
-// nothingNew is what is said if the model found nothing to write.
+// nothingNew is the output if the model changed nothing that answers the corrections.
 func nothingNew(name string) string {
 	called := subject.Parse(name).Text()
 	return fmt.Sprintf("%s: nothing to suggest: the model changed nothing that answers what you said; it is written already, or was about one request\nnext: `evolve corrections %s` shows what you said, and where it is written\n", called, called)
