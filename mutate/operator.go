@@ -42,8 +42,8 @@ type Input struct {
 	Parent   *skill.Document
 	Evidence []Evidence // of the parent on train cases, failures first
 	Rejected []Attempt  // newest last
-	// Failing counts the feedback that the proposal is to answer over all train
-	// cases that the parent is known to fail, the most frequent first.
+	// Failing counts the feedback that the proposal is to answer over the train
+	// cases that the parent fails and the round reflects on, the most frequent first.
 	Failing []Tally
 	// Passing is a train case that the parent does well; nil if there is none.
 	Passing *Evidence
