@@ -42,8 +42,13 @@ func encoded(s string) bool {
 	return upper >= 5 && lower >= 5 && digit >= 2
 }
 
-// removedCheck is the rule about lost guards.
-const removedCheck = "removed-check"
+// Rules that the code asks for by name.
+const (
+	removedCheck = "removed-check" // about lost guards
+	newCommand   = "new-command"
+	newPath      = "new-path"
+	publishes    = "publish"
+)
 
 // checkFirewall quarantines what only the child's harness has.
 func checkFirewall(parent, child *document) []Finding {
@@ -84,14 +89,14 @@ func checkFirewall(parent, child *document) []Finding {
 			key := strings.ToLower(m.text)
 			// A host, a tool or a command is the same in any context; a URL
 			// or a path is new even if the parent has its beginning.
-			if known[key] || c.Rule == "new-host" && holdsWord(lower, key) {
+			if known[key] || c.Rule == "new-host" && holdsWord(lower, key, hostByte) {
 				continue
 			}
 			add(c.Rule, m.at, key, m.text, fmt.Sprintf("%s %s is new", c.Reports, clip(m.text)))
 		}
 	}
-	for _, m := range newPrograms(string(parent.raw), fresh) {
-		add("new-command", m.at, m.text, m.text, fmt.Sprintf("the command %s is new", clip(m.text)))
+	for _, m := range newPrograms(string(parent.raw), string(child.raw), fresh) {
+		add(newCommand, m.at, m.text, m.text, fmt.Sprintf("the command %s is new", clip(m.text)))
 	}
 	for _, m := range newTools(parent, fresh) {
 		add("new-tool", m.at, m.text, m.text, fmt.Sprintf("the tool %s is new", clip(m.text)))
@@ -119,8 +124,8 @@ func checkFirewall(parent, child *document) []Finding {
 }
 
 // holdsWord reports whether text holds word between characters that cannot
-// belong to a host name.
-func holdsWord(text, word string) bool {
+// belong to it.
+func holdsWord(text, word string, part func(byte) bool) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], word)
 		if i < 0 {
@@ -128,7 +133,7 @@ func holdsWord(text, word string) bool {
 		}
 		i += at
 		end := i + len(word)
-		if (i == 0 || !hostByte(text[i-1])) && (end == len(text) || !hostByte(text[end]) || text[end] == '.' && (end+1 == len(text) || !hostByte(text[end+1]))) {
+		if (i == 0 || !part(text[i-1])) && (end == len(text) || !part(text[end]) || text[end] == '.' && (end+1 == len(text) || !part(text[end+1]))) {
 			return true
 		}
 		at = i + 1
@@ -203,13 +208,14 @@ func (c *pattern) find(s string) []match {
 var quotedCode = lazyregexp.New("`[^`\n]+`|(?m:^ {4,}[^ ].*$)|(?ms:^```.*?^```)")
 
 // newPrograms finds programs in the code of fresh lines that the parent does not
-// call that way.
-func newPrograms(parent string, fresh []match) []match {
+// call that way. It reads child, where a line that begins with kernel is not indented.
+func newPrograms(parent, child string, fresh []match) []match {
 	was := strings.ToLower(strings.ReplaceAll(parent, "_", "-"))
 	var out []match
 	for _, run := range fresh {
-		for _, c := range quotedCode.FindAllStringIndex(run.text, -1) {
-			code := strings.ToLower(strings.ReplaceAll(run.text[c[0]:c[1]], "_", "-"))
+		text := child[run.at : run.at+len(run.text)]
+		for _, c := range quotedCode.FindAllStringIndex(text, -1) {
+			code := strings.ToLower(strings.ReplaceAll(text[c[0]:c[1]], "_", "-"))
 			for _, m := range patternOf("program").FindAllStringIndex(code, -1) {
 				if call := code[m[0]:m[1]]; !strings.Contains(was, call) {
 					out = append(out, match{run.at + c[0] + m[0], call})

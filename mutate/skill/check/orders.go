@@ -61,7 +61,7 @@ func newOrders(was, said []match, child *document) []finding {
 			out = append(out, finding{"obey-data", "obeys what stands in data", s.text, phrase, s.at})
 		}
 		for _, o := range own.orders {
-			if !hit[o.Rule] {
+			if !hit[o.Rule] && !(o.Rule == publishes && child.onlyExamples(s, o.Rule)) {
 				hit[o.Rule] = true
 				out = append(out, finding{o.Rule, o.Reports, s.text, o.phrase, s.at})
 			}
@@ -103,6 +103,19 @@ func ordersIn(sentence string) ownOrders {
 		}
 	}
 	return own
+}
+
+// onlyExamples reports whether sentence s of the description speaks of what a rule is about in
+// examples of requests alone.
+func (d *document) onlyExamples(s match, rule string) bool {
+	start, end, ok := d.DescriptionSpan()
+	if !ok || s.at < start || s.at >= end {
+		return false
+	}
+	rest := patternOf("example-request").ReplaceAllString(d.Description(), " ")
+	return !slices.ContainsFunc(sentences(rest), func(s match) bool {
+		return slices.ContainsFunc(ordered.of(s.text, ordersIn).orders, func(o order) bool { return o.Rule == rule })
+	})
 }
 
 // echoes returns where the sentence commands what the data tells, "" if nowhere.
