@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"store/trying":                    {"mutate/skill", "store"},
 	"store/frozen":                    {"store/sqlite", "tournament/record"},
 	"tournament/caps":                 {"eval", "eval/plain"},
-	"tournament/suggest":              {"eval", "eval/agent", "eval/plain", "eval/problem", "harvest", "harvest/outgoing", "mutate", "mutate/skill", "mutate/skill/check", "mutate/standing", "mutate/subject", "store", "store/trying", "tournament/campaign", "tournament/candidate", "tournament/caps", "tournament/record", "tournament/report"},
+	"tournament/suggest":              {"eval", "eval/agent", "eval/plain", "eval/problem", "harvest", "harvest/outgoing", "harvest/ownwords", "mutate", "mutate/skill", "mutate/skill/check", "mutate/standing", "mutate/subject", "store", "store/trying", "tournament/campaign", "tournament/candidate", "tournament/caps", "tournament/record", "tournament/report"},
 	"store/proposed":                  {"store", "store/sqlite", "tournament/record"},
 	"tournament/release/tracked":      {"eval", "eval/git", "eval/plain", "eval/problem", "harvest", "harvest/redact", "harvest/redact/personal", "mutate/skill", "mutate/skill/install", "pareto", "store", "store/proposed", "tournament/candidate", "tournament/record", "tournament/release"},
 	"tournament/candidate":            {"eval", "eval/plain", "eval/problem", "mutate", "mutate/skill", "mutate/skill/check", "pareto", "store", "store/frozen", "store/trying", "tournament/gate", "tournament/record", "tournament/search"},

@@ -5,7 +5,31 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 )
+
+// OwnersWords is what the owner of a skill asks for in cases: what they said of recorded
+// answers, without what they pasted, and the words of their own cases' checks. What a
+// model wrote, or the file of another tool has, is not theirs. A check that something is
+// not there asks for nothing.
+func OwnersWords(cases []eval.Case) string {
+	var b strings.Builder
+	add := func(text string) { b.WriteString(ownwords.Of(text) + "\n\n") } // a paragraph each, so that no sentence goes on
+	for i := range cases {
+		switch c := &cases[i]; {
+		case c.Origin() == "mined":
+			add(c.Said())
+		case c.Origin() == "imported" && (c.Source == nil || c.Source.Agent == ""):
+			for _, k := range c.Checks {
+				if !strings.Contains(k.Type, "not_") {
+					add(k.Feedback)
+					add(k.Rubric)
+				}
+			}
+		}
+	}
+	return b.String()
+}
 
 // FeedbackOf lists the feedback of a rollout that the mutator may read: the
 // message of each failed check, each line once. Rollout.Feedback repeats the

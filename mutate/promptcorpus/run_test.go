@@ -109,7 +109,8 @@ func (s *situation) run(ctx context.Context, m *stored) (*score, error) {
 }
 
 // allowed asks the firewall, as the search does: lines that restrain the agent are put
-// back if that leaves a change, and a text above the limit is refused.
+// back if that leaves a change, what the user asked for may be tried, and a text above the
+// limit is refused.
 func (s *situation) allowed(out *score, in mutate.Input, p mutate.Proposal) *skill.Document {
 	root, parent, child := s.root(), in.Parent, p.Doc
 	find := func(doc *skill.Document) []check.Finding {
@@ -121,9 +122,17 @@ func (s *situation) allowed(out *score, in mutate.Input, p mutate.Proposal) *ski
 			child = rest.Doc
 		}
 	}
+	var cases []eval.Case // the corrections are their users' own
+	for _, e := range in.Evidence {
+		cases = append(cases, *e.Case)
+	}
+	for _, t := range in.Failing {
+		cases = append(cases, eval.Case{Checks: []eval.Check{{Feedback: t.Feedback}}})
+	}
+	asked := mutate.OwnersWords(cases)
 	for _, f := range find(child) {
-		if f.Severity >= check.Quarantine {
-			out.held = append(out.held, f.String())
+		if f.Severity >= check.Quarantine && !f.AskedFor(asked) {
+			out.held, out.flagged = append(out.held, f.String()), true
 		}
 	}
 	if n := skill.Tokens(string(child.Body())); n > in.MaxTokens && n > skill.Tokens(string(parent.Body())) {

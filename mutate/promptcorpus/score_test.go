@@ -15,7 +15,8 @@ type score struct {
 	replies    int
 	parsed     bool
 	kernel     bool     // the reply has every token of it, once and in order
-	held       []string // by the firewall
+	held       []string // by the firewall, or by the limit
+	flagged    bool     // by the firewall
 	notes      []string
 	counts
 }

@@ -262,6 +262,17 @@ func (in *Installer) planNew(ctx context.Context, live *skill.Live, want string,
 	return plan, nil
 }
 
+// approvedBy is in the note of a version that its owner approved in quarantine.
+const approvedBy = "; approved by "
+
+// sayFlagged says what the firewall found in a text that is to be installed, unless its owner
+// has approved it. Such a text was tried because its owner had asked for what was found.
+func (in *Installer) sayFlagged(sha, note string) {
+	if note != "" && !strings.Contains(note, approvedBy) {
+		in.Say("%.12s is %s", sha, note)
+	}
+}
+
 // mayInstall reports whether the owner's decisions let next, which has the change of the
 // challenger whose SHA-256 is change, replace the live text. A text that the firewall flagged is installed by hand alone, and only
 // after its approval; note then records that with the version.
@@ -299,7 +310,7 @@ func (in *Installer) mayInstall(ctx context.Context, live *skill.Live, next *ski
 	}
 	note = "flagged: " + strings.Join(rules, ", ")
 	if c != nil && c.Decision != nil {
-		note += "; approved by " + c.Decision.By
+		note += approvedBy + c.Decision.By
 	}
 	return note, nil
 }

@@ -186,6 +186,7 @@ func (in *Installer) versionToBe(ctx context.Context, live *skill.Live, trial *c
 			in.Say("%.12s: %s", trial.Challenger, words)
 		}
 	}
+	in.sayFlagged(trial.Challenger, note)
 	if note != "" && v.Note != "" {
 		note += "; "
 	}

@@ -302,6 +302,7 @@ func (in *Installer) try(ctx context.Context, p *Plan, r Request) error {
 		}
 		p.Version.Proven, p.fresh = false, true
 	}
+	in.sayFlagged(trial.Challenger, note)
 	if note != "" {
 		p.note += "; " + note
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -22,6 +23,7 @@ type guard struct {
 	literal   map[string]string // short check value of one → case id
 	known     map[string]bool   // n-grams that train cases teach
 	taught    string            // what train cases teach, in lower case
+	asked     string            // what their owner asks for in them, see check.Finding.AskedFor
 }
 
 // gram is the number of consecutive words that count as copied.
@@ -31,7 +33,8 @@ const gram = 5
 const minLiteral = 8
 
 func newGuard(incumbent *skill.Document, train, hidden []eval.Case) *guard {
-	g := &guard{maxTokens: skill.GrowthLimit(skill.Tokens(string(incumbent.Body()))), secret: map[string]string{}, literal: map[string]string{}, known: map[string]bool{}}
+	g := &guard{maxTokens: skill.GrowthLimit(skill.Tokens(string(incumbent.Body()))), secret: map[string]string{}, literal: map[string]string{}, known: map[string]bool{},
+		asked: mutate.OwnersWords(train)}
 	var taught strings.Builder
 	for _, c := range train {
 		for _, s := range append(texts(c), feedbacks(c)...) {

@@ -166,7 +166,7 @@ func (s *State) allowed(ctx context.Context, op string, parent *Member, p mutate
 		case f.Severity == check.Reject && c.State != record.Invalid:
 			s.stats.Invalid++
 			c.State, c.Rule, c.Reason = record.Invalid, f.Rule, f.String()
-		case f.Severity == check.Quarantine && c.State == "":
+		case f.Severity == check.Quarantine && c.State == "" && !f.AskedFor(s.guard.asked):
 			s.stats.Quarantined++
 			c.State, c.Rule, c.Reason = record.Quarantined, f.Rule, f.String()
 			why = f.Reason // quotes the phrase

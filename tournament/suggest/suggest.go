@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
+	"github.com/skill-evolve/evolve/harvest/ownwords"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
@@ -391,8 +392,10 @@ func (s *Suggestion) Charge(ctx context.Context, m *Made, spent eval.Spent) erro
 func (s *Suggestion) candidate(run string, p mutate.Proposal) record.Candidate {
 	c := record.Candidate{SHA: p.Doc.Hash(), Run: run, Seq: 1, Operator: record.Suggested, Parents: []string{s.live.Doc.Hash()},
 		Taught: p.Taught, State: record.Pooled, Reason: "it was suggested, and never tried", Text: p.Doc.Render()}
+	var asked strings.Builder
 	for _, x := range s.said {
 		c.Shown = append(c.Shown, x.Case.ID)
+		asked.WriteString(ownwords.Of(x.Words) + "\n\n")
 	}
 	if n := skill.Tokens(string(p.Doc.Body())); n > s.limit() {
 		c.State, c.Reason = record.Invalid, fmt.Sprintf("grew to about %d tokens, the limit is %d", n, s.limit())
@@ -401,7 +404,7 @@ func (s *Suggestion) candidate(run string, p mutate.Proposal) record.Candidate {
 		switch {
 		case f.Severity == check.Reject && c.State != record.Invalid:
 			c.State, c.Rule, c.Reason = record.Invalid, f.Rule, f.String()
-		case f.Severity == check.Quarantine && c.State == record.Pooled:
+		case f.Severity == check.Quarantine && c.State == record.Pooled && !f.AskedFor(asked.String()):
 			c.State, c.Rule, c.Reason = record.Quarantined, f.Rule, f.String()
 		}
 	}
