@@ -52,6 +52,10 @@ type Source struct {
 	Outcome string    `json:"outcome,omitempty"` // what the user did next: corrected, accepted, …
 	Stratum string    `json:"stratum,omitempty"` // of a mined case: corrected, accepted or silent, by which uses are weighted
 	Time    time.Time `json:"time,omitzero"`
+	// Beside are the other skills that were loaded in the turn, and Because is why the
+	// correction is attributed to this one.
+	Beside  []string `json:"beside,omitempty"`
+	Because string   `json:"because,omitempty"`
 	// TrainOnly: no coin drew the turn, it was chosen because it teaches. It is never held out.
 	TrainOnly bool `json:"train_only,omitempty"`
 	// Also are the agents and sessions of further cases that the model had seen which wrote

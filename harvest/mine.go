@@ -38,6 +38,9 @@ type Miner struct {
 	// IncludeHeadless admits sessions that a program drove. No person read their
 	// answers, so what follows them is weak evidence.
 	IncludeHeadless bool
+	// Attribute decides about a correction of a turn in which other skills were loaded, too; ok
+	// is false if none was. nil: the correction becomes a case of each of them.
+	Attribute func(s *Session, v Invocation, corrections []int) (a Attribution, ok bool, err error)
 	// Moment reports whether a turn becomes a case, whatever skills were used in it; nil:
 	// the uses of a skill do.
 	Moment func(s *Session, turn int) bool
@@ -69,6 +72,9 @@ type MineStats struct {
 	Repeated  int `json:"repeated"`
 	Abandoned int `json:"abandoned"`
 	Unknown   int `json:"unknown"`
+
+	Elsewhere    int `json:"attributed_elsewhere,omitempty"` // corrected, but it is a case of another skill loaded in the turn
+	Unattributed int `json:"unattributed,omitempty"`         // corrected, and nothing says which of the skills it is about
 
 	NotReplayable int `json:"not_replayable"` // neither prompt nor context contains the request
 	NoAnswer      int `json:"no_answer"`      // accepted, but no answer was recorded: a case without a comparison
@@ -280,6 +286,9 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 	if !replayable(c) {
 		stats.NotReplayable++
 		return nil, nil
+	}
+	if this, err := m.attribute(s, v, &out, c, stats); !this || err != nil {
+		return nil, err
 	}
 	if m.Workspace != nil {
 		var err error

@@ -251,6 +251,9 @@ func casesShow(ctx context.Context, a *global, name, id string) error {
 	row("cluster", "%s", eval.ClusterOf(c))
 	if s := c.Source; s != nil {
 		row("source", "%s", oneLine(strings.Join([]string{s.Origin, s.Outcome, plain.Agent(s.Agent), s.Session}, " ")))
+		if len(s.Beside) > 0 {
+			row("", "also loaded: %s; attributed to %s, because %s", oneLine(strings.Join(s.Beside, ", ")), c.Skill, s.Because)
+		}
 		if n := len(s.Also); n > 0 {
 			row("", "the model had seen cases of %s, too", plain.Counted(n, "other session"))
 		}

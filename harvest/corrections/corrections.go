@@ -102,9 +102,11 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string, wordings m
 	}
 	made := map[string]bool{}
 	for _, c := range cases {
-		if c.Origin() == "mined" && (skill == "" || c.Skill == skill) {
-			r.Funnel.Cases++
+		if c.Origin() == "mined" {
 			made[c.ID] = true
+			if skill == "" || c.Skill == skill {
+				r.Funnel.Cases++
+			}
 		}
 	}
 	r.noCase(everything, made, skill)
@@ -129,10 +131,28 @@ func (r *Report) noCase(sessions []*harvest.Session, made map[string]bool, skill
 			}
 			seen[use{v.Turn, v.Skill}] = true
 			if id, why := harvest.CaseOf(s, v); !made[id] {
-				r.NoCase[cmp.Or(why, noSkill)]++
+				r.NoCase[cmp.Or(why, otherSkill(s, v, made), noSkill)]++
 			}
 		}
 	}
+}
+
+// otherSkill is why a correction is no case because of the other skills that were loaded in
+// its turn, "" if none was.
+func otherSkill(s *harvest.Session, v harvest.Invocation, made map[string]bool) (why string) {
+	if v.Feedback.Label != harvest.Corrected {
+		return ""
+	}
+	for _, o := range s.Invocations {
+		if o.Turn != v.Turn || o.Skill == v.Skill || !o.Used() {
+			continue
+		}
+		if id, _ := harvest.CaseOf(s, o); made[id] {
+			return "the correction is a case of another skill that was loaded in the turn"
+		}
+		why = "several skills were loaded, and nothing says which of them the correction is about"
+	}
+	return why
 }
 
 func key(s *harvest.Session, turn int) [2]string { return [2]string{s.Agent, s.Turns[turn].ID} }

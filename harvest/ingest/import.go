@@ -99,8 +99,11 @@ func acceptable(d redact.Redactor, c *eval.Case, trust func(*eval.Check) bool, o
 		clean(&c.Context[i].Text)
 	}
 	if c.Source != nil {
-		for _, s := range []*string{&c.Source.Agent, &c.Source.Session, &c.Source.Turn, &c.Source.Origin, &c.Source.Outcome, &c.Source.Stratum} {
+		for _, s := range []*string{&c.Source.Agent, &c.Source.Session, &c.Source.Turn, &c.Source.Origin, &c.Source.Outcome, &c.Source.Stratum, &c.Source.Because} {
 			clean(s)
+		}
+		for i := range c.Source.Beside {
+			clean(&c.Source.Beside[i])
 		}
 		for i := range c.Source.Also {
 			s := &c.Source.Also[i]

@@ -50,7 +50,7 @@ func everyText(v reflect.Value, path string, do func(path string, get func() str
 func fullCase() *eval.Case {
 	return &eval.Case{ID: "c-1", Skill: "tagger", Prompt: "p", Context: []eval.Message{{Role: "user", Text: "t"}}, Files: map[string]string{"a.txt": "x"},
 		Workspace: &eval.Workspace{Repo: "r", Commit: "c"}, Reference: "ref", Neighbour: "n", Cluster: "k", Split: eval.Train,
-		Source: &eval.Source{Agent: "a", Session: "s", Turn: "t", Origin: "imported", Outcome: "corrected"},
+		Source: &eval.Source{Agent: "a", Session: "s", Turn: "t", Origin: "imported", Outcome: "corrected", Beside: []string{"b"}, Because: "y"},
 		Checks: []eval.Check{{Type: eval.Command, Value: "v", Path: "p", Schema: []byte(`{}`), Rubric: "r", Command: []string{"c"}, Feedback: "f"}}}
 }
 
@@ -63,7 +63,7 @@ func TestAcceptableEverywhere(t *testing.T) {
 	const sequence = "a\x1b]0;PWNED\x07\x1b[31m\u009b31m"
 	fields := 0
 	everyText(reflect.ValueOf(fullCase()), "Case", func(path string, _ func() string, _ func(string)) { fields++ })
-	if fields < 22 {
+	if fields < 24 {
 		t.Fatalf("%d fields are tried: this test shows less than it says", fields)
 	}
 	for i := range fields {

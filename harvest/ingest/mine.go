@@ -152,6 +152,11 @@ func (q *quarry) mine(ctx context.Context, save func(context.Context, *harvest.S
 		Workspace: new(checkout.Finder).Workspace, IncludeHeadless: q.Headless}
 	var choice *moments.Choice
 	if q.draw == nil {
+		of, e := q.g.attribute(ctx)
+		if e != nil {
+			return nil, stats, e
+		}
+		miner.Attribute = of.Of
 		stats.Reading, err = reader.Uses(ctx, q.sessions, q.name)
 	} else if stats.Reading, err = q.read(ctx, reader); err == nil {
 		choice = q.draw.Choose(q.people)
@@ -223,7 +228,23 @@ type SkillCases struct {
 	Note        string          `json:"note,omitempty"` // why it has no cases
 	Unconfirmed []Ungraded      `json:"unconfirmed,omitempty"`
 	NoProgram   []Ungraded      `json:"no_program,omitempty"`
-	Draw        *moments.Draw   `json:"draw,omitempty"` // of a file; its uses are the requests in which it was loaded
+	// Corrections after turns in which other skills were loaded, too: those that are cases of
+	// another one, and those of which nothing says whose they are.
+	Elsewhere    int           `json:"attributed_elsewhere,omitempty"`
+	Unattributed int           `json:"unattributed,omitempty"`
+	Draw         *moments.Draw `json:"draw,omitempty"` // of a file; its uses are the requests in which it was loaded
+}
+
+// attributed says of how many corrections no case was made because of other skills, for the
+// end of a note.
+func (s *SkillCases) attributed() (words string) {
+	if s.Elsewhere > 0 {
+		words += "; " + plain.Counted(s.Elsewhere, "correction") + " attributed to another skill of the turn"
+	}
+	if s.Unattributed > 0 {
+		words += "; " + plain.Counted(s.Unattributed, "correction") + " attributed to none of several skills"
+	}
+	return words
 }
 
 // MineAll makes cases, without a model, of every skill that was used and can be read and of
@@ -262,6 +283,7 @@ func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string
 				return nil, fmt.Errorf("mine cases of %s: %w", live.Name, err)
 			}
 			s.Unconfirmed, s.NoProgram = stats.Unconfirmed, stats.NoProgram
+			s.Elsewhere, s.Unattributed = stats.Elsewhere, stats.Unattributed
 			s.NewCases = -len(before)
 			if u, err = g.Uses(ctx, u.Skill); err != nil {
 				return nil, err
@@ -287,6 +309,7 @@ func (g *Ingester) MineAll(ctx context.Context, reg *skill.Registry, only string
 				s.Note += ", left out (--include-headless)"
 			}
 		}
+		s.Note = strings.TrimPrefix(s.Note+s.attributed(), "; ")
 		out = append(out, s)
 	}
 	files, err := g.mineFiles(ctx, only, headless, onTrial)

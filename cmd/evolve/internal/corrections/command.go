@@ -201,7 +201,7 @@ func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string, 
 	if err != nil {
 		return nil, err
 	}
-	cases, err := db.Cases(ctx, name)
+	cases, err := db.Cases(ctx, "")
 	if err != nil {
 		return nil, err
 	}
