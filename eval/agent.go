@@ -66,16 +66,17 @@ type Task struct {
 	Before   func(name string) ([]byte, error)
 	Prepared *Prepared
 	// Others are skills that the agent gets beside Variant, as at its owner's: in a trigger
-	// case they compete for the call. They are installed unchanged.
+	// case they compete for the call.
 	Others []Offer
 	Seed   int64 // derived from the job key; passed to the model if its API takes one
 }
 
-// An Offer is an installed skill, unchanged.
+// An Offer is an installed skill.
 type Offer struct {
 	Name string
 	Dir  string // folder with its SKILL.md
 	SHA  string // SHA-256 of its SKILL.md; part of the rollout key
+	Text []byte // its SKILL.md instead of the one in Dir; nil: that one
 }
 
 // Prior is the failed attempt that a work retry follows.

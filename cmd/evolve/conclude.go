@@ -102,6 +102,9 @@ func installProved(ctx context.Context, a *global, f *runFlags, c *campaign.Camp
 	if err != nil {
 		return nil, err
 	}
+	if why := record.Against(found.Verdict.Beside); why != "" {
+		return nil, problem.Refusef(fmt.Sprintf("`evolve promote %s` installs it all the same", c.Config.Skill), "%s", why)
+	}
 	done, err := c.Install(ctx, to)
 	if err != nil {
 		return nil, err
@@ -156,6 +159,9 @@ func printResult(a *global, r *runResult) error {
 	}
 	if v := r.Verdict; v.Heard != nil && (v.Decision == pareto.Promote || v.Decision == pareto.Promising) {
 		fmt.Fprintf(&b, "  heard        %s\n", v.Heard)
+	}
+	for i := range r.Verdict.Beside {
+		fmt.Fprintf(&b, "  together     %s\n", &r.Verdict.Beside[i])
 	}
 	if s := r.Verdict.Takes; s != "" {
 		fmt.Fprintf(&b, "  still        %s\n", s)

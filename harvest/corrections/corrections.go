@@ -79,7 +79,15 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string, wordings m
 	var quotes []Quote
 	everything := harvest.Distinct(sessions)
 	sessions = slices.DeleteFunc(slices.Clone(everything), func(s *harvest.Session) bool { return s.Subagent != "" || s.Headless || harvest.OwnReplay(s) })
-	of := fullest(sessions)
+	of, made := fullest(sessions), map[string]bool{}
+	for _, c := range cases {
+		if c.Origin() == "mined" {
+			made[c.ID] = true
+			if skill == "" || c.Skill == skill {
+				r.Funnel.Cases++
+			}
+		}
+	}
 	for _, s := range sessions {
 		r.Funnel.Sessions++
 		for t := range s.Turns {
@@ -89,7 +97,7 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string, wordings m
 			if best, ok := of[key(s, t)]; ok && best != s {
 				continue
 			}
-			q, ok := r.Funnel.count(s, t)
+			q, ok := r.Funnel.count(s, t, made)
 			if n := len(quotes) - 1; ok && n >= 0 && quotes[n].Session == q.Session && quotes[n].reply == q.reply {
 				quotes[n] = q // one message that corrects two turns is about the later one
 			} else if ok {
@@ -99,15 +107,6 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string, wordings m
 	}
 	if skill != "" {
 		quotes = slices.DeleteFunc(quotes, func(q Quote) bool { return q.concerns != "skill:"+skill })
-	}
-	made := map[string]bool{}
-	for _, c := range cases {
-		if c.Origin() == "mined" {
-			made[c.ID] = true
-			if skill == "" || c.Skill == skill {
-				r.Funnel.Cases++
-			}
-		}
 	}
 	r.noCase(everything, made, skill)
 	r.Rules = append(r.Rules, group(quotes, wordings)...)
@@ -183,7 +182,7 @@ func inPlay(s *harvest.Session, turn int, skill string) bool {
 }
 
 // count counts a turn. ok: it was corrected.
-func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
+func (f *Funnel) count(s *harvest.Session, t int, made map[string]bool) (q Quote, ok bool) {
 	f.Turns++
 	if s.Replied(t) {
 		f.Replied++
@@ -213,11 +212,7 @@ func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
 			}
 		}
 		if q.concerns == "" && q.rule == "" {
-			for _, v := range s.Invocations {
-				if v.Turn == t && v.Used() {
-					q.concerns = "skill:" + v.Skill
-				}
-			}
+			q.concerns = concerned(s, t, made)
 		}
 		q.Words, q.Session, q.Turn, q.Copied, q.reply, q.of = words, s.ID, t, copied(s, reply, words), reply, key(s, t)
 		if q.Time = s.Started; reply < len(s.Turns) && !s.Turns[reply].Time.IsZero() {
@@ -226,6 +221,25 @@ func (f *Funnel) count(s *harvest.Session, t int) (q Quote, ok bool) {
 		return q, words != ""
 	}
 	return q, false
+}
+
+// concerned is the skill that a correction of a turn is about if no model has read it, "" for
+// none: of several that were loaded, the one whose case it is.
+func concerned(s *harvest.Session, turn int, made map[string]bool) (of string) {
+	for _, v := range s.Invocations {
+		if v.Turn != turn || !v.Used() {
+			continue
+		}
+		if id, _ := harvest.CaseOf(s, v); made[id] {
+			return "skill:" + v.Skill
+		}
+		if of == "" {
+			of = "skill:" + v.Skill
+		} else if of != "skill:"+v.Skill {
+			of = "-" // several
+		}
+	}
+	return strings.TrimPrefix(of, "-")
 }
 
 // copied reports whether the agent had written words, of which there are several, before

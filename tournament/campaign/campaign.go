@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/caps"
+	"github.com/skill-evolve/evolve/tournament/neighbours"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -96,6 +97,7 @@ type Campaign struct {
 	run     *record.Run
 	plan    search.Plan
 	cases   []eval.Case
+	beside  []neighbours.Neighbour
 	// found are what Found returns.
 	found []string
 	// quoted are cases that the given text quotes, by id: they teach from now on.

@@ -74,6 +74,8 @@ type Config struct {
 	// each. 0 for the run of an older version, or if a trial is continued.
 	Clusters int    `json:"clusters,omitempty"`
 	Rest     string `json:"rest,omitempty"` // hash over the skill's other files
+	// Beside are the rollouts that are kept for trying a new text beside other skills.
+	Beside int64 `json:"beside,omitempty"`
 	// Level is the error rate that a night's lifetime control leaves for a
 	// trial that begins in this run; 0 means the gate's own.
 	Level float64 `json:"level,omitempty"`

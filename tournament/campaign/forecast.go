@@ -36,7 +36,8 @@ type Forecast struct {
 	Rollouts int64       `json:"rollouts"` // at most; 0: no cap
 	Search   int64       `json:"search_rollouts"`
 	Gate     int64       `json:"gate_rollouts"`
-	Calls    int64       `json:"calls"` // with mutator and judge, estimated
+	Beside   int64       `json:"beside_rollouts,omitempty"` // of the skills that it is used with
+	Calls    int64       `json:"calls"`                     // with mutator and judge, estimated
 	Takes
 	Minutes float64 `json:"minutes"`
 	// Cap is the cap on dollars or tokens that the owner has not chosen, or none, in words.
@@ -213,11 +214,11 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 		}
 	}
 	n := max(1, len(cases))
-	share := search.Share(f.MaxRollouts, f.HeldOut, f.MaxRetries, !f.NoGate)
-	fc.Search, fc.Gate = share.Search, share.Gate
+	share := search.Share(f.MaxRollouts-f.Beside, f.HeldOut, f.MaxRetries, !f.NoGate)
+	fc.Search, fc.Gate, fc.Beside = share.Search, share.Gate, f.Beside
 	if f.Carried != "" {
 		fc.Search, fc.Gate = 0, min(f.MaxRollouts, gate.Takes(f.HeldOut, proof.Replays, f.MaxRetries))
-		fc.Rollouts, fc.judgedAgain, fc.begins = fc.Gate, f.HeldOut == 0 && f.Given == nil, f.HeldOut == 0 && f.Given != nil
+		fc.Rollouts, fc.judgedAgain, fc.begins = min(f.MaxRollouts, fc.Gate+fc.Beside), f.HeldOut == 0 && f.Given == nil, f.HeldOut == 0 && f.Given != nil
 	}
 	rollouts := float64(fc.Rollouts)
 	asked := rollouts * float64(judged) / float64(n)
@@ -276,7 +277,11 @@ func (fc *Forecast) String() string {
 	fmt.Fprintf(&b, "cases: %d train, %d validation, %d unseen; %s\n", fc.Train, fc.Val, fc.Test, fc.Backends)
 	atMost := "no cap on rollouts"
 	if fc.Rollouts > 0 {
-		atMost = fmt.Sprintf("at most %d rollouts (search %d, trial %d), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, fc.Calls, fc.tokenWords())
+		beside := ""
+		if fc.Beside > 0 {
+			beside = fmt.Sprintf(", beside other skills %d", fc.Beside)
+		}
+		atMost = fmt.Sprintf("at most %d rollouts (search %d, trial %d%s), about %d calls and %s tokens", fc.Rollouts, fc.Search, fc.Gate, beside, fc.Calls, fc.tokenWords())
 	}
 	cost := fc.costWords(fc.free)
 	if fc.judgedAgain {

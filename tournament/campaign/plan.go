@@ -18,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/neighbours"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/search"
@@ -76,11 +77,15 @@ func (c *Campaign) freeze(ctx context.Context) error {
 			}
 		}
 	}
-	if f.MaxRollouts == FromCases {
-		f.MaxRollouts = search.Enough(n[eval.Val], f.HeldOut, f.MaxRetries, !f.NoGate)
+	err := c.findNeighbours(ctx)
+	if err != nil {
+		return err
+	}
+	if f.Beside = min(neighbours.Takes(c.beside), max(0, f.MaxRollouts/4)); f.MaxRollouts == FromCases {
+		f.Beside = neighbours.Takes(c.beside)
+		f.MaxRollouts = search.Enough(n[eval.Val], f.HeldOut, f.MaxRetries, !f.NoGate) + f.Beside
 		c.budget.Limit(f.MaxRollouts)
 	}
-	var err error
 	if f.Steps, err = candidate.Steps(ctx, c.db, c.Live); err != nil {
 		return err
 	}
@@ -161,6 +166,11 @@ func (c *Campaign) build(ctx context.Context) error {
 	if p.Others, err = c.back.Others(c.runner.Layout, f.Skill, f.Evolve == skill.Description); err != nil {
 		return err
 	}
+	p.Reserve, p.Beside = f.Beside, (&neighbours.Trial{Neighbours: c.beside, Old: incumbent, Evaluator: func(cases []eval.Case) *eval.Evaluator {
+		ev := f.Evaluator(c.back, cases, c.budget, c.runner.Now)
+		ev.MaxRetries, ev.Recorder, ev.OnRollout = 0, c.journal(), p.OnRollout
+		return ev
+	}}).Try
 	k := judge.New(c.db, c.run.ID, c.back.Judge, c.back.Redactor, c.budget, f.WallClock, f.Concurrency)
 	p.Compare = k.Replays
 	p.Calibrate = func(ctx context.Context) (record.Calibration, error) {

@@ -97,6 +97,9 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 		return c, err
 	}
 	c.found = append(c.found, fmt.Sprintf("resuming run %s", run.ID))
+	if err := c.findNeighbours(ctx); err != nil {
+		return c, err
+	}
 	return c, c.build(ctx)
 }
 

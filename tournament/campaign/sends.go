@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -10,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/neighbours"
 	"github.com/skill-evolve/evolve/tournament/search"
 )
 
@@ -79,7 +81,7 @@ func (c *Campaign) sends(ctx context.Context, fc *Forecast) ([]outgoing.Send, er
 		mined += MinedBytes(applies.CallTokens * applies.Calls(f.Skill, fc.Test, c.cases))
 	}
 	f.MaxRollouts = fc.Rollouts
-	return c.runner.Sends(ctx, c.db, c.back, &f, len(c.Live.Doc.Render()), c.cases, mined)
+	return c.runner.Sends(ctx, c.db, c.back, &f, len(c.Live.Doc.Render()), slices.Concat(c.cases, neighbours.CasesOf(c.beside)), mined)
 }
 
 // Sends are who gets how much text of these cases, which are cleared, in a run with this
@@ -95,7 +97,7 @@ func (r *Runner) Sends(ctx context.Context, db *store.Store, back *agent.Backend
 		}
 		pairs := attempts
 		if f.Carried == "" {
-			pairs = search.Share(attempts, f.HeldOut, f.MaxRetries, true).Gate
+			pairs = search.Share(attempts-f.Beside, f.HeldOut, f.MaxRetries, true).Gate
 		}
 		bytes[agent.Judge] = n + 2*(int64(calls)+pairs)*n/max(1, attempts)
 	}

@@ -87,6 +87,8 @@ type Verdict struct {
 	Dropped []string `json:"dropped,omitempty"`
 	// Judge is set if a judge checks held-out cases.
 	Judge *record.Calibration `json:"judge,omitempty"`
+	// Beside is what the text does to the requests of other skills. It is no part of the evidence.
+	Beside []record.Beside `json:"beside,omitempty"`
 	// Model is what the pairs were measured on, and SearchModel what this run searched with;
 	// "" unless they differ.
 	Model       string `json:"model,omitempty"`

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -168,7 +169,13 @@ func (in *Installer) mayKeep(ctx context.Context, live *skill.Live, t *Trying) (
 	case t.ByNight:
 		return "a night put it in place, and a night keeps it if nothing objects", nil
 	}
-	return "", nil
+	run, err := in.Store.Run(ctx, t.Trial.Run)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	} else if err != nil {
+		return "", err
+	}
+	return run.Against()
 }
 
 // takeBack puts a text in the place of a trial install; fresh: it is no version yet.

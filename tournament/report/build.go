@@ -40,6 +40,11 @@ func Build(d *Data) (*Model, error) {
 	if v := m.Verdict; v != nil && v.Measured() != "" {
 		m.Sentence += " It was " + v.Measured() + "."
 	}
+	if v := m.Verdict; v != nil {
+		if why := record.Against(v.Beside); why != "" {
+			m.Sentence += " It is held back: " + why + "."
+		}
+	}
 	if m.Shorter != nil {
 		m.Sentence = "The new text is " + m.Shorter.String() + ". " + m.Sentence
 	}

@@ -61,8 +61,12 @@ type Plan struct {
 	// It is called once, before the gate, and only if a judge checks held-out
 	// cases; in a resumed run it must return the same. nil: nothing
 	// is known.
-	Calibrate   func(context.Context) (record.Calibration, error)
-	Compare     gate.Compare // that judge; nil grades each answer alone
+	Calibrate func(context.Context) (record.Calibration, error)
+	Compare   gate.Compare // that judge; nil grades each answer alone
+	// Beside tries a text that the gate finds better, or probably better, beside the skills that
+	// the skill is used with; Reserve are the rollouts that the caps keep for it. nil: there are none.
+	Beside      func(ctx context.Context, challenger eval.Variant) ([]record.Beside, error)
+	Reserve     int64
 	Concurrency int
 	Workspaces  eval.Workspaces // nil: the agent needs none
 	Others      []eval.Offer    // installed beside the skill
@@ -233,6 +237,11 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if words := repeatedCorrection(p.Cases); words != "" {
 		out.Verdict.Warnings = append(out.Verdict.Warnings, words)
 	}
+	if v := out.Verdict.Verdict; p.Beside != nil && (v == pareto.Promote || v == pareto.Promising) {
+		if out.Verdict.Beside, err = p.Beside(ctx, *challenger); err != nil {
+			return fmt.Errorf("try the new text beside other skills: %w", err)
+		}
+	}
 	out.BudgetStop = out.Verdict.BudgetStop && out.Verdict.Verdict.IsOpen()
 	run.Verdict, err = json.Marshal(out.Verdict)
 	return err
@@ -267,7 +276,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	}
 	share := budget
 	if !p.NoGate && p.Caps.Rollouts > 0 {
-		share = budget.Sub(eval.Caps{Rollouts: Share(p.Caps.Rollouts, p.HeldOut, p.MaxRetries, true).Search})
+		share = budget.Sub(eval.Caps{Rollouts: Share(p.Caps.Rollouts-p.Reserve, p.HeldOut, p.MaxRetries, true).Search})
 	}
 	evaluator := p.searching(share)
 	share = evaluator.Budget

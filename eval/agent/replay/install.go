@@ -52,9 +52,12 @@ func (s *Stage) install(t eval.Task) error {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("install skill %s: %w", o.Name, err)
 		}
-		_, err := copySkill(dir, o.Dir, true)
+		_, err := copySkill(dir, o.Dir, o.Text == nil)
 		if errors.Is(err, errLarge) { // its offer, which every session loads, is what matters
 			err = offerAlone(dir, o.Dir)
+		}
+		if err == nil && o.Text != nil {
+			err = os.WriteFile(filepath.Join(dir, skill.FileName), o.Text, 0o600)
 		}
 		if err != nil {
 			return fmt.Errorf("install skill %s: %w", o.Name, err)

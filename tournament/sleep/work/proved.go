@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -118,6 +119,10 @@ func (s *Worker) ranOn(ctx context.Context, t *candidate.OnTrial, r *sleep.Resul
 		return fmt.Errorf("read run %s: %w", run.ID, err)
 	}
 	r.Unboxed = s.UsesTools(f.Agent) && f.Sandbox == agent.SandboxNone // with a sandbox that does not work nothing is run
+	if why, err := run.Against(); err != nil || why != "" {
+		r.Against = cmp.Or(r.Against, why)
+		return err
+	}
 	why, err := s.outdated(ctx, t.Skill, t.Challenger)
 	if why != "" {
 		r.Against = why

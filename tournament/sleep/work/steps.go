@@ -382,6 +382,9 @@ func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campai
 		return err
 	}
 	// The owner's labels may complete measurements on the model before.
+	if r.Against = record.Against(v.Beside); r.Against != "" {
+		return nil
+	}
 	r.Against, err = s.outdated(ctx, c.Live.Name, r.Challenger)
 	return err
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Programs are the agents by their names.
-var Programs = map[string]func(){"picker": picker, "widener": widener, "hearsay": hearsay, "rambler": rambler, "keeper": keeper, "vetter": vetter}
+var Programs = map[string]func(){"picker": picker, "widener": widener, "hearsay": hearsay, "rambler": rambler, "keeper": keeper, "vetter": vetter, "sayer": sayer}
 
 // A search starts an agent hundreds of times, and most of such a start would be what the
 // packages of evolve prepare for themselves. This package imports none of them, so that Go

@@ -93,6 +93,9 @@ func (x *Result) Text(r *campaign.Result, page string, t *term.Terminal) string 
 	if x.new && (v.Decision == pareto.Promote || v.Decision == pareto.Promising) {
 		line("provided", "its writer has not read these sessions: they are older than the text")
 	}
+	for i := range v.Beside {
+		line("together", v.Beside[i].String())
+	}
 	line("still", v.Takes)
 	if c := r.Challenger; c != nil {
 		line("text", fmt.Sprintf("%.12s, %s", c.SHA, c.DiffStat))
