@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/harvest"
@@ -10,8 +11,22 @@ import (
 )
 
 // attribute returns what decides about corrections of turns in which several skills were
-// loaded. Texts and cases are read if there are such turns, once.
-func (g *Ingester) attribute(ctx context.Context) (*attribute.Finder, error) {
+// loaded. Skills, texts and cases are read if there are such turns, once.
+func (g *Ingester) attribute(ctx context.Context) func(*harvest.Session, harvest.Invocation, []int) (harvest.Attribution, bool, error) {
+	finder := sync.OnceValues(func() (*attribute.Finder, error) { return g.finder(ctx) })
+	return func(s *harvest.Session, v harvest.Invocation, corrections []int) (a harvest.Attribution, ok bool, err error) {
+		if !slices.ContainsFunc(s.Invocations, func(o harvest.Invocation) bool { return o.Turn == v.Turn && o.Skill != v.Skill && o.Used() }) {
+			return a, false, nil
+		}
+		f, err := finder()
+		if err != nil {
+			return a, false, err
+		}
+		return f.Of(s, v, corrections)
+	}
+}
+
+func (g *Ingester) finder(ctx context.Context) (*attribute.Finder, error) {
 	reg, err := g.Layout.Registry()
 	if err != nil {
 		return nil, err

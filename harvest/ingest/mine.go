@@ -152,11 +152,7 @@ func (q *quarry) mine(ctx context.Context, save func(context.Context, *harvest.S
 		Workspace: new(checkout.Finder).Workspace, IncludeHeadless: q.Headless}
 	var choice *moments.Choice
 	if q.draw == nil {
-		of, e := q.g.attribute(ctx)
-		if e != nil {
-			return nil, stats, e
-		}
-		miner.Attribute = of.Of
+		miner.Attribute = q.g.attribute(ctx)
 		stats.Reading, err = reader.Uses(ctx, q.sessions, q.name)
 	} else if stats.Reading, err = q.read(ctx, reader); err == nil {
 		choice = q.draw.Choose(q.people)

@@ -40,6 +40,30 @@ func TestForecastCountsWhatTheGateCounts(t *testing.T) {
 	}
 }
 
+// TestForecastKeepsRoomBesideOtherSkills: what is for other skills is in the sum, and is
+// taken from the search.
+func TestForecastKeepsRoomBesideOtherSkills(t *testing.T) {
+	doc, err := skill.Parse([]byte("---\nname: dataviz\ndescription: draws charts\n---\n# Charts\nUse a log axis.\n"), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, cases, proof := &skill.Live{Doc: doc}, []eval.Case{{Split: eval.Train}, {Split: eval.Test}}, &expect.Proof{Replays: 3}
+	for _, beside := range []int64{0, 24} {
+		f := Config{MaxRollouts: 200, HeldOut: 9, Beside: beside, Spec: agent.Spec{Agent: "simulated"}}
+		fc := f.forecast(live, cases, false, PastRate{}, nil, 0, proof)
+		if fc.Search+fc.Gate+fc.Beside != fc.Rollouts || fc.Rollouts != 200 || fc.Gate != 54 {
+			t.Errorf("beside %d: %+v", beside, fc)
+		}
+		if got := strings.Contains(fc.String(), ", beside other skills 24)"); got != (beside > 0) {
+			t.Errorf("beside %d: %s", beside, fc)
+		}
+		f.Carried = "a trial that is continued"
+		if fc := f.forecast(live, cases, false, PastRate{}, nil, 0, proof); fc.Rollouts != 54+beside {
+			t.Errorf("beside %d, continued: %d rollouts", beside, fc.Rollouts)
+		}
+	}
+}
+
 // TestThePastIsTheNewestRuns: a forecast looks at the newest runs on the same model.
 func TestThePastIsTheNewestRuns(t *testing.T) {
 	var runs []record.Run // the newest first

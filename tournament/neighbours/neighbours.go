@@ -109,23 +109,10 @@ func (f *Finder) Find(ctx context.Context, name string, taught []eval.Case) ([]N
 	if err != nil {
 		return nil, err
 	}
-	known, names := map[string]string{}, []string{name}
-	for _, a := range reg.Aliases {
-		if known[a.Name] = a.Of; a.Of == name {
-			names = append(names, a.Name)
-		}
+	all, err := recorded(ctx, f.Store, reg, name)
+	if err != nil {
+		return nil, err
 	}
-	var used []*harvest.Session
-	for _, n := range names {
-		some, err := f.Store.Sessions(ctx, store.SessionFilter{Skill: n, Bare: true, People: true})
-		if err != nil {
-			return nil, err
-		}
-		for i := range some {
-			used = append(used, &some[i])
-		}
-	}
-	all := Of(used, name, func(n string) string { return cmp.Or(known[n], n) })
 	out := all[:0]
 	for _, n := range all {
 		live, err := f.Layout.Live(n.Skill)
@@ -140,6 +127,50 @@ func (f *Finder) Find(ctx context.Context, name string, taught []eval.Case) ([]N
 		out = append(out, n)
 	}
 	return out, nil
+}
+
+// recorded are the neighbours of a skill in the stored sessions.
+func recorded(ctx context.Context, db *store.Store, reg *skill.Registry, name string) ([]Neighbour, error) {
+	known, names := map[string]string{}, []string{name}
+	for _, a := range reg.Aliases {
+		if known[a.Name] = a.Of; a.Of == name {
+			names = append(names, a.Name)
+		}
+	}
+	var used []*harvest.Session
+	for _, n := range names {
+		some, err := db.Sessions(ctx, store.SessionFilter{Skill: n, Bare: true, People: true})
+		if err != nil {
+			return nil, err
+		}
+		for i := range some {
+			used = append(used, &some[i])
+		}
+	}
+	return Of(used, name, func(n string) string { return cmp.Or(known[n], n) }), nil
+}
+
+// Estimate is about how many rollouts it takes to try a text beside the neighbours of its
+// skill, at most, for a share of a budget: which requests can be tried is not looked at.
+func Estimate(ctx context.Context, db *store.Store, layout *skill.Layout, name string) (takes int64, err error) {
+	reg, err := layout.Registry()
+	if err != nil || subject.Parse(name).Kind != subject.Skill {
+		return 0, err
+	}
+	all, err := recorded(ctx, db, reg, name)
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range all[:min(len(all), Most)] {
+		cases, err := db.Cases(ctx, n.Skill)
+		if err != nil {
+			return 0, err
+		}
+		if ordinary, _ := eval.SeparateTriggers(cases); len(ordinary) >= Fewest {
+			takes += int64(4 * min(len(ordinary), Cases))
+		}
+	}
+	return takes, nil
 }
 
 // prepare chooses the requests of a neighbour, those of sessions with both skills first. Of

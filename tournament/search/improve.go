@@ -206,7 +206,11 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if words := record.Repeated(copies); words != "" {
 		out.Warnings = append(out.Warnings, words)
 	}
-	trial := p.Evaluator(budget, p.MaxRetries)
+	share := budget
+	if p.Reserve > 0 && p.Caps.Rollouts > 0 {
+		share = budget.Sub(eval.Caps{Rollouts: max(1, p.Caps.Rollouts-p.Reserve-budget.Spent().Rollouts)})
+	}
+	trial := p.Evaluator(share, p.MaxRetries)
 	trial.MaxMissing = 1 // a text under which an agent does not come back is judged by that, instead of ending the run
 	rule := p.rule()
 	if out.Search != nil && out.Search.Incumbent.Metrics.N > 0 { // else the trial has its own

@@ -174,3 +174,13 @@ func (s *Worker) hold(ctx context.Context, t sleep.Task) (open bool, err error) 
 	}
 	return trial.Decision.IsOpen(), err
 }
+
+// oneWorkspace is an objection to a gain that only one of several workspaces has, "" without
+// one.
+func oneWorkspace(t *record.TrialRecord) (string, error) {
+	heard, err := t.Heard()
+	if one := heard.RestsOn(); one != "" {
+		return "its gain rests on one workspace, " + one, err
+	}
+	return "", err
+}

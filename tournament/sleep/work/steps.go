@@ -26,6 +26,7 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/judge"
+	"github.com/skill-evolve/evolve/tournament/neighbours"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/release/tracked"
@@ -223,7 +224,11 @@ func (s *Worker) lookAtCases(ctx context.Context, o *sleep.Outlook, live *skill.
 	if o.Round, err = trial.Rounds(); err != nil {
 		return err
 	}
-	o.Fresh, o.Unproven, o.Rollouts, err = s.fresh(ctx, &trial.TrialRecord, cases, test)
+	if o.Fresh, o.Unproven, o.Rollouts, err = s.fresh(ctx, &trial.TrialRecord, cases, test); err != nil || o.Fresh == 0 || s.now.back == nil || !s.now.back.UsesTools() {
+		return err
+	}
+	beside, err := neighbours.Estimate(ctx, s.Store, s.Runner.Layout, live.Name)
+	o.Rollouts += beside
 	return err
 }
 
@@ -434,14 +439,4 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	}
 	r.Flagged, err = candidate.FlaggedRules(live.Doc, next, part, c)
 	return err
-}
-
-// oneWorkspace is an objection to a gain that only one of several workspaces has, "" without
-// one.
-func oneWorkspace(t *record.TrialRecord) (string, error) {
-	heard, err := t.Heard()
-	if one := heard.RestsOn(); one != "" {
-		return "its gain rests on one workspace, " + one, err
-	}
-	return "", err
 }
