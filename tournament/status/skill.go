@@ -240,6 +240,13 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live) (*Challenge
 			return nil, err
 		}
 		c.Offer, c.Refused = command, against.String()
+		if run, err := rd.Store.Run(ctx, on.Run); err == nil {
+			if c.Held, err = run.Against(); err != nil {
+				return nil, err
+			}
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
 	}
 	if skill.Tracked && on.With != nil {
 		if err := rd.proposed(ctx, skill.Name, on.With.SHA, c); err != nil {

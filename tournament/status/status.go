@@ -133,6 +133,8 @@ type Challenger struct {
 	Simulated bool     `json:"simulated"`
 	// Shorter is set if it only lacks lines of the live text.
 	Shorter *search.Shorter `json:"shorter,omitempty"`
+	// Held is why it is left to its owner: what it does to the requests of other skills.
+	Held string `json:"held_back,omitempty"`
 	// TakenBack: it was installed before, and rolled back.
 	TakenBack bool `json:"taken_back"`
 	// Version is its number if it was rolled back, else 0.

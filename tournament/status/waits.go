@@ -70,6 +70,8 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, closed s
 			add(waitPromote, c.Offer, "%s; %s", c.Shorter, c.Answer())
 		} else if c.Proposed != "" {
 			add(waitPromote, c.Look, "%s, %s, not on the default branch", c.Answer(), c.Proposed)
+		} else if c.Held != "" {
+			add(waitPromote, c.Offer, "better (%.12s), and held back: %s", c.SHA, c.Held)
 		} else {
 			add(waitPromote, c.Offer, "a better version (%.12s, at most 5 %% luck)", c.SHA)
 		}

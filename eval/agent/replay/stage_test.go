@@ -373,3 +373,17 @@ func TestPrepared(t *testing.T) {
 		}
 	}
 }
+
+// A skill beside the one that is tried can have another text than the installed one.
+func TestOpenInstallsTheTextOfAnOffer(t *testing.T) {
+	other := tree(t, map[string]string{"SKILL.md": "the live text", "b.txt": "b"})
+	if err := os.Chmod(filepath.Join(other, "SKILL.md"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, eval.Task{Variant: stones(t, ""), Case: &eval.Case{}, Others: []eval.Offer{{Name: "maps", Dir: other, Text: []byte("the new text")}}}, Layout{Config: ".pi/agent"})
+	for name, want := range map[string]string{"SKILL.md": "the new text", "b.txt": "b"} {
+		if text, err := os.ReadFile(filepath.Join(s.Skills, "maps", name)); err != nil || string(text) != want {
+			t.Errorf("%s holds %q, %v", name, text, err)
+		}
+	}
+}
