@@ -18,6 +18,7 @@ var unshielded = map[string]string{
 	"eval/agent/process/inside_linux.go":   "hands on signals, in a process of its own",
 	"eval/agent/process/relay_linux.go":    "copies bytes; the report that it reads is this program's own",
 	"eval/agent/process/streams.go":        "copies bytes; Line is shielded by itself",
+	"eval/agent/process/watch_linux.go":    "reads what the kernel says of processes",
 	"eval/agent/process/wrap_unix.go":      "waits for the end of a pipe",
 	"eval/git/limits.go":                   "waits for git, or for a file system, with the files that find and follow read",
 	"eval/git/objects.go":                  "waits for the end of a program",

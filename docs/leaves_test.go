@@ -32,6 +32,9 @@ var leaves = map[string]string{
 	"eval/agent/process/sandbox_linux.go":  "the same, in bwrap",
 	"eval/agent/process/sandbox_darwin.go": "the same, in sandbox-exec",
 	"eval/agent/process/probe.go":          "listens on loopback, to see that a sandbox reaches it or does not; sends nothing",
+	"eval/agent/process/filter_linux.go":   "forbids system calls; sends nothing",
+	"eval/agent/process/hello_linux.go":    "reads what the relay passes on; sends nothing",
+	"eval/agent/process/scope_linux.go":    "the child's environment, to the bwrap that starts it",
 	"eval/agent/process/inside_linux.go":   "within the sandbox: sockets for the hosts that the agent may ask",
 	"eval/agent/process/relay_linux.go":    "the other end of these sockets",
 	"eval/deps/deps.go":                    "the owner's own command, in a sandbox with a recorded tree and the hosts that the owner names, none by default",
@@ -64,7 +67,7 @@ var harmless = map[string]*regexp.Regexp{
 	"golang.org/x/sys/unix":       lazy(`[A-Z][A-Z0-9]*(_\w+)?|ByteSliceToString|CloseRange|Close|Fstatfs|Prlimit|Rlimit|Statfs_t|SysctlKinfoProc|Waitid`),
 	"golang.org/x/net/bpf":        lazy(`\w+`),
 	module + "eval/agent":         lazy(`[^H]\w*|H[^T]\w*`), // all but HTTP
-	module + "eval/agent/process": lazy(`Available|Command|KillAll|Loopback|Programs|Result|Sandbox`),
+	module + "eval/agent/process": lazy(`Available|Command|Held|KillAll|LimitError|Limits|Loopback|Programs|Result|Sandbox|SetLimits`),
 	// The rest are libraries that only compute, or work on files and terminals.
 	"github.com/aymanbagabas/go-udiff": nil, "github.com/cenkalti/backoff/v5": nil, "github.com/gofrs/flock": nil, "github.com/google/renameio/v2": nil,
 	"github.com/klauspost/compress": nil, "github.com/mattn/go-runewidth": nil, "github.com/mattn/go-sqlite3": nil, "github.com/santhosh-tekuri/jsonschema/v6": nil,

@@ -28,6 +28,7 @@ var starters = map[string]string{
 	"eval/agent/process/programs.go":           "looks for the program of a check that was trusted",
 	"eval/agent/process/sandbox_darwin.go":     "sandbox-exec",
 	"eval/agent/process/sandbox_linux.go":      "bwrap",
+	"eval/agent/process/scope_linux.go":        "systemd-run, once, to see whether it bounds a shell's one command",
 	"eval/agent/replay/program.go":             "looks for the agents' programs and their interpreters",
 	"eval/git/repository.go":                   "git, which reads nothing of a repository's that could name a program",
 	"tournament/report/browsertest/browser.go": "for tests",

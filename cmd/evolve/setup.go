@@ -6,6 +6,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -52,6 +53,7 @@ func (a *global) config() (*backend.Config, error) {
 	}
 	a.conf = c
 	a.keys.Personal(c.Personal...)
+	process.SetLimits(c.SandboxLimits)
 	return c, nil
 }
 

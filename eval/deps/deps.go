@@ -227,6 +227,8 @@ func run(ctx context.Context, cmd Command, root string) error {
 		return &FailedError{cmd.Line, fmt.Sprintf("it did not end within %v", limit)}
 	case err != nil:
 		return &FailedError{cmd.Line, err.Error()}
+	case res.Limit != "":
+		return &FailedError{cmd.Line, res.Limit}
 	case res.Exit != 0:
 		why := fmt.Sprintf("exit %d", res.Exit)
 		if last := lastLine(res.Stderr); last != "" {

@@ -112,6 +112,10 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	case aerr != nil:
 		return out, aerr
 	}
+	if res.Limit != "" {
+		out.Failure = res.Limit
+		return out, nil
+	}
 	if err := s.offers(t); err != nil {
 		return out, err
 	}

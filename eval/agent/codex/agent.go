@@ -209,6 +209,9 @@ func (a *Agent) exec(ctx context.Context, s *replay.Stage, c process.Command) (*
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, fmt.Errorf("run codex: %w", err)
+	case res.Limit != "":
+		r.verdict = verdict{text: res.Limit}
+		return r, nil
 	case !r.ended && res.Overflow:
 		r.verdict = verdict{text: "the agent printed more than is read of one attempt"}
 		return r, nil

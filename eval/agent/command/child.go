@@ -41,6 +41,8 @@ func (a *Agent) ask(ctx context.Context, request any, s *replay.Stage, reply int
 		return ctx.Err()
 	case err != nil:
 		return eval.Infraf(eval.Unreachable, "run %s: %s", filepath.Base(a.path), a.scrub(err.Error()))
+	case res.Limit != "":
+		return &eval.InfraError{Kind: eval.ServerError, Err: process.LimitError(res.Limit)}
 	case res.Overflow:
 		return eval.Infraf(eval.ServerError, "%s printed more than %d bytes", filepath.Base(a.path), c.MaxOutput)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
@@ -204,7 +205,10 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	// What cannot be removed is no reason to lose the rollout.
 	defer func() { _ = s.Close() }()
 	var r taskReply
-	if err := a.ask(ctx, a.request(t, s), s, &r); err != nil {
+	var limit process.LimitError
+	if err := a.ask(ctx, a.request(t, s), s, &r); errors.As(err, &limit) {
+		r.Failure = limit.Error()
+	} else if err != nil {
 		return eval.Attempt{}, err
 	}
 	if r.Error != nil {

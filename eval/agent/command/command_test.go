@@ -372,6 +372,23 @@ echo done >out.txt; if [ -e ` + canary + ` ]; then echo '{"answer":"read"}'; els
 	}
 }
 
+// A program that a limit of its sandbox ended has failed, and says at which.
+func TestSandboxLimit(t *testing.T) {
+	if err := process.Available(); err != nil {
+		t.Skip(err)
+	}
+	script := `read -r request; case $request in *'"ping"'*) echo '{"ok":true}'; exit;; esac
+while :; do sleep 60 & done`
+	a, err := New(t.Context(), Config{Config: replay.Config{Path: "/bin/sh", Sandbox: true}, Args: []string{"-c", script}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := a.Run(t.Context(), eval.Task{Workspace: t.TempDir(), Case: &eval.Case{Prompt: "x"}})
+	if err != nil || got.Failure != "ran more than 512 processes: ended" || got.Answer != "" {
+		t.Errorf("%+v (%v)", got, err)
+	}
+}
+
 // Overhead of a call over the program's own time.
 func BenchmarkRun(b *testing.B) {
 	a, err := New(b.Context(), Config{Config: replay.Config{Path: "/bin/sh"}, Args: []string{"-c",

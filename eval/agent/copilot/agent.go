@@ -145,6 +145,11 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 	k.config = a.session(stage, len(offered) > 0, folders)
 	err = k.hold(ctx)
 	out := a.attempt(r, offered, t.Variant)
+	var limit process.LimitError
+	if errors.As(err, &limit) {
+		out.Answer, out.Failure = "", limit.Error()
+		return out, nil
+	}
 	if err != nil {
 		out.Answer, out.Duration = "", 0
 		return out, a.route.secrets.Error(err)

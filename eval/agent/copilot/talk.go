@@ -186,6 +186,10 @@ func (c *child) died(err error) error {
 	if errors.As(err, &infra) {
 		return err
 	}
+	var limit process.LimitError
+	if errors.As(c.stop(), &limit) {
+		return limit
+	}
 	refusal, why := c.bridge.outcome()
 	text := strings.TrimSpace(c.stderr.String())
 	kind := eval.ServerError

@@ -140,6 +140,8 @@ func (a *Agent) Run(ctx context.Context, t eval.Task) (eval.Attempt, error) {
 		out.Failure = fmt.Sprintf("no end of the work within %d turns", a.conf.MaxTurns)
 	case err != nil:
 		return out, a.keys.Error(err)
+	case res.Limit != "":
+		out.Failure = res.Limit
 	case res.Overflow:
 		out.Failure = fmt.Sprintf("it printed more than %d MiB", maxOutput>>20)
 	default:

@@ -2,7 +2,9 @@ package process
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -24,6 +26,10 @@ type errand struct {
 	UID, GID int    // its user and group inside
 	Listen   []netip.AddrPort
 	Assign   []netip.Addr // addresses that the loopback interface must get first
+	// Last has this program, as the child's user, become the child: the filter of
+	// system calls is set when nothing of ours is left to do, because it also forbids the
+	// namespace that the child gets.
+	Last bool
 }
 
 // newErrand prepares the sandbox's side of the routes. caps are the capabilities that
@@ -63,6 +69,9 @@ func inside(spec string) {
 		fail(e.Socket, err)
 	}
 	keepFiles()
+	if e.Last {
+		become(e.Path)
+	}
 	for i, a := range e.Assign {
 		if err := assign(fmt.Sprintf("lo:%d", i+1), a); err != nil {
 			fail(e.Socket, fmt.Errorf("assign %v: %w", a, err))
@@ -81,16 +90,7 @@ func inside(spec string) {
 	}
 	ended := make(chan os.Signal, 8)
 	signal.Notify(ended, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
-	p, err := os.StartProcess(e.Path, append([]string{e.Path}, os.Args[1:]...), &os.ProcAttr{
-		Env:   slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, insideEnv+"=") }),
-		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-		Sys: &syscall.SysProcAttr{
-			Cloneflags:  unix.CLONE_NEWUSER,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: e.UID, HostID: os.Getuid(), Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: e.GID, HostID: os.Getgid(), Size: 1}},
-			Pdeathsig:   unix.SIGKILL,
-		},
-	})
+	p, err := e.start()
 	if err != nil {
 		fail(e.Socket, fmt.Errorf("start %s: %w", e.Path, err))
 	}
@@ -116,6 +116,49 @@ func inside(spec string) {
 		os.Exit(128 + int(s.Signal()))
 	}
 	os.Exit(state.ExitCode())
+}
+
+// start starts the child, and returns when it runs or why it does not.
+func (e errand) start() (*os.Process, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, insideEnv+"=") })
+	p, err := os.StartProcess(insidePath, append([]string{e.Path}, os.Args[1:]...), &os.ProcAttr{
+		Env:   append(env, errand{Path: e.Path, Last: true}.env()),
+		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, w},
+		Sys: &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: e.UID, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: e.GID, HostID: os.Getgid(), Size: 1}},
+			Pdeathsig:   unix.SIGKILL,
+		},
+	})
+	w.Close()
+	if err != nil {
+		return nil, err
+	}
+	why, err := io.ReadAll(r)
+	if err == nil && len(why) > 0 {
+		err = errors.New(string(why))
+	}
+	return p, err
+}
+
+// lastPipe is where become tells why it failed. It closes when the child runs.
+const lastPipe = 3
+
+// become makes this process the program at path, without the variable that brought it here.
+func become(path string) {
+	err := restrict()
+	if err == nil {
+		env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, insideEnv+"=") })
+		err = syscall.Exec(path, append([]string{path}, os.Args[1:]...), env)
+	}
+	_, _ = unix.Write(lastPipe, []byte(err.Error()))
+	os.Exit(126)
 }
 
 func fail(socket int, err error) {

@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
 
@@ -141,57 +139,6 @@ func TestSandboxHasNoKeyring(t *testing.T) {
 			[]string{"requested: function not implemented ", "joined: function not implemented", "listed: false", "listed: false", ""})
 		if got := string(r.Stdout); got != strings.Join(want, "\n") {
 			t.Errorf("with hosts %q the child finds:\n%s", hosts, got)
-		}
-	}
-}
-
-// The filter knows the calls of keyrings whatever architecture a program is of.
-func TestKeysFilter(t *testing.T) {
-	vm, err := bpf.NewVM(noKeys())
-	if err != nil {
-		t.Fatal(err)
-	}
-	const another = unix.AUDIT_ARCH_RISCV64 // it has the numbers of unix where that is this program's own
-	for _, c := range []struct {
-		arch, call uint32
-		denied     bool
-	}{
-		{another, unix.SYS_ADD_KEY, true},
-		{another, unix.SYS_REQUEST_KEY, true},
-		{another, unix.SYS_KEYCTL, true},
-		{another, unix.SYS_ADD_KEY - 1, false},
-		{another, unix.SYS_KEYCTL + 1, false},
-		{unix.AUDIT_ARCH_X86_64, 248, true}, // add_key, request_key, keyctl of syscall_64.tbl
-		{unix.AUDIT_ARCH_X86_64, 249, true},
-		{unix.AUDIT_ARCH_X86_64, 250, true},
-		{unix.AUDIT_ARCH_X86_64, 250 | 0x40000000, true}, // x32
-		{unix.AUDIT_ARCH_X86_64, 247, false},
-		{unix.AUDIT_ARCH_X86_64, 251, false},
-		{unix.AUDIT_ARCH_X86_64, 0, false},
-		{unix.AUDIT_ARCH_X86_64, 0xffffffff, false},
-		{unix.AUDIT_ARCH_I386, 286, true}, // of syscall_32.tbl
-		{unix.AUDIT_ARCH_I386, 287, true},
-		{unix.AUDIT_ARCH_I386, 288, true},
-		{unix.AUDIT_ARCH_I386, 285, false},
-		{unix.AUDIT_ARCH_I386, 289, false},
-		{unix.AUDIT_ARCH_AARCH64, 217, true},
-		{unix.AUDIT_ARCH_AARCH64, 219, true},
-		{unix.AUDIT_ARCH_AARCH64, 216, false},
-		{unix.AUDIT_ARCH_AARCH64, 220, false},
-		{unix.AUDIT_ARCH_ARM, 309, true},
-		{unix.AUDIT_ARCH_ARM, 311, true},
-		{unix.AUDIT_ARCH_ARM, 308, false},
-		{unix.AUDIT_ARCH_ARM, 312, false},
-	} {
-		data := binary.BigEndian.AppendUint32(nil, c.call) // as package bpf reads
-		data = binary.BigEndian.AppendUint32(data, c.arch)
-		got, err := vm.Run(data)
-		want := unix.SECCOMP_RET_ALLOW
-		if c.denied {
-			want = unix.SECCOMP_RET_ERRNO | int(unix.ENOSYS)
-		}
-		if err != nil || got != want {
-			t.Errorf("call %d of %#x: %#x %v, want %#x", c.call, c.arch, got, err, want)
 		}
 	}
 }

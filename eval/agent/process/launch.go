@@ -35,6 +35,7 @@ func (l *launch) start() (*child, error) {
 	l.box.started()
 	if err == nil {
 		k.terminate = func() { l.box.terminate(k.group) }
+		l.box.watch(k)
 	}
 	return k, err
 }

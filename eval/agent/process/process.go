@@ -51,6 +51,8 @@ type Result struct {
 	Wall     time.Duration
 	Overflow bool // it printed more than MaxOutput; what came first was delivered
 	Cut      int  // lines that were longer than MaxLine
+	// Limit is which limit of its sandbox ended it, in words; "" for none.
+	Limit string
 }
 
 // Run runs the child to its end. A child that exits with a code other than 0 is no
@@ -103,10 +105,10 @@ func Run(ctx context.Context, c Command) (*Result, error) {
 	if err == nil {
 		err = k.err
 	}
+	res.Exit = k.exit()
 	if err == nil {
 		err = l.failure(res)
 	}
-	res.Exit = k.exit()
 	if streams.caught != nil {
 		panic(streams.caught)
 	}

@@ -100,6 +100,9 @@ func (p Programs) RunProgram(ctx context.Context, dir string, argv []string, std
 	if r == nil {
 		return nil, nil, 0, err
 	}
+	if r.Limit != "" {
+		r.Stderr += "\nevolve: " + r.Limit + "\n"
+	}
 	return out.bytes(), []byte(r.Stderr), r.Exit, err
 }
 

@@ -112,3 +112,12 @@ func TestFind(t *testing.T) {
 		t.Error("a link out of the workspace was followed")
 	}
 }
+
+// A check that a limit of its sandbox ended says so.
+func TestProgramsLimit(t *testing.T) {
+	needSandbox(t)
+	_, diag, exit, err := Programs{}.RunProgram(t.Context(), "", []string{"sh", "-c", "while :; do sleep 60 & done"}, nil, time.Minute)
+	if err != nil || exit == 0 || !strings.HasSuffix(string(diag), "evolve: ran more than 512 processes: ended\n") {
+		t.Errorf("%q, %d, %v", diag, exit, err)
+	}
+}

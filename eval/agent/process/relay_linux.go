@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -34,6 +36,8 @@ type relay struct {
 	open   map[io.Closer]struct{} // nil when closed
 	report error                  // what went wrong inside
 	heard  chan struct{}          // closed when the sandbox has reported
+
+	refused []string // lines on connections for another host than the one that was dialled
 }
 
 // listen makes the relay, and returns the sandbox's end of the pair.
@@ -164,9 +168,7 @@ func (r *relay) carry(in net.Conn, host string) {
 	defer r.drop(in)
 	out, err := r.dial(r.ctx, host)
 	if err != nil {
-		if t, ok := in.(*net.TCPConn); ok {
-			_ = t.SetLinger(0)
-		}
+		reset(in)
 		return
 	}
 	if !r.keep(out) {
@@ -175,8 +177,45 @@ func (r *relay) carry(in net.Conn, host string) {
 	defer r.drop(out)
 	var back sync.WaitGroup
 	back.Go(func() { pour(in, out) })
-	pour(out, in)
+	first, err := opening(in, host)
+	if err == nil {
+		_, err = out.Write(first)
+	}
+	var other *otherNameError
+	if errors.As(err, &other) {
+		r.refuse(other)
+	}
+	if err != nil {
+		reset(in)
+		_ = out.Close()
+	} else {
+		pour(out, in)
+	}
 	back.Wait()
+}
+
+// reset closes a connection as if nobody were there.
+func reset(c net.Conn) {
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.SetLinger(0)
+	}
+	_ = c.Close()
+}
+
+// refuse notes a connection that was refused, the first few.
+func (r *relay) refuse(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if line := "evolve: " + why.Error() + "\n"; len(r.refused) < 5 && !slices.Contains(r.refused, line) {
+		r.refused = append(r.refused, line)
+	}
+}
+
+// said is what the relay has to say of a sandbox that has ended.
+func (r *relay) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.refused, "")
 }
 
 // pour copies until the source ends, and then closes the other side for writing.

@@ -30,6 +30,8 @@ type Sandbox struct {
 	// Hosts are the only way out, as host:port, exactly. A loopback address is this
 	// machine's own. A name is resolved outside, when it is dialled.
 	Hosts []string
+	// Limits are on Linux alone.
+	Limits Limits
 	// Dial makes a connection of a Host; nil dials the network, through the
 	// proxy that the environment asks for (HTTPS_PROXY, NO_PROXY).
 	Dial func(ctx context.Context, host string) (net.Conn, error) `json:"-"`

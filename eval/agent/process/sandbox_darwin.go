@@ -44,6 +44,7 @@ func openBox(c *Command) (*exec.Cmd, *box, error) {
 }
 
 func (*box) started()              {}
+func (*box) watch(*child)          {}
 func (*box) close()                {}
 func (*box) terminate(group int)   { terminateGroup(group) }
 func (*box) failure(*Result) error { return nil }
@@ -118,4 +119,8 @@ func trySandbox() error {
 		return errors.New("no sandbox-exec in /usr/bin, which comes with macOS")
 	}
 	return probe(Run)
+}
+
+func limited(Limits) (hold, lack []string) {
+	return nil, []string{"memory", "processes", "files", "/tmp"}
 }

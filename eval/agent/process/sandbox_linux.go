@@ -23,10 +23,17 @@ var sandboxTool = sync.OnceValues(func() (string, error) { return exec.LookPath(
 
 // A box is a sandbox that is prepared for one child.
 type box struct {
-	status *os.File // bwrap's reports on the child, as JSON documents
-	told   []byte   // read from status so far
-	relay  *relay   // nil without hosts
+	relay  *relay // nil without hosts
 	theirs []*os.File
+	limits Limits
+	scope  string // the unit of systemd that bounds it; "" for none
+
+	mu      sync.Mutex
+	status  *os.File // bwrap's reports on the child, as JSON documents
+	told    []byte   // read from status so far
+	group   string   // the folder of the unit's cgroup, once it is known
+	ended   string   // the limit that ended it
+	watcher sync.WaitGroup
 }
 
 // openBox makes cmd the command that runs c in its sandbox.
@@ -38,7 +45,7 @@ func openBox(c *Command) (cmd *exec.Cmd, b *box, err error) {
 	if err != nil {
 		return nil, nil, trySandbox()
 	}
-	b = new(box)
+	b = &box{limits: c.Sandbox.limits()}
 	defer func() {
 		if err != nil {
 			b.started()
@@ -60,12 +67,8 @@ func openBox(c *Command) (cmd *exec.Cmd, b *box, err error) {
 		return nil, nil, err
 	}
 	uid, gid := identity()
-	filter, err := noKeysFile()
-	if err != nil {
-		return nil, nil, err
-	}
-	args := append(namespaces(), "--json-status-fd", pass(w), "--seccomp", pass(filter))
-	args = append(args, systemFolders()...)
+	args := append(namespaces(), "--json-status-fd", pass(w))
+	args = append(append(args, systemFolders()...), temporary(b.limits)...)
 	for _, file := range etc(rs, uid, gid, c.Env) {
 		f, err := contents(file.text)
 		if err != nil {
@@ -95,6 +98,12 @@ func openBox(c *Command) (cmd *exec.Cmd, b *box, err error) {
 		args = append(append(args, "--ro-bind", self, insidePath), caps...)
 		env, run[0] = append(slices.Clip(env), e.env()), insidePath
 		uid, gid = 0, 0
+	} else {
+		filter, err := filterFile()
+		if err != nil {
+			return nil, nil, err
+		}
+		args = append(args, "--seccomp", pass(filter))
 	}
 	dir := c.Dir
 	if dir == "" {
@@ -102,7 +111,17 @@ func openBox(c *Command) (cmd *exec.Cmd, b *box, err error) {
 	}
 	// Last, or the mount points above could not be made.
 	args = append(args, "--uid", strconv.Itoa(uid), "--gid", strconv.Itoa(gid), "--remount-ro", "/", "--chdir", dir, "--")
-	cmd = exec.Command(bwrap, append(args, run...)...)
+	start := append(append([]string{bwrap}, args...), run...)
+	if b.scope = newScope(); b.scope != "" {
+		given, err := environment(env)
+		if err != nil {
+			return nil, nil, err
+		}
+		start = slices.Insert(start, 1, "--args", pass(given))
+		env = busEnv()
+	}
+	start = append(b.bounds(), start...)
+	cmd = exec.Command(start[0], start[1:]...)
 	cmd.Env, cmd.ExtraFiles = env, b.theirs
 	// A session of its own, or the child could write into our terminal's input.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -134,18 +153,39 @@ var systemFolders = sync.OnceValue(func() (args []string) {
 		args = append(args, mirror(dir)...)
 	}
 	args = append(append(args, "--proc", "/proc"), hiddenKeys()...)
-	args = append(args, "--dev", "/dev", "--tmpfs", "/tmp",
-		"--dir", "/run", "--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/etc")
+	args = append(args, "--dev", "/dev", "--dir", "/run", "--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/etc")
 	for _, name := range etcShown {
 		args = append(args, mirror("/etc/"+name)...)
 	}
 	for _, dir := range []string{"/etc/ssl/private", "/etc/pki/tls/private", "/etc/pki/private"} {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			args = append(args, "--tmpfs", dir)
+			args = append(args, "--tmpfs", dir, "--remount-ro", dir)
 		}
 	}
 	return args
 })
+
+// temporary are the folders in memory that a child may write.
+func temporary(l Limits) (args []string) {
+	if !knows("--size") {
+		return []string{"--tmpfs", "/tmp"}
+	}
+	size := strconv.FormatInt(inBytes(l.TmpGB), 10)
+	return []string{"--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"}
+}
+
+// bwrapHelp lists the options of this bwrap.
+var bwrapHelp = sync.OnceValue(func() string {
+	bwrap, err := sandboxTool()
+	if err != nil {
+		return ""
+	}
+	out, _ := exec.Command(bwrap, "--help").CombinedOutput()
+	return string(out)
+})
+
+// knows reports whether bwrap has an option.
+func knows(option string) bool { return strings.Contains(bwrapHelp(), " "+option+" ") }
 
 // etcShown are the entries of /etc that programs need to run and to verify
 // certificates. The rest (accounts, keys of this machine, names of its networks) is
@@ -248,6 +288,7 @@ func (b *box) started() {
 
 // close frees everything.
 func (b *box) close() {
+	b.watcher.Wait()
 	if b.status != nil {
 		_ = b.status.Close()
 	}
@@ -261,6 +302,8 @@ func (b *box) state() (s struct {
 	Init int  `json:"child-pid"` // the sandbox's first process, by its number outside
 	Exit *int `json:"exit-code"`
 }) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	drain(b.status, make([]byte, 512), func(p []byte) { b.told = append(b.told, p...) })
 	for d := json.NewDecoder(bytes.NewReader(b.told)); d.Decode(&s) == nil; {
 	}
@@ -284,10 +327,16 @@ func (b *box) terminate(group int) {
 	}
 }
 
-// failure distinguishes a sandbox that could not be made from a program that failed.
+// failure distinguishes a sandbox that could not be made from a program that failed, and
+// tells which limit ended the program.
 func (b *box) failure(res *Result) error {
+	b.watcher.Wait()
+	if res.Limit = b.limit(res.Exit); res.Limit != "" {
+		return nil
+	}
 	if b.state().Exit != nil && !strings.HasPrefix(res.Stderr, "bwrap: execvp ") {
 		if b.relay != nil {
+			res.Stderr += b.relay.said()
 			return b.relay.failure()
 		}
 		return nil
@@ -308,14 +357,15 @@ func trySandbox() error {
 	if err != nil {
 		return errors.New("no bwrap on PATH: install bubblewrap (apt install bubblewrap)")
 	}
-	filter, err := noKeysFile()
+	filter, err := filterFile()
 	if err != nil {
 		return err
 	}
 	defer filter.Close()
 	uid, gid := identity()
 	args := append(namespaces(), "--seccomp", "3", "--uid", strconv.Itoa(uid), "--gid", strconv.Itoa(gid))
-	args = append(append(args, systemFolders()...), "--remount-ro", "/", "--", "true")
+	args = append(append(args, systemFolders()...), temporary(new(Sandbox).limits())...)
+	args = append(args, "--remount-ro", "/", "--", "true")
 	cmd := exec.Command(path, args...)
 	cmd.ExtraFiles = []*os.File{filter}
 	out, err := cmd.CombinedOutput()

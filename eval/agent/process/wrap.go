@@ -3,7 +3,6 @@ package process
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -16,8 +15,8 @@ import (
 //
 // stop ends what was started, as Run does when its context ends, and frees everything;
 // it must be called, and may be called again. Everything also ends when the guard is
-// signalled or killed and when this process ends. The guard's exit code is the child's,
-// 128 + the signal if a signal ended the child, and 126 with a line on stderr if it
+// signalled or killed and when this process ends. If a limit of the sandbox ended it, the
+// error of stop is a LimitError. The guard's exit code is the child's, 128 + the signal if a signal ended the child, and 126 with a line on stderr if it
 // could not be started.
 //
 // Stdin, Line, MaxOutput and Sandbox.Dial cannot be used and must be unset. On systems
@@ -40,23 +39,25 @@ type leash struct {
 	Grace   time.Duration
 	Sandbox *Sandbox
 	Tool    string   // the program that makes sandboxes, which need not be on the child's PATH
-	Proxy   []string // our proxy variables
+	Ours    []string // variables of ours that it needs for the sandbox, and the child does not get
 	Folder  string
 }
 
 // alive is held open by us; when it ends, so does the guard.
 func (l *leash) alive() string { return filepath.Join(l.Folder, "alive") }
 
-// report carries the group's number, and "end" if the guard has ended it.
+// report carries the group's number, the limit that ended it, and "end" if the guard has
+// ended it.
 func (l *leash) report() string { return filepath.Join(l.Folder, "report") }
 
 func newLeash(c Command) *leash {
 	l := &leash{Path: c.Path, Dir: c.Dir, Grace: c.Grace, Sandbox: c.Sandbox}
-	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"} {
-		if v, ok := os.LookupEnv(name); ok {
-			l.Proxy = append(l.Proxy, name+"="+v)
-		}
+	if c.Sandbox != nil {
+		box := *c.Sandbox
+		box.Limits = box.limits()
+		l.Sandbox = &box
 	}
+	l.Ours = inherited("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 	if l.Grace <= 0 {
 		l.Grace = defaultGrace
 	}

@@ -91,7 +91,7 @@ func (h *held) stop() error {
 	_ = h.report.SetReadDeadline(time.Now().Add(h.leash.Grace + 5*time.Second))
 	said, err := io.ReadAll(h.report)
 	var group int
-	if _, serr := fmt.Sscan(string(said), &group); serr == nil && !bytes.Contains(said, []byte("end")) {
+	if _, serr := fmt.Sscan(string(said), &group); serr == nil && !bytes.HasSuffix(said, []byte("end\n")) {
 		// It was killed, or hangs. The kernel has killed the child with it, but not
 		// what the child had started. While one of these lives, the group's number is
 		// not reused.
@@ -100,8 +100,16 @@ func (h *held) stop() error {
 	if err != nil {
 		return fmt.Errorf("wait for the guard of %s: %w", h.leash.Path, err)
 	}
+	for line := range strings.Lines(string(said)) {
+		if why, ok := strings.CutPrefix(line, limitMark); ok {
+			return LimitError(strings.TrimSpace(why))
+		}
+	}
 	return nil
 }
+
+// limitMark is before what a guard reports of a limit.
+const limitMark = "limit: "
 
 // guard is this program between the child and its starter. It returns the exit code.
 func guard(spec string) int {
@@ -123,7 +131,7 @@ func guard(spec string) int {
 	}
 	c := Command{Path: l.Path, Dir: l.Dir, Args: os.Args[1:], Sandbox: l.Sandbox}
 	c.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, guardEnv+"=") })
-	for _, kv := range l.Proxy { // to reach the network through the proxy
+	for _, kv := range l.Ours {
 		name, v, _ := strings.Cut(kv, "=")
 		_ = os.Setenv(name, v)
 	}
@@ -163,8 +171,13 @@ func guard(spec string) int {
 	case <-gone:
 		k.end(l.Grace)
 	case <-k.done:
-		if err := run.failure(new(Result)); err != nil {
+		res := &Result{Exit: k.exit()}
+		if err := run.failure(res); err != nil {
 			_ = failed(err)
+		}
+		fmt.Fprint(os.Stderr, res.Stderr)
+		if res.Limit != "" {
+			_, _ = fmt.Fprintln(report, limitMark+res.Limit)
 		}
 	}
 	run.close()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/harvest/redact/personal"
@@ -35,8 +36,10 @@ type Config struct {
 	BaseURL      string `yaml:"base_url" help:"the model's server, OpenAI-compatible for openai" example:"http://127.0.0.1:11434/v1"`
 	APIKeyEnv    string `yaml:"api_key_env" help:"the environment variable that holds openai's key" example:"OPENAI_API_KEY"`
 	Sandbox      string `yaml:"sandbox" help:"around agents that run tools: on, or none" example:"on"`
-	Context      string `yaml:"context" help:"what replays load besides: owner, as at yours, or bare, nothing" example:"owner"`
-	Concurrency  int    `yaml:"concurrency" help:"attempts at a time" example:"4"` // 0 is the agent's default
+	// Of every sandbox, also that of checks and setups.
+	SandboxLimits process.Limits `yaml:"sandbox_limits" help:"what it may use: memory_gb (default 4), processes (512), file_gb of one file (2), tmp_gb of /tmp (1)" example:"{memory_gb: 8, processes: 1000}"`
+	Context       string         `yaml:"context" help:"what replays load besides: owner, as at yours, or bare, nothing" example:"owner"`
+	Concurrency   int            `yaml:"concurrency" help:"attempts at a time" example:"4"` // 0 is the agent's default
 	// The program of the backend "command".
 	Command    []string `yaml:"command" help:"of the agent command: its program, with its arguments" example:"[my-agent, --quiet]"`
 	PassEnv    []string `yaml:"pass_env" help:"variables that this program gets" example:"[MY_TOKEN]"`
@@ -168,6 +171,9 @@ func parseConfig(text []byte) (*Config, error) {
 		return nil, fmt.Errorf("keep_days: %d is not between 1 and %d", *c.KeepDays, maxKeepDays)
 	case c.Sandbox != "" && c.Sandbox != agent.SandboxOn && c.Sandbox != agent.SandboxNone:
 		return nil, fmt.Errorf("sandbox: %q is neither on nor none", c.Sandbox)
+	}
+	if err := c.SandboxLimits.Check(); err != nil {
+		return nil, fmt.Errorf("sandbox_limits: %w", err)
 	}
 	if c.Context != "" && c.Context != agent.ContextOwner && c.Context != agent.ContextBare {
 		return nil, fmt.Errorf("context: %q is neither owner nor bare", c.Context)

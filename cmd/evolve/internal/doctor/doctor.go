@@ -324,7 +324,7 @@ func (d *Doctor) backends(ctx context.Context) {
 	if err := process.Available(); err != nil {
 		d.add("sandbox", missing, "or replay without one, with your own rights: --sandbox none", "agents that run tools need one: %v", err)
 	} else {
-		d.add("sandbox", works, "", "agents that run tools are held by one")
+		d.add("sandbox", works, "", "agents that run tools are held by one: %s", process.Held())
 	}
 }
 
