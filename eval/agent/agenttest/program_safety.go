@@ -110,3 +110,23 @@ func programSandboxed(st *stage) {
 		}
 	}
 }
+
+func programLimited(st *stage) {
+	e, w := st.evaluator(func(e *eval.Evaluator) { e.Concurrency, e.WallClock = 4, 10*time.Minute })
+	out, err := e.Run(st.Context(), jobsOf(variant(st.T), plainCase(fileChecks...), 20))
+	if err != nil {
+		st.Fatal(err)
+	}
+	for i, r := range out {
+		if r == nil || r.Status != eval.Done || r.Quality != 1 || r.Retries != 0 {
+			st.Errorf("rollout %d = %s (%v)", i, compact(r), w.err)
+		}
+	}
+}
+
+func programExceeds(st *stage) {
+	r, err := st.one(variant(st.T), plainCase(), nil)
+	if r.Status != eval.Done || r.Quality != 0 || !strings.HasPrefix(r.Failure, "ran more than ") || !strings.HasSuffix(r.Failure, " processes: ended") {
+		st.Errorf("rollout = %s (%v), want a failed one that names the limit", compact(r), err)
+	}
+}

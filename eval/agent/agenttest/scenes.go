@@ -20,6 +20,8 @@ const (
 	Owner       Scenario = "owner"        // what loads at its owner's loads in both arms, and not in text-only calls
 	Leak        Scenario = "leak"         // another copy of the skill is read: void
 	Sandboxed   Scenario = "sandboxed"    // the person's files and loopback are out of reach
+	Limited     Scenario = "limited"      // twenty replays in the sandbox, whose limits they do not feel
+	Exceeds     Scenario = "exceeds"      // a tool without end in the sandbox: the agent's failure, which says why
 	Text        Scenario = "text"         // eval.Model: text and usage arrive, no tool is offered
 	TextFails   Scenario = "text-fails"   // eval.Model: 500 for ever
 	TextBusy    Scenario = "text-busy"    // eval.Model: 429 for ever
@@ -56,7 +58,7 @@ type acting struct {
 var order = []Scenario{
 	Success, SkillUsed, NoSkill, Conversation, Cancelled, EmptyAnswer, CutOff, Worked, Reissued, Denied,
 	WrongKey, BadRequest, UsageLimit, RateLimited, AlwaysBusy, ServerError, Dropped, Malformed, Unreachable,
-	NeverAnswers, Interrupted, HugeOutput, IgnoresTerm, ToolCut, Trigger, Owner, Leak, Sandboxed,
+	NeverAnswers, Interrupted, HugeOutput, IgnoresTerm, ToolCut, Trigger, Owner, Leak, Sandboxed, Limited, Exceeds,
 	Text, TextEmpty, TextKey, TextRequest, TextLimit, TextBusy, TextFails, TextDropped, TextBroken, TextCut,
 	Concurrent,
 }
@@ -143,6 +145,11 @@ func init() { // in a declaration it would refer to itself through the functions
 		Leak: {config: turns(use("", Bash("cat {person}/.claude/skills/stones/SKILL.md")), Reply{Text: good.Text}),
 			run: programLeak},
 		Sandboxed: {live: true, sandbox: true, stage: placeCanaries, run: programSandboxed},
+
+		Limited: {config: turns(use("", Bash("seq 100 | xargs -P 8 -n 1 sh -c 'echo $0'")), use("", Write("{workspace}/"+written, "diamond\n")),
+			Reply{Text: good.Text}), live: true, sandbox: true, run: programLimited},
+		Exceeds: {config: turns(use("", Bash("while :; do sleep 60 & done")), Reply{Text: good.Text}), live: true, sandbox: true,
+			run: programExceeds},
 
 		Text:        {config: always(good), model: true, run: textArrives},
 		TextEmpty:   {config: always(Reply{Input: 120, Output: 1}), model: true, run: textEmpty},
