@@ -167,9 +167,14 @@ func faithful(view, reply string, groups [][]statement, asked map[string]bool, s
 	}
 	for i := range all {
 		g := &all[i]
-		kept := slices.ContainsFunc(said, func(s statement) bool {
-			return s.norm == g.norm || (s.like(g) || support.same(s.words, g.words)) && s.holds(g, asked)
-		})
+		kept, about := false, statement{} // about: all that is said of the same
+		for _, s := range said {
+			kept = kept || s.norm == g.norm
+			if s.like(g) || support.same(s.words, g.words) {
+				about.tokens = append(about.tokens, s.tokens...)
+			}
+		}
+		kept = kept || len(about.tokens) > 0 && about.holds(g, asked)
 		wanted, lost := 0, 0
 		for w := range g.words {
 			if asked[w] {
@@ -190,13 +195,13 @@ func faithful(view, reply string, groups [][]statement, asked map[string]bool, s
 // for, and one at least if t has only others.
 func (s *statement) holds(t *statement, asked map[string]bool) bool {
 	exact := func(x token) bool { return x.literal || strings.ContainsAny(x.word, "0123456789") }
-	has := func(x token) bool {
-		return slices.ContainsFunc(s.tokens, func(y token) bool { return x.word == y.word })
+	has := func(x token) bool { // "24" also in "24-hour"
+		return slices.ContainsFunc(s.tokens, func(y token) bool { return x.word == y.word || within(x.word, words(y.word)) })
 	}
 	example := false // one of t that s lacks
 	for _, x := range t.tokens {
 		if exact(x) && !has(x) {
-			if requested(x.word, asked) {
+			if within(x.word, asked) {
 				return false
 			}
 			example = true
@@ -205,11 +210,11 @@ func (s *statement) holds(t *statement, asked map[string]bool) bool {
 	return !example || slices.ContainsFunc(s.tokens, exact)
 }
 
-// requested reports whether feedback has all words of a literal or number.
-func requested(literal string, asked map[string]bool) bool {
+// within reports whether all words of a literal or number, one at least, are in the set.
+func within(literal string, set map[string]bool) bool {
 	ws := words(literal)
 	for w := range ws {
-		if !asked[w] {
+		if !set[w] {
 			return false
 		}
 	}

@@ -316,6 +316,36 @@ func TestUnionAsksWhatAnswersTheSame(t *testing.T) {
 }
 
 // No call is spent if no sentences may be the same.
+// A condition may move to the sentence that states the rule for all of them; a value that
+// feedback asked for must stand in one of them.
+func TestUnionMovesAConditionToItsRule(t *testing.T) {
+	const (
+		first  = "Write every time as `14:05Z`, 24 hours with a Z, even where the notes use another form; never write am, pm or \"UTC\"."
+		second = "Give a timeline as a list; its lines look like `- 14:05Z — what happened`, with a long dash and the time in UTC as two-digit 24-hour time."
+		all    = "Write every time in UTC as `14:05Z`, two-digit 24-hour time with a Z, even where the notes use another form; never write am, pm or \"UTC\"."
+		rest   = "Give a timeline as a list; its lines look like `- 14:05Z — what happened`, with a long dash."
+	)
+	base := "- Say what happened.\n"
+	parent, ps := unionOf(t, base, base+"- "+first+"\n", base+"- "+second+"\n")
+	byRule, err := combine(parent, ps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := byRule.Doc.View()
+	merged := strings.NewReplacer(first, all, second, rest).Replace(view)
+	for _, c := range []struct{ name, reply, unusable, want string }{
+		{"moved", merged, "", merged},
+		{"lost", strings.Replace(merged, "two-digit 24-hour time with a Z", "with a Z", 1), "it drops a rule", view},
+	} {
+		u := &Union{Model: &saying{text: "One.\n```\n" + c.reply + "```\n"}, Proposals: ps}
+		p, err := u.Propose(t.Context(), Input{Parent: parent, MaxTokens: 1500, Seed: 7, Corpus: []string{
+			"times are written 14:05Z, 24 hours with a Z, not am/pm and not UTC", "lines of the timeline look like - 14:05Z — what happened, with a long dash"}})
+		if err != nil || !u.Asked || u.Unusable != c.unusable || p.Doc.View() != c.want {
+			t.Errorf("%s: asked %t, %q, %v:\n%s", c.name, u.Asked, u.Unusable, err, p.Doc.View())
+		}
+	}
+}
+
 func TestUnionAsksNothingForNothing(t *testing.T) {
 	base := "- Say what changed.\n"
 	for _, sides := range [][]string{
