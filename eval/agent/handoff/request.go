@@ -107,8 +107,11 @@ func (a *Agent) task(t eval.Task) *request {
 }
 
 func (a *Agent) prompt(p eval.Prompt) *request {
-	return &request{Evolve: 1, Kind: kindComplete, Run: a.c.Run, ID: a.identify(kindComplete, p.System, p.User, p.MaxTokens, p.Seed),
-		System: a.clean(p.System), Title: title(a.clean(p.User)), Prompt: a.clean(p.User), MaxTokens: p.MaxTokens}
+	r := &request{Evolve: 1, Kind: kindComplete, Run: a.c.Run, ID: a.identify(kindComplete, p.System, p.User, p.MaxTokens, p.Seed),
+		System: a.clean(p.System), Prompt: strings.TrimSpace(a.clean(p.User)), MaxTokens: p.MaxTokens}
+	// What a prompt asks for stands last; prompts of one kind begin alike.
+	r.Title = title(r.Prompt[strings.LastIndex(r.Prompt, "\n")+1:])
+	return r
 }
 
 func (a *Agent) clean(text string) string {
