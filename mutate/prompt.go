@@ -71,8 +71,9 @@ type promptCase struct {
 
 func newPromptData(in Input) promptData {
 	view := in.Parent.View()
+	hidden := max(0, in.Parent.Tokens()-skill.Tokens(view)) // what the kernel is longer than its tokens
 	d := promptData{View: withNewline(view), Fence: fenceFor(view), Kernel: in.Parent.KernelText(),
-		MaxTokens: in.MaxTokens, Words: in.MaxTokens * 3 / 4, Size: skill.Tokens(view) * 3 / 4, Standing: in.Parent.Options().Instructions}
+		MaxTokens: in.MaxTokens, Words: inWords(in.MaxTokens - hidden), Size: inWords(skill.Tokens(view)), Standing: in.Parent.Options().Instructions}
 	if in.Other != nil {
 		d.OtherView = withNewline(in.Other.View())
 		d.Fence = fenceFor(view + "\n" + d.OtherView)
@@ -101,6 +102,10 @@ func newPromptData(in Input) promptData {
 	d.Refused = d.Refused[max(0, len(d.Refused)-maxAttempts):]
 	return d
 }
+
+// inWords is a number of tokens, as skill.Tokens estimates them, in words: models count
+// no tokens. Instructions have 1.3 to 1.5 of them a word.
+func inWords(tokens int) int { return tokens * 2 / 3 }
 
 // before is the end of the conversation that a request follows, the oldest
 // turn first. It has people's and agents' turns only; roles by another name

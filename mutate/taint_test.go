@@ -137,7 +137,7 @@ func operators(m eval.Model) []Operator {
 
 // size is what a prompt says of the length of the text, the only thing of its own words that
 // depends on a text.
-var size = regexp.MustCompile(`about \d+ (of at most \d+ )?words`)
+var size = regexp.MustCompile(`(about|within) \d+ (of at most \d+ )?words`)
 
 // TestObedientMutatorFindsNoOrder: with any text of users, agents, graders,
 // tools and other candidates, an obedient model finds no order in the prompt
