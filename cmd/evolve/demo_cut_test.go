@@ -106,7 +106,7 @@ func firstRunOn(t *testing.T, sessions int, seed int64) (said []pareto.Verdict, 
 // a second one. EVOLVE_LONG=1: twelve seeds, and 20 and 40 sessions too.
 func TestFirstRuns(t *testing.T) {
 	t.Parallel()
-	seeds, sizes := int64(2), []int{30, 60}
+	seeds, sizes := int64(6), []int{30, 60}
 	if os.Getenv("EVOLVE_LONG") != "" {
 		seeds, sizes = 12, []int{20, 30, 40, 60}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/skill-evolve/evolve/mutate"
 )
 
-// reflectOn is how many groups of failures a round looks for. It does not grow with
-// Options.Proposals: another reflection answers other complaints of the same failures,
-// and costs no rollouts.
+// reflectOn is how many groups of failures a round looks for; it takes all that are known.
+// It does not grow with Options.Proposals: another reflection answers other complaints of
+// the same failures, and costs no rollouts.
 const reflectOn = 4
 
 // Reflect asks for several reflections on different failures of one parent.
@@ -31,7 +31,6 @@ func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
 	if err != nil || len(fails) == 0 {
 		return nil, err
 	}
-	fails = fails[:min(len(fails), reflectOn*s.opt.Group)]
 	s.Rand.Shuffle(len(fails), func(i, j int) { fails[i], fails[j] = fails[j], fails[i] })
 	inputs := mutate.Divide(s.evidence(m, fails), s.corpus, s.opt.Proposals, s.opt.Group)
 	for k, part := range inputs {
