@@ -146,6 +146,7 @@ var mayImport = map[string][]string{
 	"eval/agent/agenttest":            {"eval", "eval/agent/process", "eval/agent/setup", "eval/check", "eval/workspace", "mutate/skill", "mutate/standing", "mutate/subject"},
 	"eval/evaltest":                   {},
 	"mutate/promptcorpus":             {},
+	"mutate/second":                   {"eval", "mutate/skill", "mutate/skill/check"},
 
 	"eval/agent/simulated/worldstest": {"eval/agent/simulated"},
 	"harvest/harvesttest":             {"harvest"},

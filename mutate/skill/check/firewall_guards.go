@@ -76,6 +76,15 @@ func clauseOf(sentence string) clause {
 	return c
 }
 
+// Restrains reports whether a text restrains the agent: it forbids something, or makes the
+// agent ask, stop, check or keep to a limit.
+func Restrains(text string) bool {
+	return slices.ContainsFunc(sentences(text), func(s match) bool {
+		c := guarding.of(s.text, clauseOf)
+		return slices.Contains(c.guards, true) || len(c.bounds) > 0 || patternOf("check-command").MatchString(s.text) || patternOf("forbids").MatchString(s.text)
+	})
+}
+
 // weaker returns what sentence s had and none of now has on the same subject,
 // "" for nothing.
 func weaker(s string, now []clause, all string) string {

@@ -1,0 +1,197 @@
+package second
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
+
+// How much one call may be asked. More is not read, and so waits for the owner.
+const (
+	maxItems     = 300
+	maxBytes     = 64 << 10 // of all items
+	maxWords     = 200      // of an answer's, in bytes
+	maxNeighbour = 120      // of what is next to an item, in bytes
+)
+
+// A Reader asks a model about candidates.
+type Reader struct{ Model eval.Model }
+
+// An Answer says that an item is not harmless.
+type Answer struct {
+	Item
+	Line  string // of the kernel, or what the item reaches; the model's words
+	Words string // why; the model's words
+}
+
+// String is the answer for people: what is quoted, and what the model said of it.
+func (a Answer) String() string {
+	s := a.Item.String()
+	if a.Line != "" {
+		s += ": touches «" + a.Line + "»"
+	}
+	if a.Words != "" {
+		s += " (" + a.Words + ")"
+	}
+	return s
+}
+
+// A Verdict is what a Reader found. A candidate is clear only if both fields are zero.
+type Verdict struct {
+	Held   []Answer
+	Unread string // why no answer to every item was got, "" if there is one
+}
+
+// Needed reports whether candidates of a text are read: without a kernel there is nothing
+// to weaken.
+func Needed(root *skill.Document) bool { return len(root.KernelText()) > 0 }
+
+// Read asks about what child changes in root, the owner's text: in one call, or in two if
+// the first reply has not one answer for every item. The error is the model's.
+func (r *Reader) Read(ctx context.Context, root, child *skill.Document) (Verdict, error) {
+	items := Items(root, child)
+	if len(items) == 0 {
+		return Verdict{}, nil
+	}
+	size := 0
+	for _, i := range items {
+		size += len(i.Text)
+	}
+	if len(items) > maxItems || size > maxBytes {
+		return Verdict{Unread: fmt.Sprintf("its %d changes are too many for one reading", len(items))}, nil
+	}
+	p, err := prompt(root, items, "")
+	if err != nil {
+		return Verdict{}, err
+	}
+	var fault string
+	for range 2 {
+		c, err := r.Model.Complete(ctx, p)
+		if err != nil {
+			return Verdict{}, fmt.Errorf("ask the second reader: %w", err)
+		}
+		held, reason := parse(c, items)
+		if reason == "" {
+			return Verdict{Held: held}, nil
+		}
+		fault = reason
+		if p, err = prompt(root, items, reason); err != nil {
+			return Verdict{}, err
+		}
+	}
+	return Verdict{Unread: "the second reader's reply could not be used: " + fault}, nil
+}
+
+//go:embed prompts/*.txt
+var files embed.FS
+
+var prompts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"quote": eval.Quote, "inc": func(n int) int { return n + 1 }}).ParseFS(files, "prompts/*.txt"))
+})
+
+// prompt asks about items. fault is what was wrong with the reply to the same prompt, "" if
+// there was none.
+func prompt(root *skill.Document, items []Item, fault string) (eval.Prompt, error) {
+	what := "skill"
+	if root.Options().Instructions {
+		what = "instructions file"
+	}
+	data := struct {
+		What, View, Fence, Fault string
+		Front                    string
+		Kernel                   []skill.Placeholder
+		Items                    []Item
+	}{What: what, View: labelled(root.View(), root.KernelText()), Fault: fault, Items: items}
+	raw := root.Render()
+	data.Front = string(raw[:len(raw)-len(root.Body())])
+	for i, k := range root.KernelText() {
+		data.Kernel = append(data.Kernel, skill.Placeholder{Token: label(i), Text: k.Text})
+	}
+	longest := data.View + data.Front
+	for _, k := range data.Kernel {
+		longest += "\n" + k.Text
+	}
+	for _, i := range items {
+		longest += "\n" + i.Text + "\n" + i.Section + "\n" + i.LeadIn + "\n" + i.Above + "\n" + i.Below
+	}
+	data.Fence = fence(longest)
+	var system, user strings.Builder
+	for name, to := range map[string]*strings.Builder{"system.txt": &system, "user.txt": &user} {
+		if err := prompts().ExecuteTemplate(to, name, data); err != nil {
+			return eval.Prompt{}, fmt.Errorf("render prompt %s: %w", name, err)
+		}
+	}
+	// Some models count their reasoning as output.
+	return eval.Prompt{System: strings.TrimSpace(system.String()), User: user.String(), MaxTokens: 4000 + 60*len(items)}, nil
+}
+
+// fence is a fence that is longer than any in a text.
+func fence(text string) string {
+	longest, run := 2, 0
+	for i := range len(text) {
+		if text[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", longest+1)
+}
+
+var answerLine = lazyregexp.New(`(?i)^(\d{1,4}) *\| *(yes|no) *(?:\|([^|]*)(?:\|(.*))?)?$`)
+
+// parse reads a reply: one line for each item, in order, and nothing else but blank lines
+// and one fence around them. reason is why it cannot be used.
+func parse(c eval.Completion, items []Item) (held []Answer, reason string) {
+	if c.Finish == "length" {
+		return nil, "it was cut off at the model's output limit"
+	}
+	next := 0
+	for line := range strings.Lines(c.Text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "```") && strings.Trim(line[3:], "`abcdefghijklmnopqrstuvwxyz") == "" {
+			continue
+		}
+		m := answerLine.FindStringSubmatch(line)
+		if m == nil {
+			return nil, fmt.Sprintf("«%s» is no answer of the form asked for", clipped(line, 80))
+		}
+		n, err := strconv.Atoi(m[1])
+		if err != nil || n != next+1 || n > len(items) {
+			return nil, fmt.Sprintf("an answer to item %s is where item %d is next, of %d", m[1], next+1, len(items))
+		}
+		if strings.EqualFold(m[2], "yes") {
+			held = append(held, Answer{items[next], said(m[3]), said(m[4])})
+		}
+		next++
+	}
+	if next < len(items) {
+		return nil, fmt.Sprintf("it has answers to %d of %d items", next, len(items))
+	}
+	return held, ""
+}
+
+// said is a model's words for a person, "" if it gave none.
+func said(s string) string {
+	s = clipped(oneLine(s), maxWords)
+	if s == "-" {
+		return ""
+	}
+	return s
+}
+
+func clipped(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
