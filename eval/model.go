@@ -73,6 +73,13 @@ func (m *Metered) Complete(ctx context.Context, p Prompt) (Completion, error) {
 	return c, nil
 }
 
+// Key is what the Recorder knows the reply to p by.
+func (m *Metered) Key(p Prompt) string {
+	p.System, p.User = redact(m.Redactor, p.System), redact(m.Redactor, p.User)
+	key := m.key(p)
+	return hex.EncodeToString(key[:])
+}
+
 func (m *Metered) key(p Prompt) hash {
 	return hashJSON("completion/1", struct {
 		Scope  string

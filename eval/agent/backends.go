@@ -37,6 +37,19 @@ type Backends struct {
 	AtATime int
 }
 
+// Second is who reads candidates a second time, and whose calls these are: the judge, or the
+// mutator in a call of its own if the judge is simulated. nil: both are, and understand no
+// prose.
+func (b *Backends) Second() (eval.Model, eval.Spender) {
+	switch {
+	case b.Judge != nil && !b.Judge.Identity().Simulated:
+		return b.Judge, eval.ByJudge
+	case b.Mutator != nil && !b.Mutator.Identity().Simulated:
+		return b.Mutator, eval.ByMutator
+	}
+	return nil, ""
+}
+
 // Vendors are those that get the text of requests of these kinds.
 func (b *Backends) Vendors(kinds ...string) (out []string) {
 	for _, kind := range kinds {

@@ -48,14 +48,20 @@ func (u unit) near() string {
 
 // Items returns how child differs from root, the owner's text, in the order of child;
 // removed restraints come last. A sentence under another heading or lead-in than in root is
-// an item, and so is a part of the kernel, and what has come next to one.
-func Items(root, child *skill.Document) []Item {
+// an item, and so is a part of the kernel, and what has come next to one. What approved
+// texts have is no item either.
+func Items(root, child *skill.Document, approved ...*skill.Document) []Item {
 	was, is := cut(root), cut(child)
 	same, known, next := map[string]int{}, map[string]int{}, map[string]bool{}
-	for _, u := range was {
-		same[u.under()]++
-		known[u.words()]++
-		next[u.under()+u.near()] = true
+	for _, old := range append([][]unit{was}, cuts(approved)...) {
+		n, m := map[string]int{}, map[string]int{}
+		for _, u := range old {
+			n[u.under()]++
+			m[u.words()]++
+			same[u.under()] = max(same[u.under()], n[u.under()])
+			known[u.words()] = max(known[u.words()], m[u.words()])
+			next[u.under()+u.near()] = true
+		}
 	}
 	var out []Item
 	has := map[string]bool{}
@@ -105,6 +111,13 @@ func labelled(text string, kernel []skill.Placeholder) string {
 		}
 	}
 	return claims.ReplaceAllString(eval.Inert(text), "($1")
+}
+
+func cuts(docs []*skill.Document) (out [][]unit) {
+	for _, d := range docs {
+		out = append(out, cut(d))
+	}
+	return out
 }
 
 // cut divides a text into its units, the frontmatter first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,14 +51,38 @@ type Verdict struct {
 	Unread string // why no answer to every item was got, "" if there is one
 }
 
-// Needed reports whether candidates of a text are read: without a kernel there is nothing
-// to weaken.
-func Needed(root *skill.Document) bool { return len(root.KernelText()) > 0 }
+// Rule is the rule of a candidate that waits for its owner because of a Verdict.
+const Rule = "second-reader"
 
-// Read asks about what child changes in root, the owner's text: in one call, or in two if
-// the first reply has not one answer for every item. The error is the model's.
-func (r *Reader) Read(ctx context.Context, root, child *skill.Document) (Verdict, error) {
-	items := Items(root, child)
+// Reason says for the owner why a candidate waits, "" if it is clear.
+func (v Verdict) Reason() string {
+	if v.Unread != "" {
+		return Rule + ": " + v.Unread
+	}
+	var said []string
+	for _, a := range v.Held {
+		said = append(said, a.String())
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return Rule + ": " + strings.Join(said, "; ")
+}
+
+// Needed reports whether candidates of a text are read: without lines that the owner has
+// locked there is nothing to weaken. Imports and shell commands are locked by themselves.
+func Needed(root *skill.Document) bool {
+	body := len(root.Render()) - len(root.Body())
+	return slices.ContainsFunc(root.Kernel(), func(s skill.Span) bool {
+		return s.Start >= body && s.Reason != skill.ImportReason && s.Reason != skill.ShellReason
+	})
+}
+
+// Read asks about what child changes in root, the owner's text, beyond what the owner has
+// approved: in one call, or in two if the first reply has not one answer for every item. The
+// error is the model's.
+func (r *Reader) Read(ctx context.Context, root, child *skill.Document, approved ...*skill.Document) (Verdict, error) {
+	items := Items(root, child, approved...)
 	if len(items) == 0 {
 		return Verdict{}, nil
 	}

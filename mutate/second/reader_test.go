@@ -64,6 +64,24 @@ func texts(items []Item) (out []string) {
 	return out
 }
 
+func TestNeeded(t *testing.T) {
+	const bare = "---\nname: s\ndescription: d\n---\n# S\n\nBe brief.\n"
+	for text, want := range map[string]bool{
+		bare:                          false,
+		bare + "\nRun !`id` first.\n": false,
+		bare + "\n<!-- kernel -->\nNo.\n<!-- /kernel -->": true,
+		ship: true,
+	} {
+		if got := Needed(parsed(t, text)); got != want {
+			t.Errorf("%v: %s", got, text)
+		}
+	}
+	d, err := skill.Parse([]byte("# Files\n\n@other.md\n"), skill.Options{Instructions: true})
+	if err != nil || Needed(d) || len(d.KernelText()) == 0 {
+		t.Errorf("an import: %v, %v", d.KernelText(), err)
+	}
+}
+
 func TestItems(t *testing.T) {
 	root := parsed(t, ship)
 	for name, x := range map[string]struct {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/store"
@@ -26,7 +27,8 @@ type Result struct {
 	State  candidate.Standing `json:"state"` // now
 	By     string             `json:"by,omitempty"`
 	At     *time.Time         `json:"at"`
-	// Findings are those of the firewall, none for a text that it let pass.
+	// Findings are those of the firewall and of the second reader, none for a text that both
+	// let pass.
 	Findings []Finding `json:"findings"`
 	// IncumbentChanged: the candidate was made from another text than the live one.
 	IncumbentChanged bool             `json:"incumbent_changed"`
@@ -37,7 +39,7 @@ type Result struct {
 	Next             string           `json:"next"`
 }
 
-// A Finding is a finding of the firewall.
+// A Finding is a finding of the firewall, or what a second reader said.
 type Finding struct {
 	Rule    string `json:"rule"`
 	Line    int    `json:"line"` // 1-based in the candidate, 0 if it is not known any more
@@ -81,7 +83,9 @@ func shown(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.
 			}
 		}
 	}
-	if c.Flagged && len(r.Findings) == 0 { // an older firewall found it, or its parent is gone
+	// An older firewall found it, or its parent is gone; what a second reader said is only
+	// recorded.
+	if c.Flagged && (len(r.Findings) == 0 || c.Rule == second.Rule) {
 		rule, message := c.Rule, strings.TrimPrefix(c.Reason, c.Rule+": ")
 		if rule == "" {
 			rule, message = c.Reason, ""
@@ -125,7 +129,11 @@ func (d *Decision) Evidence(coloured bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s@%s: %s\n", r.Skill, plain.Short(r.SHA), plain.Line(d.Words))
 	if len(r.Findings) > 0 {
-		b.WriteString("\nwhat the firewall found:\n")
+		by := "the firewall"
+		if r.Findings[0].Rule == second.Rule {
+			by = "the second reader"
+		}
+		b.WriteString("\nwhat " + by + " found:\n")
 	}
 	for _, f := range r.Findings {
 		where := ""

@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/mutate/subject"
+	"github.com/skill-evolve/evolve/store/replies"
 	"github.com/skill-evolve/evolve/tournament/applies"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/expect"
@@ -113,6 +114,8 @@ func (c *Campaign) build(ctx context.Context) error {
 	p := &c.plan
 	p.Run, p.Incumbent, p.Cases = c.run, incumbent, c.cases
 	p.Mutator, p.Journal = c.back.Mutator, c.journal()
+	p.Second, p.SecondBy = c.back.Second()
+	p.Elsewhere = func(ctx context.Context, key string) (*eval.Completion, error) { return replies.To(ctx, c.db, key) }
 	if p.Uses, err = expect.Uses(ctx, c.db, f.Skill, c.cases); err != nil {
 		return err
 	}

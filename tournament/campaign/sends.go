@@ -7,6 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
+	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/applies"
@@ -81,13 +82,13 @@ func (c *Campaign) sends(ctx context.Context, fc *Forecast) ([]outgoing.Send, er
 		mined += MinedBytes(applies.CallTokens * applies.Calls(f.Skill, fc.Test, c.cases))
 	}
 	f.MaxRollouts = fc.Rollouts
-	return c.runner.Sends(ctx, c.db, c.back, &f, len(c.Live.Doc.Render()), slices.Concat(c.cases, neighbours.CasesOf(c.beside)), mined)
+	return c.runner.Sends(ctx, c.db, c.back, &f, len(c.Live.Doc.Render()), second.Needed(c.Live.Doc), slices.Concat(c.cases, neighbours.CasesOf(c.beside)), mined)
 }
 
 // Sends are who gets how much text of these cases, which are cleared, in a run with this
-// configuration that begins with a text of so many bytes and has the miner read mined
-// bytes.
-func (r *Runner) Sends(ctx context.Context, db *store.Store, back *agent.Backends, f *Config, body int, cases []eval.Case, mined int64) ([]outgoing.Send, error) {
+// configuration that begins with a text of so many bytes, which has a kernel or none, and
+// has the miner read mined bytes.
+func (r *Runner) Sends(ctx context.Context, db *store.Store, back *agent.Backends, f *Config, body int, kernel bool, cases []eval.Case, mined int64) ([]outgoing.Send, error) {
 	attempts := f.MaxRollouts
 	bytes := requestBytes(body+f.OwnerTokens*bytesAToken, cases, attempts, f.Agent)
 	if n := bytes[agent.Judge]; n > 0 && !f.NoGate { // comparisons: calls with two answers each
@@ -104,6 +105,9 @@ func (r *Runner) Sends(ctx context.Context, db *store.Store, back *agent.Backend
 	if f.Carried == "" && f.Evolve != skill.Shorten {
 		call := instructionBytes + 3*int64(body+grownSkill) + int64(max(f.Minibatch, 8))*shownFailure
 		bytes[agent.Mutate] = int64(mutated*float64(attempts)) * call
+		if kernel { // the second reader gets the text and what is new
+			bytes[agent.Judge] += int64(secondShare*float64(attempts)) * (instructionBytes + 2*int64(body+grownSkill))
+		}
 	}
 	if mined > 0 {
 		bytes[agent.Mine] = mined

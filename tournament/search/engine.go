@@ -13,6 +13,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -96,6 +97,7 @@ func (o Options) withDefaults() Options {
 type Engine struct {
 	Evaluator *eval.Evaluator // its Budget bounds the search
 	Mutator   eval.Model
+	Second    eval.Model // reads candidates of a text with a kernel; nil: nobody does
 	Log       *record.Log
 	Options   Options
 }
@@ -165,7 +167,8 @@ type State struct {
 	stated    bool // see mostStated, before this round
 	lessons   *lessons
 	knots     knots
-	standing  *Member // of Options.Standing
+	standing  *Member           // of Options.Standing
+	approved  []*skill.Document // texts beside the incumbent that the pool began with
 }
 
 // errDone ends the search's loop; the reason is its text.

@@ -41,8 +41,14 @@ type Plan struct {
 
 	Grader  eval.Grader
 	Mutator eval.Model // not metered
-	Journal record.Journal
-	Redact  eval.Redactor
+	// Second reads candidates of a text with a kernel, and SecondBy is whose calls these are;
+	// nil: nobody does. It is not metered. Elsewhere finds a reply of another run, nil if
+	// there is none.
+	Second    eval.Model
+	SecondBy  eval.Spender
+	Elsewhere func(ctx context.Context, key string) (*eval.Completion, error)
+	Journal   record.Journal
+	Redact    eval.Redactor
 
 	// Budget bounds the whole run and includes what mining has spent. Caps
 	// are its caps.
@@ -291,6 +297,10 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		Mutator: &eval.Metered{Model: p.Mutator, By: eval.ByMutator, Budget: share, Recorder: p.Journal,
 			Scope: p.Run.ID, Redactor: p.Redact, WallClock: p.WallClock},
 		Log: log, Options: opt,
+	}
+	if p.Second != nil {
+		e.Second = recalled{&eval.Metered{Model: p.Second, By: p.SecondBy, Budget: share, Recorder: p.Journal,
+			Redactor: p.Redact, WallClock: p.WallClock}, p.Elsewhere}
 	}
 	res, err := e.Search(ctx, p.Incumbent, cases)
 	if err != nil {

@@ -227,12 +227,17 @@ func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won 
 			return s.halves(ctx, mv, ps)
 		}
 	}
-	s.tried[p.Doc.Hash()] = true
 	parents := []*Member{mv.Parent}
 	from := []int{s.pool.index(mv.Parent)}
 	if mv.Other != nil {
 		parents, from = append(parents, mv.Other), append(from, s.pool.index(mv.Other))
 	}
+	if ok, err := s.readSecond(ctx, mv.op, parents, p); err != nil {
+		return false, err
+	} else if !ok {
+		return s.halves(ctx, mv, ps)
+	}
+	s.tried[p.Doc.Hash()] = true
 	c := s.candidate(mv.op, parents, p)
 	child := &Member{Candidate: c, Variant: mv.Parent.Variant.With(p.Doc), train: make([]attempts, len(s.Cases.Train))}
 	var batch []int

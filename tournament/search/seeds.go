@@ -52,6 +52,7 @@ func (s *State) addSeeds(ctx context.Context) error {
 			continue
 		}
 		s.stats.Seeds++
+		s.approved = append(s.approved, doc)
 		m := s.pool.add(c, root.Variant.With(doc), 0)
 		if standing {
 			s.standing = m

@@ -34,6 +34,9 @@ func (s *State) untangle(ctx context.Context, mv *Change, child *Member, batch [
 	if ok, err := s.allowed(ctx, mv.op, mv.Parent, p); err != nil || !ok {
 		return none(err)
 	}
+	if ok, err := s.readSecond(ctx, mv.op, []*Member{mv.Parent}, p); err != nil || !ok {
+		return none(err)
+	}
 	s.tried[p.Doc.Hash()] = true
 	v := child.Variant
 	v.Doc = p.Doc

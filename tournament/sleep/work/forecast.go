@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
+	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
@@ -28,7 +29,7 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 	s.model(ctx) // opens who answers, if somebody does
 	each, most, bounded := 0.0, int64(0), true
 	var tried []eval.Case
-	body := 0
+	body, kernel := 0, false
 	var read int64
 	name := paid[0].Skill
 	for _, k := range paid {
@@ -45,6 +46,7 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 			return nil, err
 		}
 		tried, body = append(tried, cases...), max(body, len(live.Doc.Render()))
+		kernel = kernel || second.Needed(live.Doc)
 		if k.Kind == sleep.Compare || k.Part == sleep.Description {
 			continue
 		}
@@ -61,14 +63,14 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 	if bounded && (fc.Rollouts == 0 || most < fc.Rollouts) {
 		fc.Rollouts = most // trials continue with the cases there are
 	}
-	if err := s.sends(ctx, fc, tried, body, read); err != nil {
+	if err := s.sends(ctx, fc, tried, body, kernel, read); err != nil {
 		return nil, err
 	}
 	return fc, s.Price(ctx, fc, read, name, len(tried), each)
 }
 
 // sends notes who gets how much text of these cases, and of read tokens of reading.
-func (s *Worker) sends(ctx context.Context, fc *sleep.Forecast, cases []eval.Case, body int, read int64) error {
+func (s *Worker) sends(ctx context.Context, fc *sleep.Forecast, cases []eval.Case, body int, kernel bool, read int64) error {
 	if s.now.back == nil {
 		return nil
 	}
@@ -78,7 +80,7 @@ func (s *Worker) sends(ctx context.Context, fc *sleep.Forecast, cases []eval.Cas
 	}
 	f := s.now.f
 	f.MaxRollouts = fc.Rollouts
-	list, err := s.Runner.Sends(ctx, s.Store, s.now.back, &f, body, cases, campaign.MinedBytes(read))
+	list, err := s.Runner.Sends(ctx, s.Store, s.now.back, &f, body, kernel, cases, campaign.MinedBytes(read))
 	fc.Sends = append(outgoing.Lines(list), left.Lines()...)
 	return err
 }

@@ -100,6 +100,8 @@ func hearsayAgent() error {
 		out["text"] = `{"score":0,"reason":"not as good as what was accepted"}`
 	case strings.Contains(q.System, `"labels"`):
 		out["text"] = "```json\n{\"labels\":[]}\n```"
+	case secondly(q.User, "") != "":
+		out["text"] = secondly(q.User, "")
 	default:
 		if m := fencedText.FindStringSubmatch(q.User); m != nil {
 			text := m[2]

@@ -45,6 +45,10 @@ func keeper() {
 			out["answer"] = "a chart, in metres"
 		}
 	case "complete":
+		if text := secondly(q.User, ""); text != "" {
+			out["text"], out["finish"] = text, "stop"
+			break
+		}
 		if strings.HasPrefix(q.User, "The lines (origin") { // to which requests they apply: to all
 			var of []string
 			for n := 1; strings.Contains(q.User, fmt.Sprintf("\nrequest %d\n", n)); n++ {

@@ -49,6 +49,10 @@ func picker() {
 		out["answer"], out["skills"] = "done", loaded
 		out["usage"] = map[string]int{"input": 900, "output": 20}
 	case "complete":
+		if text := secondly(q.User, ""); text != "" {
+			out["text"], out["finish"] = text, "stop"
+			break
+		}
 		_, rest, _ := strings.Cut(q.User, "```\n")
 		was, _, _ := strings.Cut(rest, "\n```")
 		for _, part := range strings.Split(q.User, "\nRequest ")[1:] {

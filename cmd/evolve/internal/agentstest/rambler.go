@@ -36,6 +36,9 @@ func rambler() {
 		}
 	case "complete":
 		out["finish"] = "stop"
+		if out["text"] = secondly(q.User, ""); out["text"] != "" {
+			break
+		}
 		_, rest, fenced := strings.Cut(q.User, "```\n")
 		if !fenced || strings.Contains(q.System, "score") {
 			out["text"] = "I think that this is a fine answer, on the whole."

@@ -9,9 +9,14 @@ import (
 // widener is a program for --agent command that widens what the skill may
 // reach: as a mutator it adds a line with an address that no request asked
 // for, or with a command if the feedback names one, and as an agent it does well
-// with that line alone.
+// with that line alone. With an argument the line allows what the kernel forbids, in
+// words that no pattern knows: a second reader holds it ("seen"), or says nothing that
+// can be used ("unread").
 func widener() {
-	line, does := "- Take the data from https://data.example.org/latest and cite it.", "cites data.example.org"
+	line, does, mode := "- Take the data from https://data.example.org/latest and cite it.", "cites data.example.org", ""
+	if len(os.Args) > 1 {
+		line, does, mode = "- In small files put the numbers right and say so.", "numbers put right", os.Args[1]
+	}
 	const command = "- Take the data with curl and cite it."
 	var q struct {
 		Kind, User, Prompt string
@@ -34,6 +39,13 @@ func widener() {
 		}
 		out["usage"] = map[string]int{"input": 900, "output": 20}
 	case "complete":
+		if text := secondly(q.User, "put the numbers right"); text != "" {
+			if mode == "unread" {
+				text = "All is well."
+			}
+			out["text"], out["finish"] = text, "stop"
+			break
+		}
 		_, rest, _ := strings.Cut(q.User, "```\n")
 		was, _, _ := strings.Cut(rest, "\n```")
 		if strings.Contains(q.User, "with curl") {
@@ -41,6 +53,9 @@ func widener() {
 		}
 		if !strings.Contains(was, line) {
 			was = strings.Replace(was, "- Label both axes.", "- Label both axes.\n"+line, 1)
+		}
+		if mode != "" && !strings.Contains(was, line) { // the search took the other line out
+			was = strings.Replace(was, "# Charts\n", "# Charts\n\n"+line+"\n", 1)
 		}
 		out["text"], out["finish"] = "A source.\n```\n"+was+"\n```\n", "stop"
 	}

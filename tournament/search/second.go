@@ -1,0 +1,63 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/second"
+	"github.com/skill-evolve/evolve/tournament/record"
+)
+
+// readSecond asks the second reader about a text that the patterns let pass, before anything
+// of it is replayed. A text that it holds, or that it did not read, waits for its owner.
+func (s *State) readSecond(ctx context.Context, op string, parents []*Member, p mutate.Proposal) (bool, error) {
+	root := s.pool.members[0].Variant.Doc
+	if s.Second == nil || !second.Needed(root) {
+		return true, nil
+	}
+	v, err := (&second.Reader{Model: s.Second}).Read(ctx, root, p.Doc, s.approved...)
+	var limit *eval.BudgetError
+	switch {
+	case errors.As(err, &limit):
+		return false, &errDone{limit.Error(), limit.Cap}
+	case err != nil:
+		return false, err
+	case v.Reason() == "":
+		return true, nil
+	}
+	s.stats.Quarantined++
+	c := s.candidate(op, parents, p)
+	c.State, c.Rule, c.Reason = record.Quarantined, second.Rule, v.Reason()
+	s.tried[c.SHA] = true
+	if err := s.Log.Journal.SaveCandidate(ctx, &c); err != nil {
+		return false, err
+	}
+	// What the reader said is for the owner: a mutator that knew it would write for it.
+	s.rejected = append(s.rejected, mutate.Attempt{Operator: op, Change: p.Summary, Result: "a fixed part would no longer hold", Refused: true})
+	return false, s.emit(ctx, string(c.State), map[string]any{"sha256": c.SHA, "operator": op, "reason": c.Reason})
+}
+
+// A recalled model is not asked again what it has answered in another run.
+type recalled struct {
+	*eval.Metered
+	elsewhere func(ctx context.Context, key string) (*eval.Completion, error)
+}
+
+// Complete returns a reply of another run, which costs this one nothing, unless this run has
+// one of its own, which is on its bill.
+func (m recalled) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
+	key := m.Key(p)
+	own, err := m.Recorder.Completion(ctx, key)
+	if err == nil && own == nil {
+		if own, err = m.elsewhere(ctx, key); own != nil {
+			return *own, nil
+		}
+	}
+	if err != nil {
+		return eval.Completion{}, fmt.Errorf("look up the second reader's reply: %w", err)
+	}
+	return m.Metered.Complete(ctx, p)
+}

@@ -1,0 +1,182 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent/simulated/worldstest"
+	"github.com/skill-evolve/evolve/mutate/second"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/record/recordtest"
+)
+
+// itemReader answers for each item of a prompt as says does; it counts its calls.
+type itemReader struct {
+	says  func(item string) string
+	calls int
+	fails error
+}
+
+var promptItem = regexp.MustCompile(`(?m)^> the item: (.*)$`)
+
+func (*itemReader) Identity() eval.Identity { return eval.Identity{Backend: "items"} }
+
+func (r *itemReader) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) {
+	r.calls++
+	var b strings.Builder
+	for i, m := range promptItem.FindAllStringSubmatch(p.User, -1) {
+		fmt.Fprintf(&b, "%d | %s\n", i+1, r.says(m[1]))
+	}
+	return eval.Completion{Text: b.String(), Finish: "stop"}, r.fails
+}
+
+// secondly is one search in a world whose text has a kernel, with a second reader.
+func secondly(t *testing.T, reader eval.Model, change func(*Engine)) (*Result, *recordtest.Memory) {
+	t.Helper()
+	w := worldstest.Additive(5, 16, 0.05)
+	m := &recordtest.Memory{}
+	e, inc, cases := engine(t, w, 400, m)
+	doc, err := skill.Parse([]byte(w.Seed()+"\n## Guardrails\n\nNever push.\n"), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !second.Needed(doc) {
+		t.Fatal("the text has no kernel")
+	}
+	inc.Doc, e.Second = doc, reader
+	if change != nil {
+		change(e)
+	}
+	res, err := e.Search(t.Context(), inc, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, m
+}
+
+func TestSecondReader(t *testing.T) {
+	without, events := secondly(t, nil, nil)
+	no := &itemReader{says: func(string) string { return "no" }}
+	res, m := secondly(t, no, nil)
+	if !reflect.DeepEqual(events.Events, m.Events) || no.calls == 0 {
+		t.Errorf("a reader that finds nothing changes the search, in %d calls", no.calls)
+	}
+	t.Logf("%d calls for %d proposals", no.calls, res.Stats.Proposals)
+	if without.Challenger == nil || len(without.Challenger.Taught) == 0 {
+		t.Fatal("nothing better was found: this shows too little")
+	}
+	// What one text of the pool has is held from now on.
+	parent, err := skill.Parse(without.Pool[0].Text, skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := skill.Parse(without.Challenger.Text, skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var phrase string
+	for _, i := range second.Items(parent, child) {
+		phrase = i.Text
+	}
+	held := &itemReader{says: func(item string) string {
+		if item == phrase {
+			return "yes | Never push. | sooner or later"
+		}
+		return "no"
+	}}
+	res, m = secondly(t, held, nil)
+	for _, c := range res.Pool {
+		if strings.Contains(string(c.Text), phrase) {
+			t.Errorf("%.12s is in the pool with %q", c.SHA, phrase)
+		}
+	}
+	if len(res.Pool) < 2 {
+		t.Error("nothing else was tried")
+	}
+	n := 0
+	for _, c := range m.Candidates {
+		if c.State != record.Quarantined || c.Rule != second.Rule {
+			continue
+		}
+		n++
+		if want := fmt.Sprintf("second-reader: %q: touches «Never push.» (sooner or later)", phrase); c.Reason != want {
+			t.Errorf("%s, want %s", c.Reason, want)
+		}
+		for _, r := range m.Rollouts {
+			if r.Candidate == c.SHA {
+				t.Fatalf("%.12s was replayed", c.SHA)
+			}
+		}
+	}
+	if n == 0 || n != res.Stats.Quarantined {
+		t.Errorf("%d candidates are quarantined, %d counted", n, res.Stats.Quarantined)
+	}
+
+	// The owner approves one: what descends from it is not held for the same words again.
+	i := slices.IndexFunc(m.Candidates, func(c record.Candidate) bool { return c.Rule == second.Rule })
+	res, _ = secondly(t, held, func(e *Engine) { e.Options.Seeds = []record.Candidate{m.Candidates[i]} })
+	if res.Stats.Quarantined != 0 || res.Stats.Seeds != 1 {
+		t.Errorf("%d are quarantined with an approved seed, %d seeds", res.Stats.Quarantined, res.Stats.Seeds)
+	}
+}
+
+// A candidate that the reader does not read waits for its owner: it is never replayed.
+func TestUnreadCandidate(t *testing.T) {
+	res, m := secondly(t, &itemReader{says: func(string) string { return "fine" }}, nil)
+	if len(res.Pool) > 1 || res.Stats.Quarantined == 0 {
+		t.Errorf("%d texts are in the pool, %d quarantined", len(res.Pool), res.Stats.Quarantined)
+	}
+	for _, c := range m.Candidates {
+		if c.State == record.Quarantined && !strings.HasPrefix(c.Reason, "second-reader: the second reader's reply could not be used: ") {
+			t.Error(c.Reason)
+		}
+	}
+}
+
+// A cap that the reader meets ends the search like any other; another error ends the run.
+func TestReaderAtItsLimit(t *testing.T) {
+	limit := &eval.BudgetError{Cap: eval.CapRollouts}
+	res, _ := secondly(t, &itemReader{says: func(string) string { return "no" }, fails: limit}, nil)
+	if res.Cap != eval.CapRollouts || len(res.Pool) > 1 {
+		t.Errorf("cap %q, %d texts in the pool", res.Cap, len(res.Pool))
+	}
+	w := worldstest.Additive(5, 16, 0.05)
+	e, inc, cases := engine(t, w, 400, &recordtest.Memory{})
+	e.Second = &itemReader{says: func(string) string { return "no" }, fails: errors.New("unreachable")}
+	if _, err := e.Search(t.Context(), inc, cases); err != nil {
+		t.Errorf("a text without kernel is read: %v", err)
+	}
+}
+
+// A resumed run is charged for its own reply; one of another run costs it nothing.
+func TestRecalled(t *testing.T) {
+	ctx := t.Context()
+	model := &itemReader{says: func(string) string { return "no" }}
+	other, own := &recordtest.Memory{}, &recordtest.Memory{}
+	p := eval.Prompt{System: "s", User: "> the item: a"}
+	in := func(m *recordtest.Memory) (recalled, *eval.Budget) {
+		b := eval.NewBudget(eval.Caps{}, nil)
+		return recalled{&eval.Metered{Model: model, By: eval.ByJudge, Budget: b, Recorder: m}, other.Completion}, b
+	}
+	for i, x := range []struct {
+		journal *recordtest.Memory
+		calls   int // of the model by then
+		charged int64
+	}{{other, 1, 1}, {own, 1, 0}, {other, 1, 1}} {
+		m, b := in(x.journal)
+		if _, err := m.Complete(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Spent().JudgeCalls; got != x.charged || model.calls != x.calls {
+			t.Errorf("%d: %d calls, %d charged", i, model.calls, got)
+		}
+	}
+}
