@@ -56,18 +56,20 @@ var leaves = map[string]string{
 // that make no connection and start nothing. Everything else of them is a place from which
 // text can leave, whatever a file calls the package.
 var harmless = map[string]*regexp.Regexp{
-	"net":                         lazy(`Conn|Listener|ErrClosed|JoinHostPort|SplitHostPort|ParseIP|TCPAddr|TCPConn|UnixConn`),
-	"net/http":                    lazy(`(Status|Method|Err)\w+|Handler|HandlerFunc|Header|ResponseWriter|Request|Error|MaxBytes(Error|Reader)|(New)?CrossOriginProtection|(New)?ServeMux|Redirect|SameSiteStrictMode|SetCookie|Cookie|ConnState|StateNew|ParseTime|NewResponseController`),
-	"net/http/httptrace":          lazy(`\w+`),
-	"net/netip":                   lazy(`\w+`),
-	"net/url":                     lazy(`\w+`),
-	"os":                          lazy(`[^S]\w*|S[^t]\w*|Stat|Stdin|Stdout|Stderr`), // all but StartProcess
-	"os/exec":                     lazy(`LookPath|ErrNotFound|Error|ExitError|Cmd`),
-	"syscall":                     lazy(`[A-Z][A-Z0-9]*(_\w+)?|CloseOnExec|CmsgSpace|Errno|Getpgrp|Kill|Mkfifo|Parse\w+|RawConn|Read|Set\w+|Signal|Stat\w*|SysProc\w+|WaitStatus`),
-	"golang.org/x/sys/unix":       lazy(`[A-Z][A-Z0-9]*(_\w+)?|ByteSliceToString|CloseRange|Close|Fstatfs|Prlimit|Rlimit|Statfs_t|SysctlKinfoProc|Waitid`),
-	"golang.org/x/net/bpf":        lazy(`\w+`),
-	module + "eval/agent":         lazy(`[^H]\w*|H[^T]\w*`), // all but HTTP
-	module + "eval/agent/process": lazy(`Available|Command|Held|KillAll|LimitError|Limits|Loopback|Programs|Result|Sandbox|SetLimits`),
+	"net":                           lazy(`Conn|Listener|ErrClosed|JoinHostPort|SplitHostPort|ParseIP|TCPAddr|TCPConn|UnixConn`),
+	"net/http":                      lazy(`(Status|Method|Err)\w+|Handler|HandlerFunc|Header|ResponseWriter|Request|Error|MaxBytes(Error|Reader)|(New)?CrossOriginProtection|(New)?ServeMux|Redirect|SameSiteStrictMode|SetCookie|Cookie|ConnState|StateNew|ParseTime|NewResponseController`),
+	"net/http/httptrace":            lazy(`\w+`),
+	"net/netip":                     lazy(`\w+`),
+	"net/url":                       lazy(`\w+`),
+	"os":                            lazy(`[^S]\w*|S[^t]\w*|Stat|Stdin|Stdout|Stderr`), // all but StartProcess
+	"os/exec":                       lazy(`LookPath|ErrNotFound|Error|ExitError|Cmd`),
+	"syscall":                       lazy(`[A-Z][A-Z0-9]*(_\w+)?|CloseOnExec|CmsgSpace|Errno|Getpgrp|Kill|Mkfifo|Parse\w+|RawConn|Read|Set\w+|Signal|Stat\w*|SysProc\w+|WaitStatus`),
+	"golang.org/x/sys/unix":         lazy(`[A-Z][A-Z0-9]*(_\w+)?|ByteSliceToString|CloseRange|Close|Fstatfs|Prlimit|Rlimit|Statfs_t|SysctlKinfoProc|Waitid`),
+	"golang.org/x/net/bpf":          lazy(`\w+`),
+	"golang.org/x/net/idna":         lazy(`\w+`),
+	"golang.org/x/net/publicsuffix": lazy(`\w+`),
+	module + "eval/agent":           lazy(`[^H]\w*|H[^T]\w*`), // all but HTTP
+	module + "eval/agent/process":   lazy(`Available|Command|Held|KillAll|LimitError|Limits|Loopback|Programs|Result|Sandbox|SetLimits`),
 	// The rest are libraries that only compute, or work on files and terminals.
 	"github.com/aymanbagabas/go-udiff": nil, "github.com/cenkalti/backoff/v5": nil, "github.com/gofrs/flock": nil, "github.com/google/renameio/v2": nil,
 	"github.com/klauspost/compress": nil, "github.com/mattn/go-runewidth": nil, "github.com/mattn/go-sqlite3": nil, "github.com/santhosh-tekuri/jsonschema/v6": nil,

@@ -5,7 +5,6 @@ package second
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -91,7 +90,7 @@ func Items(root, child *skill.Document, approved ...*skill.Document) []Item {
 const kernelKind = "locked part"
 
 var (
-	part     = regexp.MustCompile(`^\[locked part \d+\]$`)
+	part     = lazyregexp.New(`^\[locked part \d+\]$`)
 	mere     = lazyregexp.New(`^(?:\|[|: -]*|[[:punct:]]{1,3})$`) // a table's frame, a closing bracket
 	claims   = lazyregexp.New(`(?i)\[([^\pL]*locked[^\pL]+part)`)
 	marker   = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)`)

@@ -19,8 +19,12 @@ import (
 
 // keepers decide whether a match counts.
 var keepers = map[string]func(match string) bool{
-	"no call": func(m string) bool { return !strings.HasSuffix(m, "(") }, // of a method
-	"encoded": encoded,
+	"address":     ipv6,
+	"public host": func(m string) bool { return publicHost(m, fields) },
+	// With a path or a port it is no field.
+	"reached host": func(m string) bool { return publicHost(m, nil) },
+	"no call":      func(m string) bool { return !strings.HasSuffix(m, "(") }, // of a method
+	"encoded":      encoded,
 }
 
 // encoded distinguishes base64 from a long path or a long identifier.
@@ -190,6 +194,9 @@ type match struct {
 }
 
 func (c *pattern) find(s string) []match {
+	if c.Prose {
+		s = quotedCode.ReplaceAllStringFunc(s, func(code string) string { return strings.Repeat(" ", len(code)) })
+	}
 	var out []match
 	for _, m := range c.FindAllStringSubmatchIndex(s, -1) {
 		from, to := m[0], m[1]

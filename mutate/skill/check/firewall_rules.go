@@ -19,6 +19,7 @@ type pattern struct {
 	Reports         string   // for the message, or what a pattern is
 	Pattern         []string // alternatives
 	Lines           bool     // a match may go over several lines
+	Prose           bool     // not in code
 	Keep            string   // what a match must be besides, see keepers
 	Matches, Passes []string // examples
 
