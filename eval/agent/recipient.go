@@ -33,7 +33,7 @@ func (r Recipient) Address() string {
 const (
 	Replay = "replay" // an agent does what a case asks for
 	Mutate = "mutate" // a model writes a text of a skill
-	Judge  = "judge"  // a model grades an answer
+	Judge  = "judge"  // a model grades an answer, or reads what a candidate changes
 	Mine   = "mine"   // a model writes cases, or reads what a user replied
 )
 

@@ -44,7 +44,7 @@ how long and how much is kept of them, and where requests would go with the agen
 how much text at most. A run uses only what all of them may get; ` + "`evolve --dry-run`" + `
 says how much that would be. The kinds of requests are
 replay (an agent does what a case asks for), mutate (a model writes a text of a
-skill), judge (a model grades answers) and mine (a model turns corrections into
+skill), judge (a model grades answers, or reads what a new text changes) and mine (a model turns corrections into
 checks). Text of a project goes to the vendor whose agent recorded it, and to those
 that ` + "`evolve projects allow PATH --to VENDOR`" + ` names. Before the first request of a
 kind is sent to a vendor, it is shown whole and asked for.`,
