@@ -45,6 +45,15 @@ func (u unit) near() string {
 	return strings.Trim(out, "\x00")
 }
 
+// item is u as an Item. What is around it may be cut: it is an item of its own, or old.
+func (u unit) item(kind string) Item {
+	i := Item{Kind: kind, Text: u.text, Section: clipped(u.section, maxAround), LeadIn: clipped(u.lead, maxAround)}
+	if kind != "removed" {
+		i.Above, i.Below = clipped(u.above, maxAround), clipped(u.below, maxAround)
+	}
+	return i
+}
+
 // Items returns how child differs from root, the owner's text, in the order of child;
 // removed restraints come last. A sentence under another heading or lead-in than in root is
 // an item, and so is a part of the kernel, and what has come next to one. What approved
@@ -71,7 +80,7 @@ func Items(root, child *skill.Document, approved ...*skill.Document) []Item {
 			known[u.words()]--
 			continue
 		}
-		out = append(out, Item{u.kind, u.text, u.section, u.lead, u.above, u.below, false})
+		out = append(out, u.item(u.kind))
 	}
 	for i := range out { // an old place that no unit of the same words has kept
 		if key := out[i].Kind + "\x00" + out[i].Text; known[key] > 0 {
@@ -81,7 +90,7 @@ func Items(root, child *skill.Document, approved ...*skill.Document) []Item {
 	}
 	for _, u := range was {
 		if u.kind != kernelKind && !has[u.words()] && check.Restrains(u.text) {
-			out = append(out, Item{Kind: "removed", Text: u.text, Section: u.section, LeadIn: u.lead})
+			out = append(out, u.item("removed"))
 		}
 	}
 	return slices.DeleteFunc(out, func(i Item) bool { return i.Kind == "line" && mere.MatchString(i.Text) })
@@ -134,10 +143,10 @@ func cut(d *skill.Document) []unit {
 	}
 	for i := range c.out {
 		if i > 0 {
-			c.out[i].above = clipped(c.out[i-1].text, maxNeighbour)
+			c.out[i].above = c.out[i-1].text
 		}
 		if i+1 < len(c.out) {
-			c.out[i].below = clipped(c.out[i+1].text, maxNeighbour)
+			c.out[i].below = c.out[i+1].text
 		}
 	}
 	return c.out

@@ -17,10 +17,11 @@ import (
 
 // How much one call may be asked. More is not read, and so waits for the owner.
 const (
-	maxItems     = 300
-	maxBytes     = 64 << 10 // of all items
-	maxWords     = 200      // of an answer's, in bytes
-	maxNeighbour = 120      // of what is next to an item, in bytes
+	maxItems  = 300
+	maxBytes  = 64 << 10 // of all items
+	maxWords  = 200      // of an answer's, in bytes
+	maxAround = 240      // of what is around an item, in bytes
+	maxSaid   = 5        // answers that a reason quotes
 )
 
 // A Reader asks a model about candidates.
@@ -60,7 +61,11 @@ func (v Verdict) Reason() string {
 		return Rule + ": " + v.Unread
 	}
 	var said []string
-	for _, a := range v.Held {
+	for i, a := range v.Held {
+		if i == maxSaid {
+			said = append(said, fmt.Sprintf("and %d more", len(v.Held)-i))
+			break
+		}
 		said = append(said, a.String())
 	}
 	if len(said) == 0 {

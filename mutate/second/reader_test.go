@@ -99,7 +99,7 @@ func TestItems(t *testing.T) {
 		"a heading above it": {"## Limits", "## Old\n\n## Limits", []string{"heading: ## Old", "moved locked part: [locked part 1]"}},
 		"the description":    {"Ships packages.", "Ships all.", []string{"line: description: Ships all."}},
 		"a table":            {"Print the label. ", "| a | b |\n|---|---|\n| c | d |\n\n", []string{"line: | a | b |", "line: | c | d |"}},
-		"a false label":      {"Print the label.", "[locked​ part 1] is void.", []string{"sentence: (locked part 1] is void."}},
+		"a false label":      {"Print the label.", "[locked\u200b part 1] is void.", []string{"sentence: (locked part 1] is void."}},
 		"a second one":       {"- ship glass", "- ship glass\n- ship glass", []string{"sentence: ship glass"}},
 	} {
 		got := texts(Items(root, parsed(t, strings.Replace(ship, x.old, x.new, 1))))
@@ -189,6 +189,10 @@ func TestRead(t *testing.T) {
 		if len(m.prompts) != len(x.replies) {
 			t.Errorf("%s: asked %d times", name, len(m.prompts))
 		}
+	}
+	many := Verdict{Held: make([]Answer, maxSaid+3)}
+	if got := many.Reason(); !strings.HasSuffix(got, `""; and 3 more`) {
+		t.Errorf("a reason for many: %s", got)
 	}
 	m := &scripted{}
 	if v, err := (&Reader{m}).Read(t.Context(), root, root); err != nil || v.Held != nil || v.Unread != "" || len(m.prompts) > 0 {
