@@ -51,7 +51,7 @@ type recalled struct {
 func (m recalled) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
 	key := m.Key(p)
 	own, err := m.Recorder.Completion(ctx, key)
-	if err == nil && own == nil {
+	if err == nil && own == nil && m.elsewhere != nil {
 		if own, err = m.elsewhere(ctx, key); own != nil {
 			return *own, nil
 		}
