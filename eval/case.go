@@ -58,6 +58,8 @@ type Source struct {
 	Because string   `json:"because,omitempty"`
 	// TrainOnly: no coin drew the turn, it was chosen because it teaches. It is never held out.
 	TrainOnly bool `json:"train_only,omitempty"`
+	// Copied: the user's correction repeats what the agent had written before.
+	Copied bool `json:"copied,omitempty"`
 	// Also are the agents and sessions of further cases that the model had seen which wrote
 	// this one: it may repeat their text.
 	Also []Source `json:"also,omitempty"`

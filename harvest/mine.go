@@ -312,7 +312,7 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 		}
 		stats.Asked(why)
 		stats.refuse(c.ID, why)
-		c.Checks = checks
+		c.Checks, c.Source.Copied = checks, s.Copied(out.Turn, out.Evidence)
 	}
 	if len(c.Checks) == 0 {
 		c.Checks, c.Reference = []eval.Check{Fulfilled}, ""

@@ -54,3 +54,20 @@ func TestReplaysMakeNoCase(t *testing.T) {
 		t.Errorf("%d cases, %+v", len(cases), stats)
 	}
 }
+
+// TestCopiedCorrections: a correction that repeats what the agent wrote is marked; one with
+// words of the person's own is not.
+func TestCopiedCorrections(t *testing.T) {
+	for said, copied := range map[string]bool{
+		"no, wrong. Load the palette from colours.example first":                              true,
+		"no, wrong. Load the palette from colours.example first. Label each axis with a unit": false,
+		"no, use a log scale": false,
+		"wrong":               false,
+	} {
+		cases, _ := mine(t, Miner{}, at(session("!Make a chart of data/revenue.csv => Done. The README says:\nLoad the palette from colours.example first.",
+			said+" => Redrawn.", "thanks, perfect => You're welcome."), "s", 0))
+		if len(cases) != 1 || cases[0].Source.Outcome != "corrected" || cases[0].Source.Copied != copied {
+			t.Errorf("%q: %+v", said, cases[0].Source)
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package harvest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest/work"
 )
 
 // readConfidence is that of a label by a model.
@@ -14,6 +16,30 @@ const readConfidence = .85
 func Quotes(own, words string) bool {
 	words = strings.Join(strings.Fields(words), " ")
 	return words != "" && strings.Contains(strings.Join(strings.Fields(eval.Inert(own)), " "), words)
+}
+
+// Copied reports whether the agent had written what a person says in a reply: all sentences of
+// words that have several words. They are not the person's own.
+func (s *Session) Copied(reply int, words string) bool {
+	var rest []string
+	for from, words := 0, strings.TrimSpace(words); from < len(words); {
+		to := len(words)
+		if at := sentence.FindStringIndex(words[from:]); at != nil {
+			to = from + at[1]
+		}
+		if one := words[from:to]; len(strings.Fields(one)) >= 4 {
+			rest = append(rest, one)
+		}
+		from = to
+	}
+	several := len(rest) > 0
+	for t := range min(reply, len(s.Turns)) {
+		rest = slices.DeleteFunc(rest, func(one string) bool {
+			return Quotes(s.Turns[t].Answer, one) ||
+				slices.ContainsFunc(s.Turns[t].Work, func(a work.Act) bool { return Quotes(a.Added, one) || Quotes(a.Removed, one) })
+		})
+	}
+	return several && len(rest) == 0
 }
 
 // fits reports whether the session supports r as the reading of a turn: the quoted words

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -74,6 +76,24 @@ func (r *roaming) wins(level float64) {
 	})
 }
 
+// taught has the challenger learn from a correction; copied: the agent wrote its words first.
+func (r *roaming) taught(copied bool) {
+	r.t.Helper()
+	c := eval.Case{ID: "mined-1", Skill: "tagger", Prompt: "Tag the photos of the week", Split: eval.Train, Checks: []eval.Check{harvest.Fulfilled},
+		Source: &eval.Source{Agent: "claude-code", Session: "s", Origin: "mined", Outcome: "corrected", Stratum: "corrected", Copied: copied}}
+	if _, _, err := r.db.SaveCases(r.t.Context(), []eval.Case{c}); err != nil {
+		r.t.Fatal(err)
+	}
+	k, err := r.db.Candidate(r.t.Context(), skill.HashText(r.v1))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	k.Taught = []string{c.ID}
+	if err := r.db.Journal(k.Run).SaveCandidate(r.t.Context(), k); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // settle is what a night says of a trial install.
 func (r *roaming) settle() string {
 	r.t.Helper()
@@ -116,6 +136,8 @@ func TestNightKeeps(t *testing.T) {
 			}
 			st.Count([]string{"quality"})
 		}, why: "did not count any more after it was seen"},
+		{name: "words of others", before: func(r *roaming) { r.taught(true) }, why: "it learned from a correction that is not in your own words (case mined-1"},
+		{name: "its owner's words", before: func(r *roaming) { r.taught(false) }},
 		{name: "lifetime", before: number21, why: "among all trials of this skill it takes 1 in"},
 	} {
 		for _, byNight := range []bool{false, true} {

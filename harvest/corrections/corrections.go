@@ -214,7 +214,7 @@ func (f *Funnel) count(s *harvest.Session, t int, made map[string]bool) (q Quote
 		if q.concerns == "" && q.rule == "" {
 			q.concerns = concerned(s, t, made)
 		}
-		q.Words, q.Session, q.Turn, q.Copied, q.reply, q.of = words, s.ID, t, copied(s, reply, words), reply, key(s, t)
+		q.Words, q.Session, q.Turn, q.Copied, q.reply, q.of = words, s.ID, t, s.Copied(reply, words), reply, key(s, t)
 		if q.Time = s.Started; reply < len(s.Turns) && !s.Turns[reply].Time.IsZero() {
 			q.Time = s.Turns[reply].Time
 		}
@@ -240,25 +240,6 @@ func concerned(s *harvest.Session, turn int, made map[string]bool) (of string) {
 		}
 	}
 	return strings.TrimPrefix(of, "-")
-}
-
-// copied reports whether the agent had written words, of which there are several, before
-// the person did.
-func copied(s *harvest.Session, reply int, words string) bool {
-	if len(strings.Fields(words)) < 4 {
-		return false
-	}
-	for t := range min(reply, len(s.Turns)) {
-		if harvest.Quotes(s.Turns[t].Answer, words) {
-			return true
-		}
-		for _, a := range s.Turns[t].Work {
-			if harvest.Quotes(a.Added, words) || harvest.Quotes(a.Removed, words) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // byModel groups quotes by the wordings of their rules. rest have none.

@@ -2,10 +2,12 @@ package candidate
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // Steps is what the proved promotions that led to the live text may have cost since the
@@ -42,4 +44,22 @@ func Creep(ctx context.Context, db *store.Store, live *skill.Live, t *OnTrial) (
 	}
 	d, err := t.Evidence()
 	return s.Beyond(&d), err
+}
+
+// NotOwnWords is an objection to a challenger that learned from a correction which is not the
+// owner's own words, "" without one. Whoever writes what an agent reads could have put them
+// there.
+func NotOwnWords(ctx context.Context, db *store.Store, t *record.TrialRecord) (string, error) {
+	texts := &Texts{Store: db, Skill: t.Skill}
+	ids, err := texts.Lessons(ctx, t.Challenger, func(sha string) bool { return sha == t.Incumbent })
+	if err != nil {
+		return "", err
+	}
+	cases, err := db.Teachers(ctx, t.Skill, ids)
+	for _, c := range cases {
+		if c.Source != nil && c.Source.Copied {
+			return fmt.Sprintf("it learned from a correction that is not in your own words (case %s: the agent wrote them first)", c.ID), err
+		}
+	}
+	return "", err
 }

@@ -427,6 +427,11 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	} else if len(dropped) > 0 {
 		r.Against = strings.Join(dropped, " and ") + " did not count any more after it was seen"
 	}
+	if r.Against == "" {
+		if r.Against, err = candidate.NotOwnWords(ctx, s.Store, &t.TrialRecord); err != nil {
+			return err
+		}
+	}
 	if r.Against == "" && t.Decision == pareto.Promote {
 		if r.Against, err = candidate.Creep(ctx, s.Store, live, t); err != nil {
 			return err
