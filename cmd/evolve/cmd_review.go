@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/content"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -66,6 +67,8 @@ type reviewed struct {
 	Kappa   pareto.KappaEstimate `json:"kappa"`
 	Stored  pareto.Agreement     `json:"agreement"`
 	Missing int                  `json:"reviews_missing"` // until the next look
+	// Warnings say if most corrections are alike.
+	Warnings []string `json:"warnings,omitempty"`
 
 	judge record.Calibration
 
@@ -109,6 +112,11 @@ func runReview(ctx context.Context, a *global, name string, f *reviewFlags) erro
 	if r.judge, err = judge.Known(ctx, db, name); err != nil {
 		return err
 	}
+	cases, err := db.Cases(ctx, name)
+	if err != nil {
+		return err
+	}
+	r.Warnings = content.OneSided(cases)
 	r.Stored, r.Kappa, r.Missing = r.judge.Labels, pareto.Kappa(r.judge.Labels), r.judge.Reviews()
 	if len(pairs) == 0 {
 		if r.same, r.asked, err = judge.Same(ctx, db, name); err != nil {
@@ -272,6 +280,9 @@ func printReview(a *global, r *reviewed) error {
 	}
 	if r.judge.Labels.N()+r.judge.Since+r.judge.Missing > 0 {
 		fmt.Fprintf(&b, "judge: %s\n", r.judge)
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "! %s\n", w)
 	}
 	next := fmt.Sprintf("`evolve --skill %s` counts them", r.Skill)
 	if r.asked > 0 && r.same == r.asked { // more answers would be the same, too

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/gate"
@@ -244,9 +245,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	} else if out.Search != nil {
 		out.Verdict.SearchModel = record.ModelOf(p.SearchAgent.Identity(), "").String()
 	}
-	if words := repeatedCorrection(p.Cases); words != "" {
-		out.Verdict.Warnings = append(out.Verdict.Warnings, words)
-	}
+	out.Verdict.Warnings = append(out.Verdict.Warnings, content.OneSided(p.Cases)...)
 	if v := out.Verdict.Verdict; p.Beside != nil && (v == pareto.Promote || v == pareto.Promising) {
 		if out.Verdict.Beside, err = p.Beside(ctx, *challenger); err != nil {
 			return fmt.Errorf("try the new text beside other skills: %w", err)

@@ -1,7 +1,8 @@
-package search
+package content
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +43,28 @@ func TestOneSentence(t *testing.T) {
 		"no words":    {make([]eval.Case, 4), ""},
 		"hidden":      {corrected(times(3, "no\x1b[31m,\u202e wrong "+strings.Repeat("x", 200))...), "3 of 3 corrections are the same sentence: “no, wrong " + strings.Repeat("x", 109) + "…” — check that you said it"},
 	} {
-		if got := repeatedCorrection(c.cases); got != c.want {
+		if got := strings.Join(OneSided(c.cases), "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	from := func(session, repo string, said ...string) []eval.Case {
+		cases := corrected(said...)
+		for i := range cases {
+			cases[i].Source.Session, cases[i].Workspace = session, &eval.Workspace{Repo: repo}
+		}
+		return cases
+	}
+	a, b := []string{"use bars", "add a title", "sort it"}, []string{"no, in blue", "no legend"}
+	for name, c := range map[string]struct {
+		cases []eval.Case
+		want  string
+	}{
+		"one session": {slices.Concat(from("s1", "", a...), from("s2", "", b...)), "3 of 5 corrections are of one session, s1"},
+		"two":         {slices.Concat(from("s1", "", a[:2]...), from("s2", "", b...)), ""},
+		"one project": {slices.Concat(from("s1", "/w/a", a[:2]...), from("s2", "/w/a", a[2:]...), from("s3", "/w/b", b[:1]...)), "3 of 4 corrections are of one project, a"},
+		"no other":    {slices.Concat(from("s1", "/w/a", a[:2]...), from("s2", "/w/a", b...)), ""},
+	} {
+		if got := strings.Join(OneSided(c.cases), "; "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
