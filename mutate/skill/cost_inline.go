@@ -14,6 +14,7 @@ const (
 	nodeSteps  = 20 // per node or delimiter that a search passes
 	labelSteps = 8  // per byte of a link's text, which is copied and normalized
 	tagSteps   = 50 // per byte that the expression for a tag reads
+	byteSteps  = 4  // per byte of a link's destination, here as in the parser
 )
 
 // inlineSteps estimates the time to read the markup of one paragraph. It
@@ -75,7 +76,7 @@ func inlineSteps(text []byte) int {
 			if b.mark != last {
 				steps += nodeSteps * nodes // the parser clears the emphasis before it, too
 			}
-			steps += destinationSteps(text[at+1:])
+			steps += byteSteps * destinationSteps(text[at+1:])
 		case '<':
 			nodes++
 			steps += tagSteps * tagLength(text[at+1:])
