@@ -192,6 +192,10 @@ func (d *Draft) During(at time.Time) {
 	}
 }
 
+// maxTurns is how many turns of a session are kept. No person writes as many messages in one
+// session, and what looks at a session goes through its turns more than once.
+const maxTurns = 5000
+
 // maxPath is the longest path of a skill that is kept, in bytes.
 const maxPath = 4096
 
@@ -212,6 +216,10 @@ func (d *Draft) Folder(dir string) string {
 // redacted in all, and so are the words that a person typed and nothing explains: not
 // the transcript, which is read once more for them, and no language.
 func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late ...func()) *Session {
+	if n := len(d.Turns); n > maxTurns {
+		d.Turns = d.Turns[:maxTurns]
+		problems = append(problems, Problem{Path: d.Path, Reason: fmt.Sprintf("%d messages of its user, and %d are the limit: the rest is left out", n, maxTurns)})
+	}
 	d.Prove(func(name string) bool {
 		return loaded != nil && loaded(name) || d.opts.Exists != nil && d.opts.Exists(name)
 	})
@@ -223,6 +231,7 @@ func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late .
 	for _, add := range late {
 		add()
 	}
+	d.Invocations = slices.DeleteFunc(d.Invocations, func(v Invocation) bool { return v.Turn >= maxTurns })
 	o := d.opts
 	if o.MayRead != nil {
 		o.Allowed = o.MayRead

@@ -20,6 +20,10 @@ import (
 // prompt of a judge repeats it.
 const maxReference = 12000
 
+// MaxCases is how many uses of a skill in one session become cases. All cases of a session
+// count as one cluster, so more of them hardly tell more.
+const MaxCases = 500
+
 // A Miner makes eval cases of uses of a skill. The zero value works: it calls no model.
 type Miner struct {
 	// Model writes checks from corrections; nil: each correction becomes a
@@ -58,15 +62,16 @@ type Miner struct {
 }
 
 // MineStats counts the results of Mine. Every use of the skill is counted in exactly
-// one of Failed, Known and the six labels.
+// one of Failed, TooMany, Known and the six labels.
 type MineStats struct {
-	Sessions  int `json:"sessions"`  // read
-	Headless  int `json:"headless"`  // skipped: driven by a program, or a subagent
-	Copies    int `json:"copies"`    // skipped: the same session under another name
-	Replays   int `json:"replays"`   // skipped: evolve itself drove it
-	Uses      int `json:"uses"`      // of the skill; several in one turn are one
-	Failed    int `json:"failed"`    // the agent refused the skill
-	Corrected int `json:"corrected"` // by label
+	Sessions  int `json:"sessions"`           // read
+	Headless  int `json:"headless"`           // skipped: driven by a program, or a subagent
+	Copies    int `json:"copies"`             // skipped: the same session under another name
+	Replays   int `json:"replays"`            // skipped: evolve itself drove it
+	Uses      int `json:"uses"`               // of the skill; several in one turn are one
+	Failed    int `json:"failed"`             // the agent refused the skill
+	TooMany   int `json:"too_many,omitempty"` // beyond MaxCases of its session
+	Corrected int `json:"corrected"`          // by label
 	Accepted  int `json:"accepted"`
 	Rejected  int `json:"rejected"`
 	Repeated  int `json:"repeated"`
@@ -149,7 +154,12 @@ func Mine(ctx context.Context, sessions []*Session, skill string, m Miner) ([]ev
 	var err error
 	sessions = m.admit(sessions, &stats)
 	for _, s := range sessions {
-		for _, u := range m.uses(s, skill) {
+		for i, u := range m.uses(s, skill) {
+			if i >= MaxCases {
+				stats.Uses++
+				stats.TooMany++
+				continue
+			}
 			var c *eval.Case
 			if c, err = m.use(ctx, s, u, &stats); err != nil {
 				break

@@ -65,7 +65,7 @@ func mine(t *testing.T, m Miner, sessions ...*Session) ([]eval.Case, MineStats) 
 			t.Errorf("case %s: split %q, source %+v", c.ID, c.Split, c.Source)
 		}
 	}
-	if got := stats.Failed + stats.Known + stats.Corrected + stats.Accepted + stats.Rejected + stats.Repeated + stats.Abandoned + stats.Unknown; got != stats.Uses {
+	if got := stats.Failed + stats.TooMany + stats.Known + stats.Corrected + stats.Accepted + stats.Rejected + stats.Repeated + stats.Abandoned + stats.Unknown; got != stats.Uses {
 		t.Errorf("%d uses, %d accounted for: %+v", stats.Uses, got, stats)
 	}
 	return cases, stats

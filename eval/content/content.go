@@ -112,14 +112,19 @@ func Repeats(cases []eval.Case, from int, same func(i, j int) bool, pair func(i,
 		}
 	}
 	posted := make(map[uint64][]int)
+	met := make([]int, len(cases)) // the last case, counted from 1, that this one was compared with
 	for j := range cases {
 		for _, key := range rarest(sets[j], freq) {
 			if freq[key] == 1 {
 				continue // no other case has it
 			}
 			for _, i := range posted[key] {
+				if j < from || met[i] == j+1 {
+					continue
+				}
+				met[i] = j + 1
 				switch {
-				case j < from, same != nil && same(i, j):
+				case same != nil && same(i, j):
 				case files[i] != 0 && files[j] != 0 && files[i] != files[j]:
 				case jaccard(sets[i], sets[j]) >= Alike:
 					pair(i, j)

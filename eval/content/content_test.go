@@ -92,3 +92,21 @@ func BenchmarkRepeats1000(b *testing.B) {
 		Repeats(cases, 0, nil, func(i, j int) {})
 	}
 }
+
+// TestRepeatsOnce: two cases with many words in common are compared once.
+func TestRepeatsOnce(t *testing.T) {
+	text := strings.Repeat("show the turnover of each museum and theatre in the old town for every week of that year ", 3)
+	cases := make([]eval.Case, 6)
+	for i := range cases {
+		cases[i] = asks("s", text+fmt.Sprint(i))
+	}
+	asked, found := map[[2]int]int{}, map[[2]int]int{}
+	Repeats(cases, 0, func(i, j int) bool { asked[[2]int{i, j}]++; return false }, func(i, j int) { found[[2]int{i, j}]++ })
+	for i := range cases {
+		for j := range i {
+			if at := [2]int{j, i}; asked[at] != 1 || found[at] != 1 {
+				t.Errorf("%v: compared %d times, found %d times", at, asked[at], found[at])
+			}
+		}
+	}
+}

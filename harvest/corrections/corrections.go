@@ -114,7 +114,10 @@ func Of(sessions []*harvest.Session, cases []eval.Case, skill string, wordings m
 }
 
 // noSkill is why a use that could be a case is none.
-const noSkill = "its skill is in no skills folder, or the case was dropped"
+const (
+	noSkill = "its skill is in no skills folder, or the case was dropped"
+	tooMany = "its session has hundreds of uses of the skill before it"
+)
 
 // noCase counts the uses that are no case, one a turn and skill.
 func (r *Report) noCase(sessions []*harvest.Session, made map[string]bool, skill string) {
@@ -123,13 +126,15 @@ func (r *Report) noCase(sessions []*harvest.Session, made map[string]bool, skill
 			turn  int
 			skill string
 		}
-		seen := map[use]bool{}
+		seen, uses := map[use]bool{}, map[string]int{}
 		for _, v := range s.Invocations {
 			if v.Planned() || skill != "" && v.Skill != skill || seen[use{v.Turn, v.Skill}] || harvest.OwnReplay(s) {
 				continue
 			}
 			seen[use{v.Turn, v.Skill}] = true
-			if id, why := harvest.CaseOf(s, v); !made[id] {
+			if uses[v.Skill]++; uses[v.Skill] > harvest.MaxCases {
+				r.NoCase[tooMany]++
+			} else if id, why := harvest.CaseOf(s, v); !made[id] {
 				r.NoCase[cmp.Or(why, otherSkill(s, v, made), noSkill)]++
 			}
 		}
