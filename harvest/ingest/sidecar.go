@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store"
@@ -34,7 +35,7 @@ func (g *Ingester) WriteSidecars(ctx context.Context, dir string) (written int, 
 		if len(side.Events) == 0 {
 			continue
 		}
-		changed, err := mergeSidecar(filepath.Join(dir, sidecarName(s.ID)), side)
+		changed, err := mergeSidecar(filepath.Join(dir, sidecarName(s.ID)), s.ID, side)
 		if err != nil {
 			return written, err
 		}
@@ -45,15 +46,23 @@ func (g *Ingester) WriteSidecars(ctx context.Context, dir string) (written int, 
 	return written, nil
 }
 
+// longestID is how much of an id a file's name has, in bytes.
+const longestID = 120
+
 // sidecarName is a session's id as a file name: ids come from transcripts, and must not
-// lead out of the folder.
+// lead out of the folder. An id that is no file name, or a long one, is followed by its hash,
+// so that two ids never share a file.
 func sidecarName(id string) string {
-	return strings.Map(func(r rune) rune {
+	name := strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || r == ':' || r < ' ' {
 			return '_'
 		}
 		return r
-	}, strings.TrimLeft(id, ".")) + ".skills.json"
+	}, strings.TrimLeft(id, "."))
+	if name != id || len(id) > longestID {
+		name = fmt.Sprintf("%s-%.16s", plain.Head(name, longestID), harvest.Hash(id))
+	}
+	return name + ".skills.json"
 }
 
 // maxSidecar is the largest sidecar that is read, in bytes.
@@ -62,9 +71,9 @@ const maxSidecar = 64 << 20
 // fileMode keeps what is written for its owner alone.
 const fileMode fs.FileMode = 0o600
 
-// mergeSidecar adds the events of side to the file at path; changed is false if it has
+// mergeSidecar adds the events of side to the file of the session id at path; changed is false if it has
 // them all. A file that is no sidecar is an error and is not changed.
-func mergeSidecar(path string, side harvest.Sidecar) (changed bool, err error) {
+func mergeSidecar(path, id string, side harvest.Sidecar) (changed bool, err error) {
 	fields := map[string]json.RawMessage{}
 	var have harvest.Sidecar
 	old, err := bounded.ReadFile(path, maxSidecar)
@@ -86,8 +95,7 @@ func mergeSidecar(path string, side harvest.Sidecar) (changed bool, err error) {
 	}
 	fields["skill_events_version"] = json.RawMessage("1")
 	if _, ok := fields["session_id"]; !ok {
-		name, _ := strings.CutSuffix(filepath.Base(path), ".skills.json")
-		if fields["session_id"], err = json.Marshal(name); err != nil {
+		if fields["session_id"], err = json.Marshal(id); err != nil {
 			return false, fmt.Errorf("encode sidecar: %w", err)
 		}
 	}
