@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ func (d *servedDemo) enter(b *browsertest.Browser) {
 	if c := browsertest.Ask[string](b, `document.cookie`); c != "" {
 		d.t.Errorf("a script may read %q", c)
 	}
+	base, err := url.Parse(d.Base())
+	d.must(err)
+	d.http.Jar.SetCookies(base, b.Cookies())
 }
 
 // says demands words of the page.
@@ -199,7 +203,13 @@ func TestServeForeigners(t *testing.T) {
 			t.Errorf("without a token, %s: %s", path, text)
 		}
 	}
+	s.Open(d.Address())
+	says(t, s, "this address was used")
+	// The right cookie is no key to another name of this machine.
+	b.Open(strings.Replace(d.Base(), "127.0.0.1", "localhost", 1) + "/")
+	says(t, b, "for its owner alone")
 	// Who follows the printed address from elsewhere, a chat or a file, is let in.
+	d.serve()
 	chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<a href="%s">look</a>`, d.Address())
@@ -208,9 +218,6 @@ func TestServeForeigners(t *testing.T) {
 	s.Open(strings.Replace(chat.URL, "127.0.0.1", "localhost", 1))
 	s.Click(`a`)
 	s.Wait(`location.href === "` + d.Base() + `/" && document.body.innerText.includes("dataviz")`)
-	// The right cookie is no key to another name of this machine.
-	b.Open(strings.Replace(d.Base(), "127.0.0.1", "localhost", 1) + "/")
-	says(t, b, "for its owner alone")
 }
 
 // running makes a run that a process is at work on, with a hostile event.

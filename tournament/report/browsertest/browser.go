@@ -4,6 +4,7 @@ package browsertest
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -98,6 +100,19 @@ func (b *Browser) Scripts(on bool) {
 func (b *Browser) Open(address string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(address))
+}
+
+// Cookies are those of the page, with those that no script may read.
+func (b *Browser) Cookies() (out []*http.Cookie) {
+	b.t.Helper()
+	got, err := chromedp.Call(b.ctx, network.GetCookies, network.GetCookiesParams{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range got.Cookies {
+		out = append(out, &http.Cookie{Name: c.Name, Value: c.Value, Path: c.Path})
+	}
+	return out
 }
 
 // Click clicks on the first element that a CSS selector finds, once it is

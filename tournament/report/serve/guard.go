@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/skill-evolve/evolve/eval/plain"
 )
@@ -32,11 +33,12 @@ func same(got, want string) bool {
 // request), not a name that was made to point here (DNS rebinding), and not
 // another user of this machine.
 type guard struct {
-	port   string // that the server listens on
-	token  string // in the address that is printed
-	cookie string // what it is exchanged for
-	form   string // in every form
-	name   string // of the cookie: browsers share cookies between the ports of a host
+	port   string      // that the server listens on
+	token  string      // in the address that is printed
+	used   atomic.Bool // the token has let a browser in
+	cookie string      // what it is exchanged for
+	form   string      // in every form
+	name   string      // of the cookie: browsers share cookies between the ports of a host
 	cross  *http.CrossOriginProtection
 }
 
@@ -107,7 +109,8 @@ func (g *guard) known(r *http.Request) bool {
 	return false
 }
 
-// enter exchanges the token for the cookie. It answers with a page that
+// enter exchanges the token for the cookie, once: who reads the address later, in a history or
+// a log, is not let in. The browser that has the cookie goes on. It answers with a page that
 // forwards itself: after a redirect, a browser that came by a link from
 // another site would not send the cookie.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +118,14 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		s.stranger(w, r)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: s.guard.name, Value: s.guard.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	switch known := s.guard.known(r); {
+	case !known && s.guard.used.Swap(true):
+		s.fail(w, r, http.StatusForbidden, &Error{Message: "this address was used: it lets one browser in, once",
+			Hint: "if that was not yours, end `evolve serve`; it prints another address each time"})
+		return
+	case !known:
+		http.SetCookie(w, &http.Cookie{Name: s.guard.name, Value: s.guard.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	}
 	s.page(w, r, http.StatusOK, "enter.html", nil)
 }
 
@@ -137,7 +147,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		case reads(r.Method) && (r.URL.Path == "/style.css" || r.URL.Path == "/live.js"):
 			next.ServeHTTP(w, r)
 			return
-		case reads(r.Method) && r.URL.Path == "/" && r.URL.Query().Has("token"):
+		case r.Method == http.MethodGet && r.URL.Path == "/" && r.URL.Query().Has("token"):
 			s.enter(w, r)
 			return
 		case !s.guard.known(r):

@@ -162,6 +162,27 @@ func TestTokenIsExchanged(t *testing.T) {
 	if w.Code != http.StatusOK || strings.Contains(w.Body.String(), token) {
 		t.Errorf("with the cookie: %d", w.Code)
 	}
+	for what, c := range map[string]struct {
+		cookie *http.Cookie
+		code   int
+		want   string
+	}{
+		"its browser":     {c, http.StatusOK, `content="0; url=/"`},
+		"another browser": {nil, http.StatusForbidden, "this address was used"},
+		"a wrong cookie":  {&http.Cookie{Name: c.Name, Value: token}, http.StatusForbidden, "this address was used"},
+	} {
+		r := httptest.NewRequest("GET", s.Address(), nil)
+		if c.cookie != nil {
+			r.AddCookie(c.cookie)
+		}
+		if w := send(s, r); w.Code != c.code || !strings.Contains(w.Body.String(), c.want) || len(w.Result().Cookies()) > 0 {
+			t.Errorf("the address again, %s: %d, %s", what, w.Code, w.Body)
+		}
+	}
+	look := New(&stub{}, 3700)
+	if w := send(look, httptest.NewRequest("HEAD", look.Address(), nil)); w.Code != http.StatusForbidden || look.guard.used.Load() {
+		t.Errorf("a look at the address uses it: %d", w.Code)
+	}
 	if other := New(&stub{}, 3700); other.Address() == s.Address() || other.guard.cookie == s.guard.cookie || other.guard.form == s.guard.form {
 		t.Error("two servers have one secret")
 	}
