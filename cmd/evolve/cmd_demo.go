@@ -12,8 +12,8 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/madeup"
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/agent/simulated"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
@@ -86,7 +86,7 @@ func runDemo(ctx context.Context, a *global, keep string) (err error) {
 	d := newGlobal(a.Stdin, a.Stdout, a.Stderr) // without a.machine: a demo's decisions concern its own folder
 	d.JSON, d.Quiet, d.Now, d.demo.sandboxed, d.demo.passing = a.JSON, a.Quiet, a.Now, true, keep == ""
 	if keep != "" {
-		d.demo.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", term.Quote(own["EVOLVE_HOME"]), term.Quote(own["CLAUDE_CONFIG_DIR"]))
+		d.demo.kept = fmt.Sprintf("export EVOLVE_HOME=%s CLAUDE_CONFIG_DIR=%s", plain.Arg(own["EVOLVE_HOME"]), plain.Arg(own["CLAUDE_CONFIG_DIR"]))
 	}
 	d.demo.review = madeup.Reviews(simulated.Demo(), d.Say)
 	d.Getenv, d.Interrupted = func(k string) string { return own[k] }, a.Interrupted

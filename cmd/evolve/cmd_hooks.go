@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
@@ -78,7 +77,7 @@ func hookProgram(a *global) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, home := term.Quote(exe), a.Getenv("EVOLVE_HOME")
+	name, home := plain.Arg(exe), a.Getenv("EVOLVE_HOME")
 	if !strings.Contains(filepath.Base(exe), "evolve") {
 		return "", problem.Inputf("call it evolve", "hooks are recognised by the name of their program, and this one is called %s", filepath.Base(exe))
 	}
@@ -88,7 +87,7 @@ func hookProgram(a *global) (string, error) {
 	if home, err = filepath.Abs(home); err != nil {
 		return "", fmt.Errorf("find the data folder: %w", err)
 	}
-	return "EVOLVE_HOME=" + term.Quote(home) + " " + name, nil
+	return "EVOLVE_HOME=" + plain.Arg(home) + " " + name, nil
 }
 
 func hooksInstall(a *global, project bool, plugin string, show bool) error {
@@ -110,7 +109,7 @@ func hooksInstall(a *global, project bool, plugin string, show bool) error {
 			return err
 		}
 		return printHooks(a, &settings.Edit{Schema: 1, Path: dir, Changed: changed, Events: hook.Events},
-			"the plugin is in %s", "the plugin in %s is up to date", "`claude --plugin-dir "+term.Quote(dir)+"` starts a session with it")
+			"the plugin is in %s", "the plugin in %s is up to date", "`claude --plugin-dir "+plain.Arg(dir)+"` starts a session with it")
 	}
 	path, e, err := settingsEditor(a, project)
 	if err != nil {

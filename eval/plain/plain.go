@@ -26,7 +26,7 @@ func Text(s string) string {
 		case r == '\n' || r == '\t':
 			return r
 		case unicode.IsControl(r),
-			r >= 0x200e && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
+			r == 0x061c, r >= 0x200e && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
 			r >= 0xe0000 && r <= 0xe007f: // tags: invisible, but read by models
 			return -1
 		}

@@ -20,7 +20,7 @@ func TestText(t *testing.T) {
 		{"clear and home", "\x1b[2J\x1b[H\x1bcdone", "done"},
 		{"carriage return overwrites nothing", "rejected\rpromoted", "rejectedpromoted"},
 		{"backspace", "ab\b\bcd", "abcd"},
-		{"right to left", "\u202egnp.exe\u2066", "gnp.exe"},
+		{"right to left", "\u202egnp\u061c.exe\u2066", "gnp.exe"},
 		{"invisible tags", "ok\U000e0041\U000e0042", "ok"},
 		{"broken UTF-8", "a\xffb", "a\ufffdb"},
 		{"lone escape", "a\x1b", "a"},

@@ -15,6 +15,19 @@ func Quote(text string) string {
 	return "> " + strings.ReplaceAll(strings.TrimSpace(Inert(text)), "\n", "\n> ")
 }
 
+// Arg is s as an argument that can be pasted into a POSIX shell.
+func Arg(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !bare(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// bare reports whether a shell takes r in an argument for what it is.
+func bare(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r)
+}
+
 // Inert returns text as a reader sees it: with plain line feeds for whatever begins a
 // new line, and without characters that look different from what they are: terminal
 // sequences, control characters, direction marks, joiners and other zero-width

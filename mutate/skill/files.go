@@ -179,6 +179,10 @@ func (l *Layout) file(key string) (e Entry, err error) {
 	case Within(path, Organisations):
 		e.Scope, e.Managed = scopeManaged, true
 	}
+	// A hint ends a name at its first blank, see subject.Readable.
+	if _, below := subject.Parse(key).Place(); strings.Contains(below, " ") && obeyed(strings.NewReplacer("/", "", " ", "").Replace(below)) != "" {
+		return e, &BrokenSkillError{e, "its name holds blanks, and what a shell or a terminal obeys: rename it"}
+	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {

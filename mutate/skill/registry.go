@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
@@ -118,6 +120,8 @@ func Discover(roots []Root) *Registry {
 			found, marked, why := inspect(e)
 			if strings.Contains(e.Name, "@") { // NAME@v1 is a version of NAME
 				why = "the folder's name holds an @, which begins the name of a version: rename it"
+			} else if r := obeyed(e.Name); r != "" {
+				why = fmt.Sprintf("the folder's name holds %s, which a shell or a terminal obeys: rename it", r)
 			}
 			switch {
 			case Within(e.Path, root.Plugins):
@@ -143,6 +147,20 @@ func Discover(roots []Root) *Registry {
 	}
 	slices.SortStableFunc(r.Entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return &r
+}
+
+// obeyed is what of a skill's name is more than letters, digits and signs that a shell takes
+// for what they are, quoted; "" for nothing. Hints have names in commands that people paste.
+func obeyed(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return `"-" at its beginning`
+	}
+	for _, r := range name {
+		if !unicode.In(r, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune("._-+:%,", r) || r == utf8.RuneError {
+			return strconv.QuoteToASCII(string(r))
+		}
+	}
+	return ""
 }
 
 // The scopes of skills that other programs replace.

@@ -131,6 +131,26 @@ func TestFolderNamedAsAVersion(t *testing.T) {
 	}
 }
 
+// TestFolderNamedForAShell: a name that a shell or a terminal obeys is shown as one that cannot
+// be used, so that no command that is printed to be pasted has it.
+func TestFolderNamedForAShell(t *testing.T) {
+	for name, usable := range map[string]bool{
+		"a": true, "Data_viz-2.0": true, "données": true, "图表": true, "plugin:skill": true,
+		"$(id)": false, "`id`": false, "a b": false, "a;b": false, "-rf": false, "a'b": false, "a\nb": false,
+		"a\x1b[31m": false, "a\u202eb": false, "a\u061cb": false, "a\u200bb": false, "~": false, "a\xffb": false,
+	} {
+		dir := t.TempDir()
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o700),
+			os.WriteFile(filepath.Join(dir, name, FileName), []byte("---\nname: a\ndescription: d\n---\nx\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		r := Discover([]Root{{Dir: dir, Scope: "user"}})
+		if len(r.Entries)+len(r.Broken) != 1 || (len(r.Entries) == 1) != usable {
+			t.Errorf("%q: %+v", name, r)
+		}
+	}
+}
+
 // TestEmptySkill: a file without a text is none, as long as an editor takes to save it.
 func TestEmptySkill(t *testing.T) {
 	dir := t.TempDir()

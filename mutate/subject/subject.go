@@ -5,6 +5,8 @@ package subject
 import (
 	"errors"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval/plain"
 )
 
 // A Kind is a kind of subject.
@@ -101,7 +103,7 @@ func Cut(typed string) (key, at string) {
 }
 
 // Readable is text for people in which keys of files became their paths, which may be typed
-// in the place of keys.
+// in the place of keys. In a command, between backticks, what a shell would obey is quoted.
 func Readable(text string) string {
 	const mark = string(File) + ":"
 	var b strings.Builder
@@ -112,7 +114,11 @@ func Readable(text string) string {
 		}
 		i += at
 		root := text[i+len(mark):]
-		n := strings.IndexAny(root, ":`'\" \t\n")
+		stops, command := ":`'\" \t\n", strings.Count(text[strings.LastIndexByte(text[:i], '\n')+1:i], "`")%2 == 1
+		if command {
+			stops = ":`\n"
+		}
+		n := strings.IndexAny(root, stops)
 		b.WriteString(text[at:i])
 		if n <= 0 || n+1 >= len(root) || root[n] != ':' || root[0] != '/' && root[:n] != "~" || strings.ContainsRune(" \t\n", rune(root[n+1])) ||
 			i > 0 && (text[i-1] == '/' || text[i-1]|0x20 >= 'a' && text[i-1]|0x20 <= 'z') {
@@ -120,7 +126,16 @@ func Readable(text string) string {
 			at = i + len(mark)
 			continue
 		}
-		b.WriteString(root[:n] + "/")
+		place, rest := root[:n]+"/", root[n+1:]
 		at = i + len(mark) + n + 1
+		if end := strings.IndexAny(rest, "` \n"); command && end > 0 {
+			at += end
+			if place += rest[:end]; root[:n] == "~" {
+				place = "~/" + plain.Arg(rest[:end])
+			} else {
+				place = plain.Arg(place)
+			}
+		}
+		b.WriteString(place)
 	}
 }

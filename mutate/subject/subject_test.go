@@ -74,11 +74,14 @@ func TestCut(t *testing.T) {
 
 func TestReadable(t *testing.T) {
 	for text, want := range map[string]string{
-		"`evolve promote file:~:.claude/CLAUDE.md@3f2a` installs it": "`evolve promote ~/.claude/CLAUDE.md@3f2a` installs it",
-		"file:/src/shop:docs/AGENTS.md: v1":                          "/src/shop/docs/AGENTS.md: v1",
-		"profile:~:x, a file: nothing, file:///etc/x":                "profile:~:x, a file: nothing, file:///etc/x",
-		"file:~: x and file:":                                        "file:~: x and file:",
-		"dataviz":                                                    "dataviz",
+		"`evolve promote file:~:.claude/CLAUDE.md@3f2a` installs it":     "`evolve promote ~/.claude/CLAUDE.md@3f2a` installs it",
+		"file:/src/shop:docs/AGENTS.md: v1":                              "/src/shop/docs/AGENTS.md: v1",
+		"profile:~:x, a file: nothing, file:///etc/x":                    "profile:~:x, a file: nothing, file:///etc/x",
+		"file:~: x and file:":                                            "file:~: x and file:",
+		"dataviz":                                                        "dataviz",
+		"`evolve promote file:/src/it's $(id):docs/AGENTS.md`, file:~:x": "`evolve promote '/src/it'\\''s $(id)/docs/AGENTS.md'`, ~/x",
+		"`evolve log file:~:a/(b)/AGENTS.md@3f2a` file:/src:(b).md":      "`evolve log ~/'a/(b)/AGENTS.md@3f2a'` /src/(b).md",
+		"`evolve log`: file:/a b:c\nfile:/src/$(id):x":                   "`evolve log`: file:/a b:c\n/src/$(id)/x",
 	} {
 		if got := subject.Readable(text); got != want {
 			t.Errorf("%q became %q", text, got)

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
@@ -76,7 +77,7 @@ func Cause(err error) (kind problem.Kind, hint string) {
 	case errors.As(err, &alias):
 		return problem.Input, fmt.Sprintf("use the name %s: it is the folder's own name, under which evolve stores everything", alias.Of)
 	case errors.As(err, &broken):
-		return problem.Input, fmt.Sprintf("mend the file; `evolve kernel check %s` says what is wrong", broken.Name)
+		return problem.Input, fmt.Sprintf("mend the file; `evolve kernel check %s` says what is wrong", plain.Arg(broken.Name))
 	case errors.As(err, &drift):
 		return problem.Refused, "the file was edited meanwhile; `evolve harvest` records the edit as a version, or use --force"
 	case errors.As(err, &kernel):

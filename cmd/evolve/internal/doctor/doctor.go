@@ -294,7 +294,7 @@ func (d *Doctor) skills() error {
 			d.add("skills", Fails, "check who owns the folder", "%s: %s", b.Path, b.Reason)
 			continue
 		}
-		d.add("skill "+b.Name, Fails, "evolve kernel check "+b.Name, "%s", b.Reason)
+		d.add("skill "+b.Name, Fails, "evolve kernel check "+plain.Arg(b.Name), "%s", b.Reason)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
@@ -35,7 +34,7 @@ func Read(path string) (Vars, error) {
 	case !mine(info):
 		return nil, problem.Inputf("make one of your own", "--env-file %s belongs to somebody else", plain.Line(path))
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, problem.Inputf("`chmod 600 "+term.Quote(path)+"`", "--env-file %s is open to others (mode %04o)", plain.Line(path), info.Mode().Perm())
+		return nil, problem.Inputf("`chmod 600 "+plain.Arg(path)+"`", "--env-file %s is open to others (mode %04o)", plain.Line(path), info.Mode().Perm())
 	}
 	text, err := bounded.ReadFile(path, maxSize)
 	if err != nil {
@@ -50,7 +49,7 @@ func Read(path string) (Vars, error) {
 
 // ToMake is what to type for a file with the token of a subscription.
 func ToMake(path string) string {
-	return "`claude setup-token` prints a token for a subscription: put the line CLAUDE_CODE_OAUTH_TOKEN=… into " + plain.Line(path) + ", and `chmod 600 " + term.Quote(path) + "`"
+	return "`claude setup-token` prints a token for a subscription: put the line CLAUDE_CODE_OAUTH_TOKEN=… into " + plain.Line(path) + ", and `chmod 600 " + plain.Arg(path) + "`"
 }
 
 // parse reads lines NAME=value. It skips "export" before a name, comments and empty lines.

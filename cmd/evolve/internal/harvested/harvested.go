@@ -75,7 +75,7 @@ func (r *Report) Print(a *term.Terminal) error {
 				break
 			}
 			fmt.Fprintf(&b, "\n%s of %s would be graded by `%s`: `evolve projects tests %s --confirm %s`\n", plain.Counted(u.Cases, "case"), s.Skill, plain.Line(u.Command),
-				term.Quote(plain.Line(u.Project)), term.Quote(plain.Line(u.Command)))
+				plain.Arg(plain.Line(u.Project)), plain.Arg(plain.Line(u.Command)))
 		}
 		for i, u := range s.NoProgram {
 			if i == maxTests {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
@@ -283,7 +282,7 @@ func (d *Desk) allow(args []string, every bool, to []string) error {
 			} else if !r.Read {
 				b.WriteString("         it is a worktree of a repository that is denied, and is not read either\n")
 			} else if project := all.Project(folder); !all.MayRead([]string{project}) {
-				fmt.Fprintf(&b, "         the rest of its project is not: `evolve projects allow %s`\n", plain.Line(term.Quote(project)))
+				fmt.Fprintf(&b, "         the rest of its project is not: `evolve projects allow %s`\n", plain.Line(plain.Arg(project)))
 			}
 		}
 		return nil
@@ -338,7 +337,7 @@ func (d *Desk) deny(ctx context.Context, args []string, every bool) error {
 						n++
 					}
 				}
-				purge(n, "--project "+plain.Line(term.Quote(folder)))
+				purge(n, "--project "+plain.Line(plain.Arg(folder)))
 			}
 			said(r.Folder, " and what is below it")
 			for _, tree := range all.Rules {

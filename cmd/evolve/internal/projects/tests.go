@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/consent"
@@ -92,7 +91,7 @@ func (d *Desk) tests(ctx context.Context, folder, confirm, drop string) error {
 	case drop != "":
 		fmt.Fprintf(&b, "dropped: `%s` grades no case of %s\nnext: `evolve harvest` takes it out of the cases that have it\n", plain.Line(drop), plain.Line(project))
 	case len(list) == 0:
-		fmt.Fprintf(&b, "no agent ran tests in %s, as far as sessions are stored\nnext: `evolve projects tests %s --confirm COMMAND` confirms one all the same\n", plain.Line(project), term.Quote(project))
+		fmt.Fprintf(&b, "no agent ran tests in %s, as far as sessions are stored\nnext: `evolve projects tests %s --confirm COMMAND` confirms one all the same\n", plain.Line(project), plain.Arg(project))
 	default:
 		if err := d.printTests(&b, project, list); err != nil {
 			return err
@@ -163,7 +162,7 @@ func (d *Desk) printTests(b *strings.Builder, project string, list []listed) err
 		fmt.Fprintf(b, "and %d more (--json lists them all)\n", left-maxProposed)
 	}
 	if first != "" {
-		fmt.Fprintf(b, "\nnext: `evolve projects tests %s --confirm %s` lets it grade cases\n", term.Quote(project), term.Quote(plain.Line(first)))
+		fmt.Fprintf(b, "\nnext: `evolve projects tests %s --confirm %s` lets it grade cases\n", plain.Arg(project), plain.Arg(plain.Line(first)))
 	}
 	return nil
 }

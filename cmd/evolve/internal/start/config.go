@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"go.yaml.in/yaml/v3"
@@ -163,7 +163,7 @@ func (f *file) write() error {
 // quoted is a text as YAML.
 func quoted(s string) string {
 	var back any
-	if yaml.Unmarshal([]byte(s), &back) == nil && back == s && term.Quote(s) == s {
+	if yaml.Unmarshal([]byte(s), &back) == nil && back == s && plain.Arg(s) == s {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", "''") + "'"

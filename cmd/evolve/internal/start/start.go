@@ -264,7 +264,7 @@ func (s *setup) expect(ctx context.Context, r *result) error {
 			return err
 		}
 		if r.Skills = append(r.Skills, o); len(r.Skills) == 1 && o.Corrected > 0 {
-			r.Next = "`evolve corrections " + term.Quote(k.Skill) + "` shows what you corrected"
+			r.Next = "`evolve corrections " + plain.Arg(k.Skill) + "` shows what you corrected"
 		}
 	}
 	return nil

@@ -171,14 +171,3 @@ func readLine(r io.Reader) (string, error) {
 		}
 	}
 }
-
-// Quote quotes an argument for a POSIX shell.
-func Quote(s string) string {
-	plain := !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r))
-	})
-	if plain && s != "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
