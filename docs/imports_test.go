@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"eval/fields":                     {"mutate/skill"},
 	"eval/harbor":                     {"eval", "eval/ondisk", "eval/plain"},
 	"eval/ondisk":                     {"eval", "eval/plain"},
+	"eval/probes":                     {"eval", "eval/check", "eval/plain", "mutate/skill", "mutate/skill/bounded", "mutate/skill/lazyregexp"},
 	"eval/public":                     {"eval", "eval/plain", "mutate/skill/lazyregexp"},
 	"eval/skillcreator":               {"eval", "eval/check", "eval/ondisk", "eval/plain"},
 	"eval/workspace":                  {"eval", "eval/git", "eval/scratch"},
