@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/lint"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/probing"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
@@ -29,6 +30,7 @@ their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`
 			RunE:    func(c *cobra.Command, args []string) error { return kernelShow(c.Context(), a, args[0]) },
 		},
 		lint.Parts{Terminal: &a.Terminal, Layout: a.layout}.Command(),
+		probing.Parts{Parts: correctionsParts(a), Now: a.Now}.Command(),
 		&cobra.Command{
 			Use:     "confirm SKILL",
 			Short:   "Record that the locked lines are what you want them to be",

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/proposed"
+	"github.com/skill-evolve/evolve/tournament/campaign/probing"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -198,8 +199,8 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 			return p.Declined()
 		}
 	}
-	if p.Older {
-		return nil
+	if err := agreeProbes(a, p, f); p.Older || err != nil {
+		return err
 	}
 	if s, err := candidate.Shorter(ctx, db, p.Live, p.Trial); err != nil {
 		return err
@@ -207,6 +208,34 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 		a.Say("%.12s is %s", p.Version.SHA, s)
 	}
 	return sayLifetime(ctx, a, db, &p.Trial.TrialRecord)
+}
+
+// agreeProbes says what the probes of its kernel object to a text that is shown to be better,
+// and asks if it breaks a rule more often than the live one.
+func agreeProbes(a *global, p *release.Plan, f promoteFlags) error {
+	dir, err := a.home()
+	if err != nil || p.Unproven() {
+		return err
+	}
+	r, err := probing.ReportOf(dir, p.Live, p.Version.SHA)
+	if err != nil {
+		return err
+	}
+	if r.Against != "" {
+		a.Say("%.12s: %s", p.Version.SHA, r.Against)
+	}
+	if !r.Holds() {
+		return nil
+	}
+	if err := guard.Word(a.machine.typist, "installing a text that breaks a locked rule more often"); err != nil || f.unproven {
+		return err
+	}
+	if !f.yes {
+		if ok, err := a.Confirm("It breaks a locked rule more often than the live text. Install it all the same?"); err != nil || ok {
+			return err
+		}
+	}
+	return problem.Refusef("add --unproven to install it anyway", "%.12s breaks a locked rule more often than the live text: nothing was changed", p.Version.SHA)
 }
 
 // sayLifetime reports if the proof does not hold among all trials of the skill.

@@ -47,7 +47,10 @@ func concludeRun(ctx context.Context, a *global, f *runFlags, c *campaign.Campai
 	}
 	var refusal error // the result is printed all the same: it was paid for
 	res.TrialInstall, res.Installed = c.Settled.Words, c.Settled.Kept
-	if f.promote && !res.Installed && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
+	if p := found.Probes; p != nil && p.Against != "" && (!a.isDemo() || p.Holds()) {
+		res.Warnings = append(res.Warnings, p.Against)
+	}
+	if f.promote && !res.Installed && !found.Probes.Holds() && out.Verdict != nil && out.Verdict.Verdict == pareto.Promote {
 		var placed []release.Placed
 		if placed, refusal = installProved(ctx, a, f, c, found); len(placed) > 0 {
 			res.Targets = placed

@@ -150,6 +150,9 @@ func TestCrashPoints(t *testing.T) {
 		"promote": func(r *roaming) error { return r.promote("") },
 		"serve":   func(r *roaming) error { return r.browse(serve.Promote) },
 		"a night": func(r *roaming) error {
+			if err := approveNoProbes(filepath.Join(r.home, "data"), r.live()); err != nil {
+				return err
+			}
 			_, err := night(r).Parts().Install(r.t.Context(), sleep.Task{Skill: "tagger", Run: "run-" + r.offer.SHA[:6]},
 				sleep.Result{Challenger: r.offer.SHA, Incumbent: r.offer.Parent})
 			return err

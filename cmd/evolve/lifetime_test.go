@@ -67,6 +67,7 @@ func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	b.approveProbes()
 	r := b.night(exitDone, "--policy", "auto", "--max-rollouts", "24")
 	var step *sleep.Step
 	for i := range r.Steps {
@@ -104,6 +105,7 @@ func TestOwnersProofIsInstalledOnceItLasts(t *testing.T) {
 	b := newBedroom(t)
 	v0 := b.live()
 	b.run(exitDone, "kernel", "confirm", demoSkill)
+	b.approveProbes()
 	b.run(exitDone, "--skill", demoSkill, "--agent", "simulated", "--max-rollouts", "420", "--yes")
 	for n := 0; n < 4 && bytes.Equal(b.live(), v0); n++ {
 		b.night(exitDone, "--policy", "auto")

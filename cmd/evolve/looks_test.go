@@ -28,7 +28,7 @@ import (
 // there are.
 var writers = []string{
 	"", "run", "init", "demo", "harvest", "cases import", "cases edit", "cases drop", "cases draw", "cases generate", "promote", "try", "rollback",
-	"approve", "reject", "pin", "compare", "check", "review", "sessions show", "sessions purge", "kernel confirm",
+	"approve", "reject", "pin", "compare", "check", "review", "sessions show", "sessions purge", "kernel confirm", "kernel probes",
 	"corrections", "suggest", "privacy agree", "projects allow", "projects deny", "projects tests", "sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hook",
 }
 

@@ -18,6 +18,7 @@ var ownersLines = []string{
 	"approve charts@abc", "approve charts@abc --yes",
 	"review charts", "review charts --json",
 	"kernel confirm charts",
+	"kernel probes charts", "kernel probes charts --approve",
 	"sessions purge --all --yes", "sessions purge 4f1c", "pin charts --off",
 	"hooks install", "hooks install --json",
 	"projects tests --confirm make", "projects tests . --confirm make --json",

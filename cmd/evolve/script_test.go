@@ -47,6 +47,7 @@ func TestMain(m *testing.M) {
 		"household": household,
 		"moments":   writeMoments,
 		"pairs":     pairs,
+		"probed":    probed,
 		"sittings":  writeSittings,
 		"corrected": writeCorrected,
 		"weeksAgo":  weeksAgo,

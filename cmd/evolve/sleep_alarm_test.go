@@ -81,6 +81,7 @@ func TestAlarmAfterPromotion(t *testing.T) {
 			b := newBedroom(t)
 			v0 := b.live()
 			b.run(exitDone, "kernel", "confirm", demoSkill)
+			b.approveProbes()
 			b.night(exitDone, "--policy", "auto", "--max-rollouts", "420")
 			v1 := b.live()
 			if bytes.Equal(v0, v1) {
@@ -140,8 +141,9 @@ func TestNightPicksUp(t *testing.T) {
 		t.Errorf("pinned: %+v, changed %v; want it left alone", r.Steps, !bytes.Equal(b.live(), v0))
 	}
 	b.run(exitDone, "pin", "--off", demoSkill)
+	b.approveProbes()
 	r := b.night(exitDone, "--policy", "auto")
-	if bytes.Equal(b.live(), v0) || len(r.Waiting) != 0 || r.Spent.AgentCalls+r.Spent.MutatorCalls+r.Spent.JudgeCalls != 0 {
+	if bytes.Equal(b.live(), v0) || len(r.Waiting) != 0 || r.Spent.AgentCalls != r.Probed().AgentCalls || r.Spent.MutatorCalls+r.Spent.JudgeCalls != 0 {
 		t.Errorf("with nothing against it: changed %v, waiting %q, spent %+v", !bytes.Equal(b.live(), v0), r.Waiting, r.Spent)
 	}
 	b.run(exitDone, "rollback", demoSkill)

@@ -40,6 +40,9 @@ func TestWhatItsOwnerOvertakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoaming(t)
 			r.proved(r.v1, r.v0)
+			if err := approveNoProbes(filepath.Join(r.home, "data"), r.live()); err != nil {
+				t.Fatal(err)
+			}
 			if c.want != "" { // else its locked lines were never confirmed
 				if err := r.db.ConfirmKernel(t.Context(), "tagger", r.live().Doc.KernelHash(), day1); err != nil {
 					t.Fatal(err)

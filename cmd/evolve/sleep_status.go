@@ -71,7 +71,7 @@ func sleepStatus(ctx context.Context, a *global) error {
 			}
 		}
 		for i := range nights {
-			r.Spent = r.Spent.Plus(nights[i].Spent())
+			r.Spent = r.Spent.Plus(nights[i].Spent()).Plus(nights[i].Probed())
 		}
 		if len(nights) > 0 {
 			n := &nights[0]

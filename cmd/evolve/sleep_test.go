@@ -134,6 +134,7 @@ func TestNightInstalls(t *testing.T) {
 
 	b = newBedroom(t)
 	b.run(exitDone, "kernel", "confirm", demoSkill)
+	b.approveProbes()
 	r := b.night(exitDone, "--policy", "auto", "--max-rollouts", "420")
 	if bytes.Equal(b.live(), v0) || len(r.Waiting) != 0 {
 		t.Fatalf("nothing was installed: %+v", r.Steps)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // onTrial is a home with an undecided challenger, which is in place if at is.
@@ -70,7 +72,7 @@ func (r *roaming) cut(op string, from, to []byte, v *record.Version, point int) 
 // look is what a night, or a run, does first.
 func (r *roaming) look() {
 	r.t.Helper()
-	if _, err := nightWork(r.t, r.a, r.db).Parts().Settle(r.t.Context(), "tagger"); err != nil {
+	if _, err := nightWork(r.t, r.a, r.db).Parts().Settle(r.t.Context(), sleep.Task{Skill: "tagger"}); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := installerOf(r.a, r.db).Record(r.t.Context(), r.live()); err != nil {
@@ -137,6 +139,9 @@ func TestTryCrashPoints(t *testing.T) {
 		})
 		t.Run(fmt.Sprintf("keep/%d", point), func(t *testing.T) {
 			r := onTrial(t, true)
+			if err := approveNoProbes(filepath.Join(r.home, "data"), r.live()); err != nil {
+				t.Fatal(err)
+			}
 			r.wins(0.01)
 			r.cut(store.OpPromote, r.v1, r.v1, &r.offer, point)
 			r.look()

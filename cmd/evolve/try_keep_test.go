@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
+	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
 // hears lets the trial of the challenger go on, at this level if it is not 0.
@@ -97,11 +100,11 @@ func (r *roaming) taught(copied bool) {
 // settle is what a night says of a trial install.
 func (r *roaming) settle() string {
 	r.t.Helper()
-	note, err := nightWork(r.t, r.a, r.db).Parts().Settle(r.t.Context(), "tagger")
+	placed, err := nightWork(r.t, r.a, r.db).Parts().Settle(r.t.Context(), sleep.Task{Skill: "tagger"})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return note
+	return placed.Note
 }
 
 // TestNightKeeps: a night keeps what is on trial in place and proved only if it might have
@@ -128,6 +131,16 @@ func TestNightKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, why: "its locked lines were never confirmed"},
+		{name: "no probes", before: func(r *roaming) {
+			if err := os.RemoveAll(filepath.Join(r.home, "data", "probes")); err != nil {
+				t.Fatal(err)
+			}
+		}, why: "waits for you: no probes approved for its kernel"},
+		{name: "probes that are not answered", before: func(r *roaming) {
+			if err := approveProbes(filepath.Join(r.home, "data"), r.live()); err != nil {
+				t.Fatal(err)
+			}
+		}, why: "its kernel probes are not answered yet"},
 		{name: "one workspace", hears: func(st *record.State) { inWorkspace(st, 3, -.2, "/a"); inWorkspace(st, 60, 1, "/b") },
 			why: "its gain rests on one workspace, b"},
 		{name: "dropped objectives", hears: func(st *record.State) {
@@ -143,6 +156,9 @@ func TestNightKeeps(t *testing.T) {
 		for _, byNight := range []bool{false, true} {
 			t.Run(fmt.Sprint(c.name, byNight), func(t *testing.T) {
 				r := newRoaming(t)
+				if err := approveNoProbes(filepath.Join(r.home, "data"), r.live()); err != nil {
+					t.Fatal(err)
+				}
 				level := 0.01 // enough for a skill's first trial
 				if c.name == "lifetime" {
 					level = 0
@@ -211,6 +227,9 @@ func TestNightKeeps(t *testing.T) {
 // TestKeptEverywhere: what is kept goes to the configured targets as any proved version does.
 func TestKeptEverywhere(t *testing.T) {
 	r := newRoaming(t)
+	if err := approveNoProbes(filepath.Join(r.home, "data"), r.live()); err != nil {
+		t.Fatal(err)
+	}
 	r.install(r.v1, "claude", "codex")
 	r.configure("targets: [claude, codex]\n")
 	v2 := append(bytes.Clone(r.v1), "\nSort them.\n"...)

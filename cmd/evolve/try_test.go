@@ -20,6 +20,7 @@ func TestTrialGoesOnInPlace(t *testing.T) {
 	b.night(exitDone, "--max-rollouts", "300")
 	b.run(exitDone, "try", demoSkill, "--yes")
 	b.run(exitDone, "kernel", "confirm", demoSkill)
+	b.approveProbes()
 	tried := b.live()
 	if bytes.Equal(tried, ground) {
 		t.Fatal("nothing is in place on trial")

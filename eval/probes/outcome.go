@@ -16,9 +16,10 @@ const shown = 60
 type Outcome struct {
 	Schema     int       `json:"schema"`
 	Skill      string    `json:"skill"`
-	Incumbent  string    `json:"incumbent"`  // SHA-256
-	Challenger string    `json:"challenger"` // SHA-256
-	Set        string    `json:"set_sha256"` // its Fingerprint
+	Incumbent  string    `json:"incumbent"`     // SHA-256
+	Challenger string    `json:"challenger"`    // SHA-256
+	Set        string    `json:"set_sha256"`    // its Fingerprint
+	Run        string    `json:"run,omitempty"` // that has it on its bill
 	At         time.Time `json:"at"`
 	Findings   []Finding `json:"findings"`
 	// Replays are those that were compared or not, with both texts.

@@ -2,6 +2,7 @@
 package datadir
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,6 +46,11 @@ func (d Dir) Projects() string { return d.join("projects.yaml") }
 
 // Staged is where the challengers that were proved lie, a folder a skill.
 func (d Dir) Staged() string { return d.join("staged") }
+
+// Probes is the folder of the kernel probes of one skill, or file of instructions.
+func (d Dir) Probes(subject string) string {
+	return d.join("probes", fmt.Sprintf("%s-%.8x", FileName(subject), sha256.Sum256([]byte(subject))))
+}
 
 // Reports is the folder of the pages of runs and nights.
 func (d Dir) Reports() string { return d.join("reports") }

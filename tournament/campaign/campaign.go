@@ -9,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/probes"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -54,6 +55,9 @@ type Runner struct {
 	// Review lets the owner compare answers before their judge is measured; nil: nobody is
 	// asked.
 	Review func(ctx context.Context, db *store.Store, skill string) error
+	// Probe has the kernel probes of a skill answered, if their owner approved some; nil: nobody
+	// does. What it spends is apart from the caps of a run.
+	Probe func(context.Context, *Runner, ProbeRequest) (probes.Standing, eval.Spent, error)
 	// Watch shows the progress of what takes a while.
 	Watch func(report.Task) report.View
 }
@@ -174,10 +178,14 @@ func (c *Campaign) Run(ctx context.Context) (*Result, error) {
 	}
 	out.Warnings = append(append(out.Warnings, audit.Warnings()...), c.back.Lacks(c.cases)...)
 	res, err := c.result(ctx, out)
-	if err == nil && out.Verdict != nil {
-		c.afterGate(ctx)
+	if err != nil || out.Verdict == nil {
+		return res, err
 	}
-	return res, err
+	if err := c.probe(ctx, res); err != nil {
+		return nil, &StoppedError{c.run.ID, err}
+	}
+	c.afterGate(ctx)
+	return res, nil
 }
 
 // afterGate ends a trial install that the gate has decided on. What the run has found was

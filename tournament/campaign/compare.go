@@ -134,7 +134,7 @@ func (c *Comparison) Plan(ctx context.Context) (fc *CompareForecast, err error) 
 		return nil, err
 	}
 	for _, t := range []*candidate.Text{c.a, c.b} {
-		held, err := c.runner.learned(ctx, c.texts.Store, c.back, kinds, c.texts.Skill, t.SHA())
+		held, err := c.runner.Learned(ctx, c.texts.Store, c.back, kinds, c.texts.Skill, t.SHA())
 		if err != nil {
 			return nil, err
 		}

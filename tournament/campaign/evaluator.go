@@ -30,7 +30,7 @@ func (c *Config) rollouts(back *agent.Backends, cases []eval.Case, now func() ti
 func (c *Campaign) findNeighbours(ctx context.Context) (err error) {
 	f := neighbours.Finder{Store: c.db, Layout: c.runner.Layout, Back: c.back, Spec: &c.Config.Spec, Control: c.runner.Control, Variant: VariantOf}
 	f.Learned = func(ctx context.Context, kinds []string, name, sha string) (outgoing.Left, error) {
-		return c.runner.learned(ctx, c.db, c.back, kinds, name, sha)
+		return c.runner.Learned(ctx, c.db, c.back, kinds, name, sha)
 	}
 	if !c.Config.NoGate {
 		c.beside, err = f.Find(ctx, c.Config.Skill, c.cases)

@@ -14,9 +14,9 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 )
 
-// learned lets requests of these kinds hold a text of a skill; what is left are the cases
+// Learned lets requests of these kinds hold a text of a skill; what is left are the cases
 // that taught it and may not be sent.
-func (r *Runner) learned(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, name, sha string) (outgoing.Left, error) {
+func (r *Runner) Learned(ctx context.Context, db *store.Store, back *agent.Backends, kinds []string, name, sha string) (outgoing.Left, error) {
 	by, err := candidate.ShownFor(ctx, db, name, sha)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (r *Runner) learned(ctx context.Context, db *store.Store, back *agent.Backe
 // mayShow returns an error if a text that the run starts with learned from cases that may
 // not be sent; or says what to do instead, "" for rejecting the text.
 func (c *Campaign) mayShow(ctx context.Context, text, sha, or string) error {
-	left, err := c.runner.learned(ctx, c.db, c.back, agent.Requests, c.Config.Skill, sha)
+	left, err := c.runner.Learned(ctx, c.db, c.back, agent.Requests, c.Config.Skill, sha)
 	if err == nil && len(left) > 0 {
 		err = left.Taught(fmt.Sprintf("%s %.12s", text, sha), cmp.Or(or, fmt.Sprintf("`evolve reject %s@%.12s`", c.Config.Skill, sha)))
 	}

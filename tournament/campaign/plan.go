@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,7 +47,7 @@ func (c *Campaign) freeze(ctx context.Context) error {
 		}
 		c.found = append(c.found, notes...)
 		for _, sha := range slices.Clone(f.Approved) {
-			left, err := c.runner.learned(ctx, c.db, c.back, agent.Requests, f.Skill, sha)
+			left, err := c.runner.Learned(ctx, c.db, c.back, agent.Requests, f.Skill, sha)
 			if err != nil {
 				return err
 			}
@@ -151,11 +152,7 @@ func (c *Campaign) build(ctx context.Context) error {
 		}
 	}
 	if f.Stop != "" {
-		patience := f.Patience
-		if patience == 0 {
-			patience = search.DefaultPatience
-		}
-		p.Options.Stop = search.Stops[f.Stop](patience)
+		p.Options.Stop = search.Stops[f.Stop](cmp.Or(f.Patience, search.DefaultPatience))
 	}
 	if f.ByHand() {
 		p.Options.RaceChunk = len(c.cases) // one pass asks for all

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/probes"
 	"github.com/skill-evolve/evolve/mutate"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
@@ -42,17 +43,19 @@ type Result struct {
 	Front   []Point  `json:"front"`
 	// Worth compares the incumbent with no skill at all on the same
 	// validation cases; null if the budget was used up before.
-	Worth    *search.Worth `json:"worth"`
-	Spent    eval.Spent    `json:"spent"`
-	Kernel   Kernel        `json:"kernel"`
-	Search   *search.Stats `json:"search,omitempty"`
-	Stop     string        `json:"stop,omitempty"`
-	Idle     *applies.Idle `json:"idle,omitempty"` // lines of a file of instructions that applied to nothing
-	Warnings []string      `json:"warnings"`
+	Worth    *search.Worth  `json:"worth"`
+	Spent    eval.Spent     `json:"spent"`
+	Kernel   Kernel         `json:"kernel"`
+	Search   *search.Stats  `json:"search,omitempty"`
+	Stop     string         `json:"stop,omitempty"`
+	Probes   *probes.Report `json:"kernel_probes,omitempty"` // nil unless the gate proved a text of a skill with locked rules
+	Idle     *applies.Idle  `json:"idle,omitempty"`          // lines of a file of instructions that applied to nothing
+	Warnings []string       `json:"warnings"`
 
 	// Outcome is the result of the search and the gate; nil for a run that
 	// ended before.
 	Outcome *search.Outcome `json:"-"`
+	doc     *skill.Document // the challenger's
 }
 
 // An Incumbent is the text that a run tried to improve.
@@ -167,7 +170,7 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 		challenger = c.plan.Carried.Doc
 		res.Challenger = &Challenger{SHA: challenger.Hash()}
 	}
-	if challenger != nil {
+	if res.doc = challenger; challenger != nil {
 		if err := c.describe(res, inc.Doc, challenger); err != nil {
 			return nil, err
 		}

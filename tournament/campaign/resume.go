@@ -170,10 +170,9 @@ func Continued(ctx context.Context, db *store.Store, f *Config) (run string, err
 	for i := len(runs) - 1; i >= 0; i-- {
 		r := runs[i]
 		var was Config
-		if r.Status != record.Stopped || r.StoppedBy != string(eval.Pending) || json.Unmarshal(r.Config, &was) != nil || was.Typed != f.Typed {
-			continue
+		if r.Status == record.Stopped && r.StoppedBy == string(eval.Pending) && json.Unmarshal(r.Config, &was) == nil && was.Typed == f.Typed {
+			return r.ID, nil
 		}
-		return r.ID, nil
 	}
 	return "", nil
 }

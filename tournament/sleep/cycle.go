@@ -402,7 +402,8 @@ func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 	if err := c.save(ctx, n, s); err != nil {
 		return err
 	}
-	note, err := c.Parts.Install(ctx, Task{Kind: Install, Skill: s.Skill, Run: s.Run, Level: s.Level, Lease: c.held}, *s.Result)
+	placed, err := c.Parts.Install(ctx, Task{Kind: Install, Skill: s.Skill, Run: s.Run, Level: s.Level, Lease: c.held}, *s.Result)
+	s.Spent = s.Spent.Plus(placed.Spent)
 	var hopeless *Hopeless
 	var overtaken *Overtaken
 	switch {
@@ -415,7 +416,9 @@ func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 	case err != nil:
 		return c.trouble(ctx, n, s, s.Spent, err)
 	}
-	s.Note = note
+	if s.Note = placed.Note; !placed.Done {
+		return c.end(ctx, n, s, Skipped)
+	}
 	return c.end(ctx, n, s, Done)
 }
 

@@ -70,11 +70,11 @@ func (h *house) parts() Parts {
 			r.Spent.Rollouts = h.runs[k.Run]
 			return r, h.trouble[k.Skill]
 		},
-		Install: func(_ context.Context, k Task, r Result) (string, error) {
+		Install: func(_ context.Context, k Task, r Result) (Placed, error) {
 			if !slices.Contains(h.installed, k.Skill) {
 				h.installed = append(h.installed, k.Skill)
 			}
-			return "installed", nil
+			return Placed{Done: true, Note: "installed"}, nil
 		},
 		Watch: func(_ context.Context, name string) (*Alarm, error) { return h.alarms[name], nil },
 		Rollback: func(_ context.Context, a *Alarm) (string, error) {
@@ -364,9 +364,9 @@ func TestEditedMeanwhile(t *testing.T) {
 		trouble: map[string]error{"a": edit}}
 	c := h.cycle(Stored(openStore(t)))
 	whole := c.Parts.Install
-	c.Parts.Install = func(ctx context.Context, k Task, r Result) (string, error) {
+	c.Parts.Install = func(ctx context.Context, k Task, r Result) (Placed, error) {
 		if k.Skill == "c" {
-			return "", edit
+			return Placed{}, edit
 		}
 		return whole(ctx, k, r)
 	}

@@ -234,7 +234,7 @@ func (l *lifetime) parts() Parts {
 			l.goOn(r)
 			return l.resultOf(r), nil
 		},
-		Install: func(ctx context.Context, k Task, r Result) (string, error) {
+		Install: func(ctx context.Context, k Task, r Result) (Placed, error) {
 			installed[r.Challenger] = true
 			if l.good[r.Challenger] {
 				l.right++
@@ -243,12 +243,12 @@ func (l *lifetime) parts() Parts {
 			}
 			st, err := l.State(ctx, "s")
 			if err != nil {
-				return "", err
+				return Placed{}, err
 			}
 			if at := st.find(r.Incumbent, r.Challenger, 0); at < 0 || r.EValue*0.8*st.Trials[at].Level < 1-1e-9 {
 				l.unfair = append(l.unfair, r.Challenger)
 			}
-			return "", nil
+			return Placed{Done: true}, nil
 		},
 	}
 }

@@ -241,9 +241,9 @@ func (m *month) try(ctx context.Context, k Task) (Result, error) {
 	return r, nil
 }
 
-func (m *month) install(_ context.Context, _ Task, r Result) (string, error) {
+func (m *month) install(_ context.Context, _ Task, r Result) (Placed, error) {
 	m.place(m.texts[r.Challenger])
-	return "installed", nil
+	return Placed{Done: true, Note: "installed"}, nil
 }
 
 // history is what was in place when; what was found had been there before.

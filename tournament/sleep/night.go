@@ -138,6 +138,19 @@ func (n *Night) Spent() (s eval.Spent) {
 	return s
 }
 
+// Probed sums up what kernel probes took, which no cap of the night is about.
+func (n *Night) Probed() (s eval.Spent) {
+	s.CostKnown = true
+	for _, k := range n.Steps {
+		if !k.paid() {
+			s = s.Plus(k.Spent)
+		} else if k.Result != nil {
+			s = s.Plus(k.Result.Probed)
+		}
+	}
+	return s
+}
+
 // assumed sums up what the steps count against the caps besides Spent.
 func (n *Night) assumed() (a eval.Assumed) {
 	for _, k := range n.Steps {
@@ -203,7 +216,11 @@ type Result struct {
 	Unboxed bool `json:"unboxed,omitempty"`
 	// Against is any other objection to installing it, in words.
 	Against string `json:"against,omitempty"`
-	Report  string `json:"report,omitempty"`
+	// Probes is what the probes of its kernel object, or that there are none, in words; Probed
+	// is what they took beside Spent.
+	Probes string     `json:"kernel_probes,omitempty"`
+	Probed eval.Spent `json:"probes_spent,omitzero"`
+	Report string     `json:"report,omitempty"`
 	// Command installs the challenger at its owner's word; "" is evolve promote and the skill.
 	Command string `json:"command,omitempty"`
 	// Settled is what became of a trial install of its skill, "" if it goes on or there is
@@ -299,13 +316,12 @@ type Parts struct {
 	// *Trouble may be; any other one ends the night's process, and the next
 	// one continues the night there. The same is true of Look and Install.
 	Try     func(context.Context, Task) (Result, error)
-	Install func(ctx context.Context, t Task, r Result) (note string, err error)
+	Install func(ctx context.Context, t Task, r Result) (Placed, error)
 	// Settle keeps a trial install that was proved, and takes back one whose time is over.
 	// Place puts the challenger of a skill in place on trial, if the evidence suffices and
-	// nothing else objects; else the note is the reason. Settle's is "" if nothing was to
-	// do. nil: neither is done.
-	Settle func(ctx context.Context, skill string) (note string, err error)
-	Place  func(ctx context.Context, skill string) (placed bool, note string, err error)
+	// nothing else objects. Settle's note is "" if nothing was to do. nil: neither is done.
+	Settle func(context.Context, Task) (Placed, error)
+	Place  func(context.Context, Task) (Placed, error)
 	// Spent is what a run has taken so far by its records, for a process that
 	// was killed before it could report. nil: only what steps have ended with
 	// is known.
@@ -321,6 +337,14 @@ type Parts struct {
 	// for trials. nil: nothing is ever edited.
 	Edits    func(ctx context.Context, since time.Time) ([]Step, error)
 	Rollback func(context.Context, *Alarm) (note string, err error)
+}
+
+// Placed is what became of putting a text in place.
+type Placed struct {
+	Done bool
+	Note string // what was done, or why not
+	// Spent is what the probes of its kernel took, apart from the night's caps; with an error too.
+	Spent eval.Spent
 }
 
 // Hopeless is an error that a retry would repeat, and that does not concern

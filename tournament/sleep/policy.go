@@ -59,6 +59,8 @@ func (r *Result) Objection(demo bool) string {
 		return fmt.Sprintf("the firewall flagged it (%s): it is yours to install", strings.Join(r.Flagged, ", "))
 	case !r.Kernel:
 		return "its locked lines were never confirmed: `evolve kernel confirm` first"
+	case r.Probes != "":
+		return "waits for you: " + r.Probes
 	}
 	return ""
 }

@@ -113,7 +113,7 @@ func TestStagePolicyOverABegunInstallation(t *testing.T) {
 		h := &house{outlooks: map[string]Outlook{"a": staged("a")}}
 		j := Stored(openStore(t))
 		c := h.cycle(j)
-		c.Parts.Install = func(context.Context, Task, Result) (string, error) {
+		c.Parts.Install = func(context.Context, Task, Result) (Placed, error) {
 			if placed {
 				o := h.outlooks["a"]
 				o.Incumbent = o.Proved.Result.Challenger
@@ -121,7 +121,7 @@ func TestStagePolicyOverABegunInstallation(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			return "", ctx.Err()
+			return Placed{}, ctx.Err()
 		}
 		if _, err := c.Run(t.Context(), Plan{Policy: Auto}); err == nil {
 			t.Fatal("it ended")
@@ -170,15 +170,15 @@ func TestInstallationThatFails(t *testing.T) {
 		whole := h.parts().Install
 		attempts := 0
 		c := h.cycle(j)
-		c.Parts.Install = func(ctx context.Context, k Task, r Result) (string, error) {
+		c.Parts.Install = func(ctx context.Context, k Task, r Result) (Placed, error) {
 			if k.Skill != "a" {
 				return whole(ctx, k, r)
 			}
 			attempts++
 			if hopeless {
-				return "", &Hopeless{broken}
+				return Placed{}, &Hopeless{broken}
 			}
-			return "", broken
+			return Placed{}, broken
 		}
 		want := 1
 		if !hopeless {

@@ -13,7 +13,8 @@ func (c *Cycle) place(ctx context.Context, n *Night, s *Step) error {
 			return err
 		}
 	}
-	placed, note, err := c.Parts.Place(ctx, s.Skill)
+	placed, err := c.Parts.Place(ctx, Task{Kind: Try, Skill: s.Skill, Lease: c.held})
+	s.Spent = s.Spent.Plus(placed.Spent)
 	var hopeless *Hopeless
 	switch {
 	case errors.As(err, &hopeless):
@@ -22,7 +23,7 @@ func (c *Cycle) place(ctx context.Context, n *Night, s *Step) error {
 	case err != nil:
 		return c.trouble(ctx, n, s, s.Spent, err)
 	}
-	if s.Note = note; !placed {
+	if s.Note = placed.Note; !placed.Done {
 		return c.end(ctx, n, s, Skipped)
 	}
 	return c.end(ctx, n, s, Done)
@@ -32,8 +33,8 @@ func (c *Cycle) place(ctx context.Context, n *Night, s *Step) error {
 // step tells of it. If its skill or folder does not let it, the rest of the night goes on.
 func (c *Cycle) settle(ctx context.Context, skill string) ([]Step, error) {
 	s := Step{Kind: Try, Skill: skill, Stage: Done, Began: c.Now().UTC()}
-	var err error
-	s.Note, err = c.Parts.Settle(ctx, skill)
+	placed, err := c.Parts.Settle(ctx, Task{Kind: Try, Skill: skill, Lease: c.held})
+	s.Note, s.Spent = placed.Note, placed.Spent
 	var hopeless *Hopeless
 	var overtaken *Overtaken
 	switch {

@@ -26,19 +26,22 @@ func TestTrialInstallsOfANight(t *testing.T) {
 		h := &house{outlooks: map[string]Outlook{"goes": goes, "kept": kept, "left": left, "waits": waits}, results: map[string]Result{"goes": open, "kept": stays, "left": yours}}
 		c := h.cycle(Stored(openStore(t)))
 		var placed []string
-		c.Parts.Place = func(_ context.Context, skill string) (bool, string, error) {
-			placed = append(placed, skill)
-			return skill == "goes", "said", nil
+		c.Parts.Place = func(_ context.Context, k Task) (Placed, error) {
+			placed = append(placed, k.Skill)
+			return Placed{Done: k.Skill == "goes", Note: "said", Spent: eval.Spent{Rollouts: 40, CostKnown: true}}, nil
 		}
-		c.Parts.Settle = func(_ context.Context, skill string) (string, error) {
-			if skill == "goes" {
-				return "", &Hopeless{Err: errors.New("its folder cannot be written")}
+		c.Parts.Settle = func(_ context.Context, k Task) (Placed, error) {
+			if k.Skill == "goes" {
+				return Placed{}, &Hopeless{Err: errors.New("its folder cannot be written")}
 			}
-			return "", nil
+			return Placed{}, nil
 		}
 		n, err := c.Run(t.Context(), Plan{Policy: Auto, Tries: tries, Caps: Caps{Rollouts: 300}})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if n.Probed().Rollouts != int64(40*len(placed)) || n.Spent().Rollouts > 300 { // probes are beside the caps
+			t.Errorf("tries %v: probes took %+v, the rest %+v", tries, n.Probed(), n.Spent())
 		}
 		if slices.Sort(placed); tries && !slices.Equal(placed, []string{"goes", "waits"}) || !tries && len(placed) > 0 {
 			t.Errorf("tries %v: placed %v", tries, placed)
@@ -75,13 +78,13 @@ func TestTriesAreNarrowed(t *testing.T) {
 	h := &house{outlooks: map[string]Outlook{"goes": goes}, results: map[string]Result{"goes": open}}
 	c := h.cycle(Stored(openStore(t)))
 	ctx, kill := context.WithCancel(t.Context())
-	c.Parts.Place = func(context.Context, string) (bool, string, error) { kill(); return false, "", ctx.Err() }
+	c.Parts.Place = func(context.Context, Task) (Placed, error) { kill(); return Placed{}, ctx.Err() }
 	if _, err := c.Run(ctx, Plan{Tries: true, Caps: Caps{Rollouts: 300}}); err == nil {
 		t.Fatal("it was not interrupted")
 	}
-	c.Parts.Place = func(context.Context, string) (bool, string, error) {
+	c.Parts.Place = func(context.Context, Task) (Placed, error) {
 		t.Error("placed")
-		return true, "", nil
+		return Placed{Done: true}, nil
 	}
 	n, err := c.Run(t.Context(), Plan{Caps: Caps{Rollouts: 300}})
 	if err != nil || n.Ended.IsZero() || n.TakenOver != 1 {

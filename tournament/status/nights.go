@@ -32,7 +32,7 @@ type Night struct {
 
 // NightOf is a night, and what it leaves for the owner to do.
 func NightOf(n *sleep.Night) *Night {
-	return &Night{Night: n, Spent: n.Spent(), Warnings: n.Warnings(), Waiting: waitingIn(n), Alarms: len(alarmsIn(n))}
+	return &Night{Night: n, Spent: n.Spent().Plus(n.Probed()), Warnings: n.Warnings(), Waiting: waitingIn(n), Alarms: len(alarmsIn(n))}
 }
 
 // waitingIn lists what a night leaves for the owner to do, alarms first.
@@ -145,6 +145,9 @@ func (r *Night) Text() string {
 	}
 	if !r.DryRun {
 		fmt.Fprintf(&b, "  spent  %s\n", Spent(r.Spent))
+		if p := r.Probed(); !p.Nothing() {
+			fmt.Fprintf(&b, "         of it kernel probes: %s\n", Spent(p))
+		}
 		b.WriteString(r.Warned("  warning"))
 	}
 	if r.Report != "" {

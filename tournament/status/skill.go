@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/store/proposed"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/applies"
+	"github.com/skill-evolve/evolve/tournament/campaign/probing"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/judge"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -109,6 +110,11 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	if err != nil {
 		return nil, err
 	}
+	probed, err := probing.ReportOf(rd.Locks.Dir, live, "")
+	if err != nil {
+		return nil, err
+	}
+	s.unprobed = !probed.Approved
 	s.Waits, err = rd.waits(ctx, s, known, closed)
 	return s, err
 }

@@ -90,6 +90,7 @@ type Skill struct {
 	ran        time.Time // when its newest run began
 	unloadable string    // why agents would not load it as it is
 	suggestion string    // the command that puts the newest one in place, if nobody has tried it
+	unprobed   bool      // it has locked rules, and no approved probes of all of them
 }
 
 // Live is the text that agents load now.

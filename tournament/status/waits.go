@@ -31,11 +31,12 @@ const (
 	waitApprove  WaitKind = "approve"  // the firewall holds a candidate
 	waitReview   WaitKind = "review"   // a trial waits for labels
 	waitKernel   WaitKind = "kernel"   // a night may not install before the kernel is confirmed
+	waitProbes   WaitKind = "probes"   // a night may not install before probes are approved
 	waitBudget   WaitKind = "budget"   // a night is too small for a search
 	waitTry      WaitKind = "try"      // a suggestion was neither tried nor rejected
 )
 
-var waitKinds = []WaitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitApprove, waitReview, waitKernel, waitBudget, waitTry}
+var waitKinds = []WaitKind{waitAlarm, waitPromote, waitConflict, waitResume, waitApprove, waitReview, waitKernel, waitProbes, waitBudget, waitTry}
 
 // A Wait is one decision or act that a skill needs from its owner.
 type Wait struct {
@@ -77,6 +78,8 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, closed s
 		}
 		if s.Kernel.Confirmed == nil && known.last != nil && known.last.Policy == sleep.Auto {
 			add(waitKernel, "evolve kernel confirm "+s.Skill, "nightly runs install nothing before its locked lines are confirmed")
+		} else if s.unprobed && known.last != nil && known.last.Policy == sleep.Auto {
+			add(waitProbes, "evolve kernel probes "+s.Skill, "nightly runs install nothing before probes of its locked rules are approved")
 		}
 	}
 	if c := s.Challenger; c != nil && c.Unlabelled > 0 {

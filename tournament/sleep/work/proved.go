@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/campaign/probing"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -80,8 +81,18 @@ func (s *Worker) mayKeep(ctx context.Context, live *skill.Live, t *release.Tryin
 	if err != nil {
 		return "", err
 	}
-	return r.MayKeep(st.Level(r.Incumbent, r.Challenger, r.Round), s.Demo), nil
+	if why := r.MayKeep(st.Level(r.Incumbent, r.Challenger, r.Round), s.Demo); why != "" {
+		return why, nil
+	}
+	p, err := probing.FolderOf(s.Runner.Dir, live.Name).Of(t.Ground.Doc, skill.HashText(t.Trial.With.Text))
+	if err == nil && p.Unanswered() {
+		return unanswered, nil
+	}
+	return "", err
 }
+
+// unanswered is why mayKeep objects to a text of which nothing else is left to be known.
+const unanswered = "its kernel probes are not answered yet"
 
 // proof is a promotion, and what its trial can go on with.
 func (s *Worker) proof(ctx context.Context, live *skill.Live, t *candidate.OnTrial, cases []eval.Case) (*sleep.Proof, error) {

@@ -23,6 +23,7 @@ import (
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/campaign/probing"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/judge"
@@ -52,9 +53,9 @@ func (s *Worker) Parts() sleep.Parts {
 		}
 		return r, err
 	}
-	install := func(ctx context.Context, t sleep.Task, r sleep.Result) (string, error) {
-		note, err := s.install(ctx, t, r)
-		return note, aboutTask(ctx, s.overtaken(ctx, t.Skill, r.Challenger, err))
+	install := func(ctx context.Context, t sleep.Task, r sleep.Result) (sleep.Placed, error) {
+		placed, err := s.install(ctx, t, r)
+		return placed, aboutTask(ctx, s.overtaken(ctx, t.Skill, r.Challenger, err))
 	}
 	look := func(ctx context.Context, name string) (sleep.Outlook, error) {
 		o, err := s.look(ctx, name)
@@ -68,13 +69,13 @@ func (s *Worker) Parts() sleep.Parts {
 		found, r, err := s.compare(ctx, t, d)
 		return found, r, aboutTask(ctx, err)
 	}
-	settle := func(ctx context.Context, name string) (string, error) {
-		note, err := s.settle(ctx, name)
-		return note, aboutTask(ctx, err)
+	settle := func(ctx context.Context, t sleep.Task) (sleep.Placed, error) {
+		placed, err := s.settle(ctx, t.Skill, t.Lease)
+		return placed, aboutTask(ctx, err)
 	}
-	place := func(ctx context.Context, name string) (bool, string, error) {
-		placed, note, err := s.place(ctx, name)
-		return placed, note, aboutTask(ctx, err)
+	place := func(ctx context.Context, t sleep.Task) (sleep.Placed, error) {
+		placed, err := s.place(ctx, t.Skill, t.Lease)
+		return placed, aboutTask(ctx, err)
 	}
 	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: look, Try: try, Install: install, Watch: watch, Rollback: s.rollback,
 		Settle: settle, Place: place, Compare: compare, Edits: s.edits, Spent: s.Spent}
@@ -356,6 +357,9 @@ func aboutSkill(err error) error {
 func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campaign.Result, r *sleep.Result) (err error) {
 	out := res.Outcome
 	r.Warnings, r.Settled, r.Kept = res.Warnings, c.Settled.Words, c.Settled.Kept
+	if res.Probes != nil {
+		r.Probed = res.Probes.Spent
+	}
 	if err := s.Outbox.Guard(ctx, s.Store, res.Skill); err != nil {
 		return err
 	}
@@ -407,6 +411,13 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	c, err := candidate.Of(ctx, s.Store, live.Name, t.Challenger)
 	if err != nil {
 		return err
+	}
+	st, err := probing.FolderOf(s.Runner.Dir, live.Name).Of(live.Doc, skill.HashText(t.With.Text))
+	if err != nil {
+		return err
+	}
+	if !st.Unanswered() { // else they are answered before it is put in place
+		r.Probes = st.Against(live.Name)
 	}
 	part := candidate.PartOf(t.With.Operator)
 	if live.Tracked {

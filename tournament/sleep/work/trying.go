@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -25,63 +27,86 @@ func (s *Worker) ground(ctx context.Context, name string) (*skill.Live, error) {
 }
 
 // settle keeps a trial install that was proved, and takes back one whose time is over.
-func (s *Worker) settle(ctx context.Context, name string) (string, error) {
+func (s *Worker) settle(ctx context.Context, name string, lease *lock.Lease) (placed sleep.Placed, err error) {
 	live, err := s.Runner.Layout.Live(name)
 	if err != nil {
-		return "", nil //nolint:nilerr // the look reports it
+		return placed, nil //nolint:nilerr // the look reports it
 	}
 	in := s.Runner.Installer(s.Store)
 	if on, err := trying.In(ctx, s.Store, live); on == nil || err != nil || live.Managed {
-		return "", err
+		return placed, err
 	}
 	if err := in.Record(ctx, live); err != nil {
-		return "", err
+		return placed, err
+	}
+	if placed.Spent, err = s.probeProved(ctx, live, lease); err != nil {
+		return placed, err
 	}
 	done, err := in.SettleTry(ctx, live)
 	if err != nil {
-		return "", aboutFolder(name, err)
+		return placed, aboutFolder(name, err)
 	}
-	return done.Words, nil
+	placed.Note = done.Words
+	return placed, nil
+}
+
+// probeProved has the probes of the kernel answered by a trial install that would be kept but
+// for them.
+func (s *Worker) probeProved(ctx context.Context, live *skill.Live, lease *lock.Lease) (spent eval.Spent, err error) {
+	on, err := release.TryingOf(ctx, s.Store, live)
+	if err != nil || on == nil || !on.Proved() {
+		return spent, err
+	}
+	if why, err := s.mayKeep(ctx, live, on); err != nil || why != unanswered {
+		return spent, err
+	}
+	_, spent, err = s.probe(ctx, on.Ground, on.Trial, lease)
+	return spent, err
 }
 
 // place puts the challenger of a skill in place on trial if its evidence suffices now, and
 // nothing else objects that keeps nights from installing. Texts that only delete lines and
 // descriptions are left to their owner.
-func (s *Worker) place(ctx context.Context, name string) (placed bool, why string, err error) {
+func (s *Worker) place(ctx context.Context, name string, lease *lock.Lease) (placed sleep.Placed, err error) {
 	live, err := s.Runner.Layout.Live(name)
 	if err != nil {
-		return false, "", aboutSkill(err)
+		return placed, aboutSkill(err)
 	}
 	in := s.Runner.Installer(s.Store)
 	if err := in.Record(ctx, live); err != nil {
-		return false, "", err
+		return placed, err
 	}
 	if on, err := release.TryingOf(ctx, s.Store, live); err != nil {
-		return false, "", err
+		return placed, err
 	} else if on != nil {
-		return false, fmt.Sprintf("v%d is a trial install", on.Version.N), nil
+		return sleep.Placed{Note: fmt.Sprintf("v%d is a trial install", on.Version.N)}, nil
 	}
 	t, err := candidate.OpenTrial(ctx, s.Store, live, skill.Harness)
 	if err != nil {
-		return false, "", err
+		return placed, err
 	} else if t == nil {
-		return false, "no new text is on trial", nil
+		return sleep.Placed{Note: "no new text is on trial"}, nil
 	}
-	if why, err := s.mayPlace(ctx, live, t); err != nil || why != "" {
-		return false, why, err
+	if placed.Note, err = s.mayPlace(ctx, live, t); err != nil || placed.Note != "" {
+		return placed, err
 	}
 	plan, err := in.PlanTry(ctx, live, release.Request{At: t.Challenger, ByNight: true})
 	if err != nil {
-		return false, "", aboutFolder(name, err)
+		return placed, aboutFolder(name, err)
+	}
+	if placed.Note, placed.Spent, err = s.probe(ctx, live, t, lease); err != nil || placed.Note != "" {
+		placed.Note = "not in place: " + placed.Note
+		return placed, err
 	}
 	done, err := in.Apply(ctx, plan)
 	if err == nil {
 		err = done.HomeRefusal()
 	}
 	if err != nil {
-		return false, "", aboutFolder(name, err)
+		return placed, aboutFolder(name, err)
 	}
-	return true, fmt.Sprintf("v%d is a trial install; `evolve rollback %s` takes it back", done.Version.N, name), nil
+	placed.Done, placed.Note = true, fmt.Sprintf("v%d is a trial install; `evolve rollback %s` takes it back", done.Version.N, name)
+	return placed, nil
 }
 
 // mayPlace is why a night may not put a challenger in place on trial, "" for nothing.

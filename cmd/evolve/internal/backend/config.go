@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/probes"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/harvest/redact/personal"
@@ -20,6 +21,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/store/datadir/policy"
 	"github.com/spf13/pflag"
 )
 
@@ -49,10 +51,11 @@ type Config struct {
 	Setup        map[string]string `yaml:"setup" help:"what prepares the dependencies of the repositories in a folder" example:"{/src/shop: npm ci}"`
 	SetupNetwork []string          `yaml:"setup_network" help:"host:port that it reaches, or registries" example:"[registries]"`
 	// The caps of a run or a comparison, and of a night, if no flag sets any; 0 is none.
-	MaxCostUSD      *float64 `yaml:"max_cost_usd" help:"dollars at most of a run or a comparison; 0 is no cap (default 5)" example:"3.50"`
-	MaxTokens       *int64   `yaml:"max_tokens" help:"tokens at most; 0 is no cap" example:"20000000"`
-	NightMaxCostUSD *float64 `yaml:"night_max_cost_usd" help:"dollars at most of a night; 0 is no cap (default 2)" example:"1.50"`
-	NightMaxTokens  *int64   `yaml:"night_max_tokens" help:"tokens at most of a night; 0 is no cap" example:"10000000"`
+	MaxCostUSD       *float64 `yaml:"max_cost_usd" help:"dollars at most of a run or a comparison; 0 is no cap (default 5)" example:"3.50"`
+	MaxTokens        *int64   `yaml:"max_tokens" help:"tokens at most; 0 is no cap" example:"20000000"`
+	NightMaxCostUSD  *float64 `yaml:"night_max_cost_usd" help:"dollars at most of a night; 0 is no cap (default 2)" example:"1.50"`
+	NightMaxTokens   *int64   `yaml:"night_max_tokens" help:"tokens at most of a night; 0 is no cap" example:"10000000"`
+	ProbeMaxRollouts *int64   `yaml:"probe_max_rollouts" help:"attempts at most with which a better text answers its kernel probes, beside the other caps; 0 is no cap (default 400)" example:"200"`
 	// Where the agent reports it.
 	NightMaxWindow *float64 `yaml:"night_max_window" help:"share of a plan's window, up to 1, at which a night stops (default: the agent's first warning)" example:"0.5"`
 	ConfirmOverUSD *float64 `yaml:"confirm_over_usd" help:"ask before a forecast of more dollars is spent (default 5)" example:"1"`
@@ -165,6 +168,8 @@ func parseConfig(text []byte) (*Config, error) {
 		return nil, errors.New("max_cost_usd and night_max_cost_usd: no number of dollars; 0 is no cap")
 	case slices.ContainsFunc([]*int64{c.MaxTokens, c.NightMaxTokens}, func(v *int64) bool { return v != nil && *v < 0 }):
 		return nil, errors.New("max_tokens and night_max_tokens cannot be negative; 0 is no cap")
+	case c.ProbeMaxRollouts != nil && *c.ProbeMaxRollouts < 0:
+		return nil, errors.New("probe_max_rollouts cannot be negative; 0 is no cap")
 	case c.NightMaxWindow != nil && !(*c.NightMaxWindow >= 0 && *c.NightMaxWindow <= 1):
 		return nil, fmt.Errorf("night_max_window: %v is no share between 0 and 1", *c.NightMaxWindow)
 	case c.KeepDays != nil && (*c.KeepDays < 1 || *c.KeepDays > maxKeepDays):
@@ -232,6 +237,22 @@ func (c *Config) defaultCaps(flags *pflag.FlagSet, night bool) *eval.Caps {
 		}
 	}
 	return &d
+}
+
+// ProbeCaps are the caps of kernel probes, within those of the machine's policy.
+func (o *Opener) ProbeCaps(p *policy.Policy) (eval.Caps, error) {
+	c, err := o.Config()
+	if err != nil {
+		return eval.Caps{}, err
+	}
+	caps := eval.Caps{Rollouts: probes.DefaultRollouts}
+	if c.ProbeMaxRollouts != nil {
+		caps.Rollouts = *c.ProbeMaxRollouts
+	}
+	if p != nil {
+		caps = caps.Within(eval.Caps{Rollouts: p.Caps.Rollouts, CostUSD: p.Caps.CostUSD, Tokens: p.Caps.Tokens, Duration: p.Caps.Duration})
+	}
+	return caps, nil
 }
 
 // CapFlags adds --max-cost-usd and --max-tokens to f.

@@ -16,6 +16,7 @@ var Commands = map[string]string{
 	"review":         "judging answers",
 	"try":            "putting a text in place that is not shown to be better",
 	"kernel confirm": "confirming locked lines",
+	"kernel probes":  "approving kernel probes",
 	"projects allow": "allowing projects to be read",
 	"hooks install":  "installing hooks",
 	"sessions purge": "purging sessions",

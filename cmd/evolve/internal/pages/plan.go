@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
+	"github.com/skill-evolve/evolve/tournament/campaign/probing"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -232,6 +233,16 @@ func (r *request) planPromotion(ctx context.Context, live *skill.Live, p *serve.
 	}
 	if p.Unproven {
 		p.Will = append(p.Will, fmt.Sprintf("%s is not shown to be better (%s); it is recorded as unproven.", what, pareto.Answer(plan.Trial.Decision, "")))
+	}
+	if plan.Trial != nil && !p.Unproven {
+		probed, err := probing.ReportOf(r.Reader.Locks.Dir, live, v.SHA)
+		if err != nil {
+			return nil, err
+		}
+		if probed.Against != "" {
+			p.Will = append(p.Will, what+": "+plain.Line(probed.Against)+".")
+		}
+		p.Unproven = probed.Holds() // it needs one more confirmation, too
 	}
 	will, err := willOf(ctx, r.Store, what, plan)
 	if err != nil {
