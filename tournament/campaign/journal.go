@@ -7,6 +7,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/tournament/campaign/usedtime"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
@@ -15,7 +16,7 @@ import (
 type Record struct {
 	journal  record.Journal
 	lease    *lock.Lease
-	clock    *timekeeper
+	clock    *usedtime.Keeper
 	underway *store.Underway
 }
 
@@ -36,9 +37,9 @@ func NewRecord(ctx context.Context, db *store.Store, run string, budget *eval.Bu
 	}
 	budget.Note(leasedCalls{u, lease, ctx})
 	budget.ChargeTime(max(used, known)) // a process that ended by itself wrote its time into the run, too
-	clock := &timekeeper{used: func() time.Duration { return time.Duration(budget.Spent().WallMS) * time.Millisecond },
-		save: func(ctx context.Context, used time.Duration) error { return db.SaveRunTime(ctx, run, used) }}
-	clock.start()
+	clock := &usedtime.Keeper{Used: func() time.Duration { return time.Duration(budget.Spent().WallMS) * time.Millisecond },
+		Save: func(ctx context.Context, used time.Duration) error { return db.SaveRunTime(ctx, run, used) }}
+	clock.Start()
 	return &Record{db.Journal(run), lease, clock, u}, nil
 }
 
@@ -48,7 +49,7 @@ func (r *Record) Journal() record.Journal { return runJournal{r.journal, r.lease
 // Close writes the used time for the last time. It does nothing for nil.
 func (r *Record) Close() {
 	if r != nil {
-		r.clock.end()
+		r.clock.End()
 		_ = r.underway.Close() // what stays behind counts, which is safe
 	}
 }
@@ -59,8 +60,8 @@ func (r *Record) Close() {
 // arrive: they are paid for, and the other process may use them.
 type runJournal struct {
 	record.Journal
-	lease *lock.Lease // nil outside of nights
-	clock *timekeeper // nil if no time is kept
+	lease *lock.Lease      // nil outside of nights
+	clock *usedtime.Keeper // nil if no time is kept
 }
 
 // Rollout implements eval.Recorder: it is called before every rollout that is
@@ -120,7 +121,7 @@ func (j runJournal) timed(ctx context.Context, err error) error {
 	if err != nil || j.clock == nil {
 		return err
 	}
-	return j.clock.keep(ctx, betweenRecords)
+	return j.clock.Keep(ctx, usedtime.BetweenRecords)
 }
 
 func (j runJournal) under(ctx context.Context, write func() error) error {

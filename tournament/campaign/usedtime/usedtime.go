@@ -1,4 +1,5 @@
-package campaign
+// Package usedtime writes down how long a run has worked, while it works.
+package usedtime
 
 import (
 	"context"
@@ -8,12 +9,12 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 )
 
-// A timekeeper writes down a run's used time as it goes, because a killed
+// A Keeper writes down a run's used time as it goes, because a killed
 // process reports nothing. Time is measured as in the budget: a machine that
 // sleeps uses none.
-type timekeeper struct {
-	used func() time.Duration
-	save func(context.Context, time.Duration) error
+type Keeper struct {
+	Used func() time.Duration
+	Save func(context.Context, time.Duration) error
 
 	mu   sync.Mutex
 	kept time.Duration
@@ -24,12 +25,12 @@ type timekeeper struct {
 // How much of its time a killed run may lose: while it records something, and
 // while it waits for one long call.
 const (
-	betweenRecords = 100 * time.Millisecond
+	BetweenRecords = 100 * time.Millisecond
 	betweenTicks   = 10 * time.Second
 )
 
-// start records the used time until it is ended.
-func (k *timekeeper) start() {
+// Start records the used time until it is ended.
+func (k *Keeper) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -42,30 +43,30 @@ func (k *timekeeper) start() {
 				return
 			case <-tick.C:
 				// A store that cannot be written fails the next record, which reports it.
-				_ = eval.Shielded(func() error { return k.keep(ctx, betweenTicks/2) })
+				_ = eval.Shielded(func() error { return k.Keep(ctx, betweenTicks/2) })
 			}
 		}
 	}()
 	k.stop = func() { cancel(); <-ended }
 }
 
-// keep writes the time if that much has passed since the last write.
-func (k *timekeeper) keep(ctx context.Context, step time.Duration) error {
+// Keep writes the time if that much has passed since the last write.
+func (k *Keeper) Keep(ctx context.Context, step time.Duration) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	used := k.used()
+	used := k.Used()
 	if used-k.kept < step {
 		return nil
 	}
-	if err := k.save(ctx, used); err != nil {
+	if err := k.Save(ctx, used); err != nil {
 		return err
 	}
 	k.kept = used
 	return nil
 }
 
-// end writes the time for the last time.
-func (k *timekeeper) end() {
+// End writes the time for the last time.
+func (k *Keeper) End() {
 	k.stop()
-	_ = k.keep(context.Background(), 1) // the run's own record has it, if there is one
+	_ = k.Keep(context.Background(), 1) // the run's own record has it, if there is one
 }

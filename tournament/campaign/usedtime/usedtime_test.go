@@ -1,4 +1,4 @@
-package campaign
+package usedtime
 
 import (
 	"context"
@@ -16,30 +16,30 @@ func TestTimekeeper(t *testing.T) {
 		var saved []time.Duration
 		var fails error
 		began := time.Now()
-		k := &timekeeper{used: func() time.Duration { return time.Since(began) },
-			save: func(_ context.Context, d time.Duration) error { saved = append(saved, d); return fails }}
-		k.start()
+		k := &Keeper{Used: func() time.Duration { return time.Since(began) },
+			Save: func(_ context.Context, d time.Duration) error { saved = append(saved, d); return fails }}
+		k.Start()
 		record := func() {
 			t.Helper()
-			if err := k.keep(t.Context(), betweenRecords); !errors.Is(err, fails) {
+			if err := k.Keep(t.Context(), BetweenRecords); !errors.Is(err, fails) {
 				t.Fatalf("%v, want %v", err, fails)
 			}
 		}
 		step := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
-		step(betweenRecords / 2)
+		step(BetweenRecords / 2)
 		record() // too early
-		step(betweenRecords / 2)
+		step(BetweenRecords / 2)
 		record()
 		record()
-		step(betweenTicks - betweenRecords) // the tick
+		step(betweenTicks - BetweenRecords) // the tick
 		step(time.Second)
 		fails = errors.New("no room")
 		record()
 		fails = nil
 		record()
-		k.end()
+		k.End()
 		step(time.Hour)
-		want := []time.Duration{betweenRecords, betweenTicks, betweenTicks + time.Second, betweenTicks + time.Second}
+		want := []time.Duration{BetweenRecords, betweenTicks, betweenTicks + time.Second, betweenTicks + time.Second}
 		if !slices.Equal(saved, want) {
 			t.Errorf("saved %v, want %v", saved, want)
 		}
