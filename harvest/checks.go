@@ -24,19 +24,16 @@ var checksPrompt string
 // there is some.
 func checksSystem(work bool) string {
 	var b strings.Builder
-	if err := template.Must(template.New("checks").Parse(listTypes(checksPrompt, work))).Execute(&b, work); err != nil {
+	if err := template.Must(template.New("checks").Parse(check.ListTypes(checksPrompt, work))).Execute(&b, work); err != nil {
 		panic(err) // a Builder takes everything
 	}
 	return b.String()
 }
 
-// listTypes inserts the types of checks that a model may use into a prompt.
-func listTypes(prompt string, work bool) string {
-	return strings.Replace(prompt, "{{check types}}\n", check.Examples(work), 1)
-}
+// MaxQuote is how much of one recorded text a prompt has, in characters.
+const MaxQuote = 4000
 
 const (
-	maxQuote      = 4000 // characters of one recorded text in the miner's prompt
 	checkTokens   = 1200
 	quotedInCheck = 400 // characters of the user's words in a rubric
 )
@@ -89,7 +86,7 @@ func (s *Session) Quoted(corrections []int) []eval.Check {
 // said are the user's own words in each correction.
 func (s *Session) said(corrections []int) (said []string) {
 	for _, t := range corrections {
-		said = append(said, head(strings.Join(strings.Fields(s.Own(t)), " "), quotedInCheck))
+		said = append(said, Head(strings.Join(strings.Fields(s.Own(t)), " "), quotedInCheck))
 	}
 	return said
 }
@@ -112,29 +109,29 @@ type recorded struct {
 	Corrections []string       `json:"corrections"`
 	Accepted    string         `json:"accepted,omitempty"`
 	Mended      *check.Work    `json:"accepted_work,omitempty"`
-	Pasted      pastes         `json:"pasted,omitempty"`
+	Pasted      Pastes         `json:"pasted,omitempty"`
 }
 
 // ask has the model write the checks, unless it failed on this input before. If there
 // are no checks, why is the reason.
 func (m *Miner) ask(ctx context.Context, rec Recording, c *eval.Case) (checks []eval.Check, why string, err error) {
-	seen := recorded{Answer: Tail(rec.Answer, maxQuote), Accepted: Tail(c.Reference, maxQuote)}
-	seen.Request = seen.Pasted.takeFrom(c.Prompt)
+	seen := recorded{Answer: Tail(rec.Answer, MaxQuote), Accepted: Tail(c.Reference, MaxQuote)}
+	seen.Request = seen.Pasted.TakeFrom(c.Prompt)
 	for _, m := range c.Context {
 		if m.Role == "user" {
-			m.Text = seen.Pasted.takeFrom(m.Text)
+			m.Text = seen.Pasted.TakeFrom(m.Text)
 		}
 		seen.Context = append(seen.Context, m)
 	}
 	for _, text := range rec.Corrections {
-		seen.Corrections = append(seen.Corrections, seen.Pasted.takeFrom(text))
+		seen.Corrections = append(seen.Corrections, seen.Pasted.TakeFrom(text))
 	}
 	origins := checksOrigins
 	if rec.did != nil {
 		origins = workOrigins
-		seen.Work = rec.did.corrected.Brief(maxQuote)
+		seen.Work = rec.did.corrected.Brief(MaxQuote)
 		if rec.did.mended != nil {
-			seen.Mended = rec.did.mended.Brief(maxQuote)
+			seen.Mended = rec.did.mended.Brief(MaxQuote)
 		}
 	}
 	user, err := Quote(origins, seen, m.redactor())

@@ -52,7 +52,7 @@ func preceding(s *Session, turn int) []eval.Message {
 		}
 		room := left * 2 / 3
 		// The request matters more than the answer's beginning.
-		said = within(said, max(room/2, room-skill.Tokens(answer)), head)
+		said = within(said, max(room/2, room-skill.Tokens(answer)), Head)
 		room -= skill.Tokens(said)
 		left -= skill.Tokens(said)
 		if answer = within(answer, room, Tail); answer != "" {
@@ -68,7 +68,7 @@ func preceding(s *Session, turn int) []eval.Message {
 // condensed is a turn in brief: the beginning of the request, the last sentence of the
 // answer, and the files that were changed.
 func condensed(t *Turn) (said, answer string) {
-	said = head(firstSentence(t.Prompt), maxSentence)
+	said = Head(firstSentence(t.Prompt), maxSentence)
 	answer = Tail(lastSentence(t.Answer), maxSentence)
 	var files []string
 	for _, a := range t.Work {
@@ -118,7 +118,7 @@ func lastSentence(text string) string {
 	return strings.TrimSpace(text[:end])
 }
 
-// within cuts text to so many tokens with head or Tail.
+// within cuts text to so many tokens with Head or Tail.
 func within(text string, tokens int, cut func(string, int) string) string {
 	if skill.Tokens(text) <= tokens {
 		return text
@@ -131,8 +131,8 @@ func within(text string, tokens int, cut func(string, int) string) string {
 
 const elision = "[…] "
 
-// Tail is the last n runes of s, head the first, including a mark for what was cut.
-func head(s string, n int) string {
+// Head is the first n runes of s, including a mark for what was cut.
+func Head(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s
@@ -143,6 +143,7 @@ func head(s string, n int) string {
 	return string(r[:n-len([]rune(elision))]) + " […]"
 }
 
+// Tail is the last n runes of s, as Head is the first.
 func Tail(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

@@ -2,8 +2,6 @@ package harvest
 
 import (
 	"testing"
-
-	"github.com/skill-evolve/evolve/eval"
 )
 
 // Whether a model may read a case whose session's text has expired is decided on what was
@@ -17,9 +15,9 @@ func TestKeptIsOfItsSession(t *testing.T) {
 		t.Fatalf("%+v", kept)
 	}
 	var asked []*Session
-	w := &writer{say: func(int, eval.Prompt) (string, error) { return "", nil }}
+	w := &oracle{}
 	mine(t, Miner{Model: w, Kept: []Kept{kept}, May: func(s *Session) bool { asked = append(asked, s); return false }})
-	if len(asked) != 1 || asked[0].Vendor != UnknownVendor || asked[0].Agent != "codex" || len(asked[0].Folders) != 2 || len(w.prompts) > 0 {
-		t.Errorf("asked about %+v, and the model %+v", asked, w.prompts)
+	if len(asked) != 1 || asked[0].Vendor != UnknownVendor || asked[0].Agent != "codex" || len(asked[0].Folders) != 2 || len(w.seen) > 0 {
+		t.Errorf("asked about %+v, and the model %+v", asked, w.seen)
 	}
 }

@@ -153,7 +153,7 @@ func lastAnswer(s *Session, from, before int) int {
 // near reports whether two prompts are the same request, but for a word in ten.
 func near(a, b string) bool {
 	x, y := words(arguments(a)), words(arguments(b))
-	return len(x) >= 3 && len(y) >= 3 && jaccard(x, y) >= .9
+	return len(x) >= 3 && len(y) >= 3 && Jaccard(x, y) >= .9
 }
 
 // continues reports whether turn t, of which the person wrote own, continues the subject
@@ -207,8 +207,8 @@ func eachWord(text string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// jaccard is the share of common elements in two sets, in [0,1].
-func jaccard[K comparable](a, b map[K]bool) float64 {
+// Jaccard is the share of common elements in two sets, in [0,1].
+func Jaccard[K comparable](a, b map[K]bool) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
 	}

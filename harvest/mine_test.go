@@ -8,10 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/skill-evolve/evolve/eval"
-	"github.com/skill-evolve/evolve/eval/content"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -355,37 +352,6 @@ func TestMineRedacts(t *testing.T) {
 	if got := cases[0].Reference; got != "Done with [redacted:aws-access-key]" {
 		t.Errorf("reference %q", got)
 	}
-}
-
-// The index finds exactly the pairs that comparing each with each finds.
-func TestClusterIsExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var cases []eval.Case
-		for i, text := range rapid.SliceOfN(rapid.StringMatching(`([abc] ){0,12}`), 1, 12).Draw(t, "prompts") {
-			cases = append(cases, eval.Case{Cluster: fmt.Sprint(i), Prompt: text})
-		}
-		parent := make([]int, len(cases))
-		for i := range parent {
-			parent[i] = i
-		}
-		for changed := true; changed; {
-			changed = false
-			for i := range cases {
-				for j := range cases {
-					if parent[j] > parent[i] && content.Of(&cases[i]) != "" && // no case asks nothing
-						jaccard(shingles(cases[i]), shingles(cases[j])) >= content.Alike {
-						parent[j], changed = parent[i], true
-					}
-				}
-			}
-		}
-		content.Cluster(cases, nil)
-		for i := range cases {
-			if want := fmt.Sprint(parent[i]); cases[i].Cluster != want {
-				t.Fatalf("case %d in cluster %s, want %s: %+v", i, cases[i].Cluster, want, cases)
-			}
-		}
-	})
 }
 
 // What the agent only spoke of was not used: it is no case, and ends no use.

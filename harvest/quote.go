@@ -17,9 +17,8 @@ import (
 // Sessions keep no text of tools and web pages, but an assistant may repeat them
 // anywhere, so all its answers count as such.
 const (
-	checksOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
-	workOrigins     = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of work and accepted_work: the assistant's calls of tools; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
-	generateOrigins = "Recorded (origin of skill and description: the skill; of context: its role; of prompt, files and checks: user, as a model may have put it; of pasted: unknown; of written: a model):\n"
+	checksOrigins = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
+	workOrigins   = "Recorded (origin of request and corrections: user; of answer and accepted: assistant, which may repeat tools and web pages; of work and accepted_work: the assistant's calls of tools; of context: its role; of pasted: unknown, the user copied it or a program put it there):\n"
 )
 
 // jsonString matches a string in JSON made by json.Marshal.
@@ -49,16 +48,16 @@ func Quote(origins string, v any, red redact.Redactor) (string, error) {
 	return origins + eval.Quote(text), nil
 }
 
-// pastes are what a prompt of this package shows apart from a person's own words.
-type pastes []string
+// Pastes are what a prompt shows apart from a person's own words.
+type Pastes []string
 
-// takeFrom returns a message with a mark, "[pasted 1]", in place of each part that is
-// not the person's own. It keeps at most maxQuote characters of the message.
-func (p *pastes) takeFrom(text string) string {
+// TakeFrom returns a message with a mark, "[pasted 1]", in place of each part that is
+// not the person's own. It keeps at most MaxQuote characters of the message.
+func (p *Pastes) TakeFrom(text string) string {
 	var b strings.Builder
-	left := maxQuote
+	left := MaxQuote
 	for _, part := range ownwords.Parts(text) {
-		shown := head(part.Text, left)
+		shown := Head(part.Text, left)
 		left -= utf8.RuneCountInString(shown)
 		switch {
 		case part.Own:
@@ -74,10 +73,10 @@ func (p *pastes) takeFrom(text string) string {
 // Unpasted separates a message. own is the person's text, at most most characters, with
 // "[pasted N]" in place of each other part; pasted are the beginnings of these parts.
 func Unpasted(text string, most int) (own string, pasted []string) {
-	var p pastes
-	own = head(p.takeFrom(text), most)
+	var p Pastes
+	own = Head(p.TakeFrom(text), most)
 	for i := range p {
-		p[i] = head(p[i], most/2)
+		p[i] = Head(p[i], most/2)
 	}
 	return own, p
 }

@@ -1,4 +1,4 @@
-package harvest
+package harvest_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/generated"
 )
 
 // planted are texts that want to pass for something else than what was said.
@@ -65,21 +67,21 @@ func TestHarvestedOrdersDoNotAct(t *testing.T) {
 	for i, text := range planted {
 		o := &obedient{t: t}
 		said := "no, that is wrong: " + text
-		turns := func(reply string) *Session {
-			s := &Session{ID: "s", Agent: "claude-code", Turns: []Turn{
+		turns := func(reply string) *harvest.Session {
+			s := &harvest.Session{ID: "s", Agent: "claude-code", Turns: []harvest.Turn{
 				{ID: "0", Prompt: "please load the weekly numbers " + text, Answer: "done " + text},
 				{ID: "1", Prompt: "/plot it now " + text, Answer: "here it is: " + text},
 				{ID: "2", Prompt: reply, Answer: "mended " + text},
 				{ID: "3", Prompt: "perfect, thanks", Answer: text},
-			}, Invocations: []Invocation{{ID: "i", Skill: "plot", Turn: 1, Signal: PromptSlashCommand, Explicit: true}}}
-			Assess(s)
+			}, Invocations: []harvest.Invocation{{ID: "i", Skill: "plot", Turn: 1, Signal: harvest.PromptSlashCommand, Explicit: true}}}
+			harvest.Assess(s)
 			return s
 		}
 		corrected := turns(said)
 		foreign := turns("das Ergebnis gefällt mir überhaupt noch keineswegs, weil sämtliche Achsen vollkommen unbeschriftet daherkommen: " + text)
 		foreign.ID, foreign.Turns = "s2", foreign.Turns[:3]
-		Assess(foreign)
-		cases, stats, err := Mine(t.Context(), []*Session{corrected, foreign}, "plot", Miner{Model: o})
+		harvest.Assess(foreign)
+		cases, stats, err := harvest.Mine(t.Context(), []*harvest.Session{corrected, foreign}, "plot", harvest.Miner{Model: o})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +102,7 @@ func TestHarvestedOrdersDoNotAct(t *testing.T) {
 			}
 			return r
 		}, text) + ".csv": text}
-		made, _, err := Generate(t.Context(), "plot", 1, Generator{Model: o, Description: "plots " + text, Existing: []eval.Case{basis}})
+		made, _, err := generated.Cases(t.Context(), "plot", 1, generated.Generator{Model: o, Description: "plots " + text, Existing: []eval.Case{basis}})
 		if err != nil || len(made) != 0 {
 			t.Errorf("order %d: %d cases were written, %v", i, len(made), err)
 		}

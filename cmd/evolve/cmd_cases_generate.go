@@ -10,7 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/generated"
 	"github.com/skill-evolve/evolve/tournament/campaign/generate"
 	"github.com/spf13/cobra"
 )
@@ -62,14 +62,14 @@ func (f *generateFlags) check() error {
 
 // A generateReport is what `evolve cases generate --json` prints: schema 1.
 type generateReport struct {
-	Schema int                   `json:"schema"`
-	Skill  string                `json:"skill"`
-	Wanted int                   `json:"wanted"`
-	Stats  harvest.GenerateStats `json:"stats"`
-	Added  []listedCase          `json:"added"`
-	Left   map[eval.Split]int    `json:"splits"` // all cases of the skill
-	Spent  eval.Spent            `json:"spent"`
-	Stop   string                `json:"stop,omitempty"` // why there are fewer than wanted
+	Schema int                `json:"schema"`
+	Skill  string             `json:"skill"`
+	Wanted int                `json:"wanted"`
+	Stats  generated.Stats    `json:"stats"`
+	Added  []listedCase       `json:"added"`
+	Left   map[eval.Split]int `json:"splits"` // all cases of the skill
+	Spent  eval.Spent         `json:"spent"`
+	Stop   string             `json:"stop,omitempty"` // why there are fewer than wanted
 }
 
 func casesGenerate(ctx context.Context, a *global, f *generateFlags) error {

@@ -53,7 +53,7 @@ func TestAddedType(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if !slices.Contains(Names(nil), "words") || !strings.Contains(Examples(false), `{"type":"words","max":3}`) {
+	if !slices.Contains(Names(nil), "words") || !strings.Contains(ListTypes("{{check types}}\n", false), `{"type":"words","max":3}`) {
 		t.Error("the type is not listed")
 	}
 }

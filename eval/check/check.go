@@ -158,14 +158,15 @@ func Writable(work bool) []string {
 	return Names(func(s Spec) bool { return s.Example != "" && (work || !s.Work) })
 }
 
-// Examples are the checks that a model may write, one per line; see Writable.
-func Examples(work bool) string {
+// ListTypes inserts the checks that a model may write into its prompt, one per line; see
+// Writable.
+func ListTypes(prompt string, work bool) string {
 	var b strings.Builder
 	for _, name := range Writable(work) {
 		s := (&Check{Type: name}).Spec()
 		fmt.Fprintf(&b, "%-43s %s\n", `{"type":"`+s.Name+`",`+s.Example+"}", s.Means)
 	}
-	return b.String()
+	return strings.Replace(prompt, "{{check types}}\n", b.String(), 1)
 }
 
 // Spec is that of the check's type; for an unknown type it has only the name.

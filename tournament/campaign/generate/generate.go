@@ -13,7 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/generated"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -65,7 +65,7 @@ func (o *Options) forecast(cases []eval.Case) *Forecast {
 			shown += skill.Tokens(c.Prompt) + 120*len(c.Checks)
 		}
 	}
-	fc.Calls, fc.Most = harvest.CallsFor(o.N)
+	fc.Calls, fc.Most = generated.CallsFor(o.N)
 	in := int64(fc.Calls * (generateInstruction + 4*shown/max(1, fc.Basis) + 20*o.N))
 	out := int64(fc.Calls * generateReply)
 	fc.Tokens = in + out
@@ -96,7 +96,7 @@ type Generation struct {
 
 // Generated is the result of a Generation.
 type Generated struct {
-	Stats    harvest.GenerateStats
+	Stats    generated.Stats
 	Added    []eval.Case
 	Splits   map[eval.Split]int // all cases of the skill
 	Spent    eval.Spent
@@ -159,11 +159,11 @@ func (g *Generation) Run(ctx context.Context, budget *eval.Budget) (*Generated, 
 		return nil, err
 	}
 	model := &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}
-	made, stats, err := harvest.Generate(ctx, o.Skill, o.N, harvest.Generator{Model: model, Redactor: g.back.Redactor, Now: r.Now, Existing: g.cases, May: func(c *eval.Case) bool {
+	made, stats, err := generated.Cases(ctx, o.Skill, o.N, generated.Generator{Model: model, Redactor: g.back.Redactor, Now: r.Now, Existing: g.cases, May: func(c *eval.Case) bool {
 		return slices.ContainsFunc(g.shown, func(k eval.Case) bool { return k.ID == c.ID })
 	},
 		Description: g.live.Doc.Description()})
-	if errors.Is(err, harvest.ErrNoBasis) {
+	if errors.Is(err, generated.ErrNoBasis) {
 		return nil, noBasis(o.Skill)
 	}
 	if _, _, e := db.SaveCases(context.WithoutCancel(ctx), made); e != nil {

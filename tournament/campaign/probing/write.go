@@ -24,7 +24,7 @@ import (
 //go:embed prompts/system.txt
 var systemText string
 
-var system = strings.Replace(systemText, "{{check types}}\n", check.Examples(true), 1)
+var system = check.ListTypes(systemText, true)
 
 const (
 	// manyRules have fewer probes each, so that a kernel has about 20.

@@ -1,4 +1,4 @@
-package harvest
+package generated
 
 import (
 	"context"
@@ -8,8 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/content"
 	"github.com/skill-evolve/evolve/eval/splits"
+	"github.com/skill-evolve/evolve/harvest"
 )
 
 // A writer answers each prompt with the result of say.
@@ -49,9 +53,9 @@ var realCases = []eval.Case{
 
 var someTime = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 
-func generate(t *testing.T, n int, w *writer) ([]eval.Case, GenerateStats) {
+func generate(t *testing.T, n int, w *writer) ([]eval.Case, Stats) {
 	t.Helper()
-	cases, stats, err := Generate(context.Background(), "dataviz", n, Generator{Model: w, Existing: realCases, Now: func() time.Time { return someTime },
+	cases, stats, err := Cases(context.Background(), "dataviz", n, Generator{Model: w, Existing: realCases, Now: func() time.Time { return someTime },
 		Description: "draws charts"})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +153,7 @@ func TestGenerateDrops(t *testing.T) {
 }
 
 func TestGenerateEnds(t *testing.T) {
-	if _, _, err := Generate(context.Background(), "dataviz", 5, Generator{Model: &writer{}, Existing: realCases[2:]}); !errors.Is(err, ErrNoBasis) {
+	if _, _, err := Cases(context.Background(), "dataviz", 5, Generator{Model: &writer{}, Existing: realCases[2:]}); !errors.Is(err, ErrNoBasis) {
 		t.Errorf("written from held-out and generated cases alone: %v", err)
 	}
 	w := &writer{say: func(call int, _ eval.Prompt) (string, error) {
@@ -158,7 +162,7 @@ func TestGenerateEnds(t *testing.T) {
 		}
 		return inFence(written(1, "something about whales")), nil
 	}}
-	cases, stats, err := Generate(context.Background(), "dataviz", 5, Generator{Model: w, Existing: realCases})
+	cases, stats, err := Cases(context.Background(), "dataviz", 5, Generator{Model: w, Existing: realCases})
 	if _, spent := errors.AsType[*eval.BudgetError](err); !spent || len(cases) != 1 || stats.Cases != 1 {
 		t.Errorf("%d cases, %+v, %v", len(cases), stats, err)
 	}
@@ -200,6 +204,38 @@ func FuzzGenerate(f *testing.F) {
 				if k.Executing() {
 					t.Errorf("a generated check runs a program: %+v", k)
 				}
+			}
+		}
+	})
+}
+
+// The runs that a generated case is compared by are those that put cases into clusters, whose
+// index finds exactly the pairs that comparing each with each finds.
+func TestClusterIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var cases []eval.Case
+		for i, text := range rapid.SliceOfN(rapid.StringMatching(`([abc] ){0,12}`), 1, 12).Draw(t, "prompts") {
+			cases = append(cases, eval.Case{Cluster: fmt.Sprint(i), Prompt: text})
+		}
+		parent := make([]int, len(cases))
+		for i := range parent {
+			parent[i] = i
+		}
+		for changed := true; changed; {
+			changed = false
+			for i := range cases {
+				for j := range cases {
+					if parent[j] > parent[i] && content.Of(&cases[i]) != "" && // no case asks nothing
+						harvest.Jaccard(shingles(cases[i]), shingles(cases[j])) >= content.Alike {
+						parent[j], changed = parent[i], true
+					}
+				}
+			}
+		}
+		content.Cluster(cases, nil)
+		for i := range cases {
+			if want := fmt.Sprint(parent[i]); cases[i].Cluster != want {
+				t.Fatalf("case %d in cluster %s, want %s: %+v", i, cases[i].Cluster, want, cases)
 			}
 		}
 	})

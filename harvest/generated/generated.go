@@ -1,4 +1,5 @@
-package harvest
+// Package generated has a model write cases of a skill from real ones.
+package generated
 
 import (
 	"cmp"
@@ -15,25 +16,30 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/check"
+	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/fenced"
 	"github.com/skill-evolve/evolve/harvest/redact"
 )
 
-//go:embed prompts/generate_system.txt
-var generatePrompt string
+//go:embed prompts/system.txt
+var systemText string
 
-var generateSystem = listTypes(generatePrompt, false)
+var system = check.ListTypes(systemText, false)
 
 const (
-	casesACall     = 5 // cases requested in one call
-	shownCases     = 4 // recorded cases shown in one call
-	shownWritten   = 40
-	generateTokens = 6000 // of one reply
+	casesACall   = 5 // cases requested in one call
+	shownCases   = 4 // recorded cases shown in one call
+	shownWritten = 40
+	replyTokens  = 6000 // of one reply
 	// tooAlike is the share of common runs of words from which a generated request
 	// counts as a copy of an existing one. It is lower than content.Alike, because
 	// dropping a generated case loses nothing.
 	tooAlike = .5
 )
+
+// origins names the origin of what the prompt quotes.
+const origins = "Recorded (origin of skill and description: the skill; of context: its role; of prompt, files and checks: user, as a model may have put it; of pasted: unknown; of written: a model):\n"
 
 // ErrNoBasis means that a skill has no real case that others may be written from:
 // held-out cases are never shown to a model.
@@ -53,8 +59,8 @@ type Generator struct {
 	May func(*eval.Case) bool
 }
 
-// GenerateStats counts the results of Generate.
-type GenerateStats struct {
+// Stats counts the results of Cases.
+type Stats struct {
 	Basis   int `json:"basis"` // real cases to write from
 	Calls   int `json:"calls"` // of the model
 	Cases   int `json:"cases"`
@@ -72,7 +78,7 @@ func CallsFor(n int) (least, most int) {
 	return least, 2*least + 1
 }
 
-// Generate has the model write up to n cases of a skill: variations of real ones with
+// Cases has the model write up to n cases of a skill: variations of real ones with
 // other people, harder data, or a twist that requires another answer. It ends early if
 // replies bring nothing new.
 //
@@ -83,14 +89,14 @@ func CallsFor(n int) (least, most int) {
 //
 // The error is ErrNoBasis, *eval.BudgetError, *eval.InfraError or ctx's; the cases
 // before it are returned with it.
-func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Case, GenerateStats, error) {
+func Cases(ctx context.Context, skill string, n int, g Generator) ([]eval.Case, Stats, error) {
 	if g.Redactor == nil {
 		g.Redactor = redact.Detector{}
 	}
 	if g.Now == nil {
 		g.Now = time.Now
 	}
-	stats := GenerateStats{Unusable: make(map[string]int)}
+	stats := Stats{Unusable: make(map[string]int)}
 	basis := basisOf(g.Existing)
 	if g.May != nil {
 		basis = slices.DeleteFunc(basis, func(c eval.Case) bool { return !g.May(&c) })
@@ -136,7 +142,7 @@ func Generate(ctx context.Context, skill string, n int, g Generator) ([]eval.Cas
 				stats.Secrets++
 			case err != nil:
 				stats.Invalid++
-			case slices.ContainsFunc(known, func(k map[uint64]bool) bool { return jaccard(k, set) >= tooAlike }):
+			case slices.ContainsFunc(known, func(k map[uint64]bool) bool { return harvest.Jaccard(k, set) >= tooAlike }):
 				stats.Alike++
 			default:
 				known = append(known, set)
@@ -193,7 +199,7 @@ func rotate(cases []eval.Case, at, n int) []eval.Case {
 	return out
 }
 
-// exhibit is what the model sees of a case, see quote.
+// exhibit is what the model sees of a case, see harvest.Quote.
 type exhibit struct {
 	Skill       string     `json:"skill"`
 	Description string     `json:"description,omitempty"`
@@ -206,19 +212,19 @@ type specimen struct {
 	Number  int            `json:"number"`
 	Context []eval.Message `json:"context,omitempty"`
 	Prompt  string         `json:"prompt"`
-	Pasted  pastes         `json:"pasted,omitempty"`
+	Pasted  harvest.Pastes `json:"pasted,omitempty"`
 	Files   []string       `json:"files,omitempty"` // their names
 	Checks  []eval.Check   `json:"checks"`
 }
 
 // ask has the model write cases. If its reply cannot be used, why is the reason.
 func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval.Case, wanted, call int) (drafts []draft, why string, err error) {
-	seen := exhibit{Skill: skill, Description: head(g.Description, maxQuote), Wanted: wanted}
+	seen := exhibit{Skill: skill, Description: harvest.Head(g.Description, harvest.MaxQuote), Wanted: wanted}
 	for i, c := range shown {
 		s := specimen{Number: i + 1}
-		s.Prompt = s.Pasted.takeFrom(c.Prompt)
+		s.Prompt = s.Pasted.TakeFrom(c.Prompt)
 		for _, m := range c.Context[max(0, len(c.Context)-4):] {
-			s.Context = append(s.Context, eval.Message{Role: m.Role, Text: Tail(m.Text, maxQuote/4)})
+			s.Context = append(s.Context, eval.Message{Role: m.Role, Text: harvest.Tail(m.Text, harvest.MaxQuote/4)})
 		}
 		for path := range c.Files {
 			s.Files = append(s.Files, path)
@@ -226,21 +232,21 @@ func (g *Generator) ask(ctx context.Context, skill string, shown, written []eval
 		slices.Sort(s.Files)
 		for _, k := range c.Checks {
 			if !k.Executing() { // checks that run programs are not shown
-				s.Checks = append(s.Checks, eval.Check{Type: k.Type, Value: head(k.Value, fenced.MaxText), Max: k.Max,
-					Rubric: head(k.Rubric, fenced.MaxText), Feedback: head(k.Feedback, fenced.MaxText)})
+				s.Checks = append(s.Checks, eval.Check{Type: k.Type, Value: harvest.Head(k.Value, fenced.MaxText), Max: k.Max,
+					Rubric: harvest.Head(k.Rubric, fenced.MaxText), Feedback: harvest.Head(k.Feedback, fenced.MaxText)})
 			}
 		}
 		seen.Recorded = append(seen.Recorded, s)
 	}
 	for _, c := range written[max(0, len(written)-shownWritten):] {
-		seen.Written = append(seen.Written, head(strings.Join(strings.Fields(c.Prompt), " "), 160))
+		seen.Written = append(seen.Written, harvest.Head(strings.Join(strings.Fields(c.Prompt), " "), 160))
 	}
-	user, err := Quote(generateOrigins, seen, g.Redactor)
+	user, err := harvest.Quote(origins, seen, g.Redactor)
 	if err != nil {
 		return nil, "", err
 	}
 	sum := sha256.Sum256([]byte(fmt.Sprint(skill, "\x00", call, "\x00", user)))
-	reply, err := g.Model.Complete(ctx, eval.Prompt{System: generateSystem, User: user, MaxTokens: generateTokens,
+	reply, err := g.Model.Complete(ctx, eval.Prompt{System: system, User: user, MaxTokens: replyTokens,
 		Seed: int64(binary.BigEndian.Uint64(sum[:]) >> 1)})
 	if err != nil {
 		return nil, "", fmt.Errorf("generate cases: %w", err)
