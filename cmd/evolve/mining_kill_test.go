@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/campaign/readlimit"
 	"github.com/skill-evolve/evolve/tournament/status"
 )
 
@@ -232,7 +233,7 @@ func TestANightReadsSoMuch(t *testing.T) {
 		}
 	}
 	for rollouts, want := range map[int64]int64{0: 120, 1: 20, 40: 20, 240: 120, 1000: 500} {
-		if got := campaign.ReadingLimit(rollouts); got != want {
+		if got := readlimit.OfNight(rollouts); got != want {
 			t.Errorf("with %d rollouts %d calls, want %d", rollouts, got, want)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/tournament/campaign/readlimit"
 	"github.com/skill-evolve/evolve/tournament/caps"
 	"github.com/skill-evolve/evolve/tournament/neighbours"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -110,11 +111,11 @@ type Campaign struct {
 	forecast *Forecast
 	// Locks and other resources of begin.
 	budget *eval.Budget
-	held   caps.Held      // caps that its owner has not chosen
-	record *Record        // nil in a dry run
-	unlock func()         // nil while the run is not locked
-	locked *lock.Skill    // nil while the skill is not locked
-	miner  *limitedReader // nil before it is asked
+	held   caps.Held         // caps that its owner has not chosen
+	record *Record           // nil in a dry run
+	unlock func()            // nil while the run is not locked
+	locked *lock.Skill       // nil while the skill is not locked
+	miner  *readlimit.Reader // nil before it is asked
 }
 
 // Stored is the stored row of the run; nil before it has a name.

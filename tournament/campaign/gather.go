@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/campaign/readlimit"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/expect"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -77,7 +78,7 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 	if err != nil {
 		return err
 	}
-	limit := &failureLimit{}
+	limit := &readlimit.Failures{}
 	var miner eval.Model
 	if !c.options.DryRun {
 		if err := c.approveMining(ctx, may); err != nil {
@@ -91,13 +92,13 @@ func (c *Campaign) gatherSessions(ctx context.Context, onTrial bool) error {
 		limit.Model = &eval.Metered{Model: reader, By: eval.ByMiner, Budget: c.budget, Redactor: c.back.Redactor,
 			Recorder: c.journal(), Scope: c.run.ID, WallClock: f.WallClock}
 		miner = limit
-		defer func() { c.Notes = append(append(c.Notes, reader.warnings()...), limit.warnings()...) }()
+		defer func() { c.Notes = append(append(c.Notes, reader.Warnings()...), limit.Warnings()...) }()
 	}
 	view := c.runner.Watch(report.Task{Phase: "mining", Unit: "calls", Count: func() int64 { return c.budget.Spent().MinerCalls }, Budget: c.budget, Caps: f.Caps()})
 	_, stats, err := c.runner.Ingester(c.db, c.back).Mine(ctx, f.Skill, ingest.Mining{Model: miner, May: may, Headless: c.runner.Headless, OnTrial: onTrial})
 	view.Done()
 	if err == nil {
-		err = limit.unanswered() // their cases were made without a model meanwhile, and are made again
+		err = limit.Unanswered() // their cases were made without a model meanwhile, and are made again
 	}
 	if err != nil {
 		return fmt.Errorf("mine cases: %w", err)

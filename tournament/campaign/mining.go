@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/campaign/readlimit"
 	"github.com/skill-evolve/evolve/tournament/caps"
 )
 
@@ -70,6 +71,16 @@ func ForecastMining(ctx context.Context, g *ingest.Ingester, name string, may fu
 	c := &askCount{id: who}
 	err := g.Count(ctx, name, ingest.Mining{Model: c, May: may, Headless: headless})
 	return &MiningForecast{Calls: c.calls, in: c.in, bytes: c.bytes}, err
+}
+
+// reader is the model that reads the corrections in this run.
+func (c *Campaign) reader() *readlimit.Reader {
+	r := &readlimit.Reader{Model: c.back.Miner, Asked: func() int64 { return c.budget.Spent().MinerCalls }}
+	if c.options.Night {
+		r.Limit = readlimit.OfNight(c.Config.MaxRollouts)
+	}
+	c.miner = r
+	return r
 }
 
 // approveMining asks for approval of the cost of reading the corrections,

@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/campaign/readlimit"
 )
 
 // What is expected of the replies that are forecast.
@@ -221,10 +222,10 @@ func (g *Reading) Run(ctx context.Context, budget *eval.Budget) (done ReadingDon
 		return done, err
 	}
 	defer func() { done.Spent = budget.Spent() }()
-	limit := &failureLimit{Model: &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}}
+	limit := &readlimit.Failures{Model: &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: o.WallClock}}
 	done.Stats, err = g.read(ctx, reading.Reader{Model: limit, Memory: db, Redactor: g.back.Redactor, May: g.may, Save: db.SaveReadings})
 	if err == nil {
-		err = limit.unanswered()
+		err = limit.Unanswered()
 	}
 	if err != nil {
 		return done, err
@@ -232,7 +233,7 @@ func (g *Reading) Run(ctx context.Context, budget *eval.Budget) (done ReadingDon
 	// Also if one skill is read: a rule is placed once, among the groups of all.
 	_, done.Grouping, err = reading.Grouper{Model: limit, Memory: db, Redactor: g.back.Redactor, May: g.may}.Group(ctx, g.all)
 	if err == nil {
-		err = limit.unanswered()
+		err = limit.Unanswered()
 	}
 	return done, err
 }

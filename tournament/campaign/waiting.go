@@ -30,9 +30,7 @@ func (*TooFewCasesError) Error() string { return "not enough cases" }
 func (c *Campaign) SpentReading() string {
 	failed := 0
 	if r := c.miner; r != nil {
-		r.mu.Lock()
-		failed = r.failed
-		r.mu.Unlock()
+		failed = r.Failed()
 	}
 	s := c.budget.Spent()
 	told := fmt.Sprintf("%s to read corrections and %s tokens were spent", plain.Counted(int(s.MinerCalls), "call"), plain.Thousands(s.TokensIn+s.TokensOut))

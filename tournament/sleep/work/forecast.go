@@ -14,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/campaign/readlimit"
 	"github.com/skill-evolve/evolve/tournament/sleep"
 )
 
@@ -101,7 +102,7 @@ func (s *Worker) forecastReading(ctx context.Context, name string, rollouts int6
 		return sleep.Reading{}, err
 	}
 	r := sleep.Reading{Skill: name, Calls: m.Calls}
-	if limit := int(campaign.ReadingLimit(rollouts)); r.Calls > limit {
+	if limit := int(readlimit.OfNight(rollouts)); r.Calls > limit {
 		r.Later, r.Calls = r.Calls-limit, limit
 	}
 	if m.Calls > 0 {
@@ -192,5 +193,5 @@ func (s *Worker) ForecastEach(ctx context.Context) (string, error) {
 			fc.Bound = "the default cap"
 		}
 	}
-	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.Takes(), plain.Counted(int(campaign.ReadingLimit(s.Config.MaxRollouts)), "call")), nil
+	return fmt.Sprintf("each night: %s; corrections are read with at most %s for a skill", fc.Takes(), plain.Counted(int(readlimit.OfNight(s.Config.MaxRollouts)), "call")), nil
 }

@@ -1,4 +1,6 @@
-package campaign
+// Package readlimit bounds how often a model is asked to read corrections: what a night reads of
+// them, and how often a call may fail.
+package readlimit
 
 import (
 	"context"
@@ -19,43 +21,40 @@ const (
 	readUncapped = 120 // without a cap on rollouts
 )
 
-// ReadingLimit is how many calls a night makes to read the corrections of a
+// OfNight is how many calls a night makes to read the corrections of a
 // skill whose share has so many rollouts; 0 rollouts is no cap.
-func ReadingLimit(rollouts int64) int64 {
+func OfNight(rollouts int64) int64 {
 	if rollouts == 0 {
 		return readUncapped
 	}
 	return max(readAtLeast, rollouts/2)
 }
 
-// A limitedReader is a miner with a limit of calls, after which it answers
+// A Reader is a miner with a limit of calls, after which it answers
 // nothing: corrections that it would have read are quoted instead, and read
 // by a later run. It follows the recorded replies, which count as calls only.
-type limitedReader struct {
+type Reader struct {
 	eval.Model
-	limit int64 // 0: none
-	asked func() int64
+	Limit int64        // 0: none
+	Asked func() int64 // how many calls there were
 
 	mu      sync.Mutex
 	refused int
-	failed  int // calls that were made, and are on no bill: they reported no usage
+	failed  int
 }
 
-// reader is the model that reads the corrections in this run.
-func (c *Campaign) reader() *limitedReader {
-	r := &limitedReader{Model: c.back.Miner, asked: func() int64 { return c.budget.Spent().MinerCalls }}
-	if c.options.Night {
-		r.limit = ReadingLimit(c.Config.MaxRollouts)
-	}
-	c.miner = r
-	return r
+// Failed is how many calls were made, and are on no bill: they reported no usage.
+func (r *Reader) Failed() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
 }
 
 var errReadEnough = errors.New("enough was read for one night")
 
 // Complete implements eval.Model.
-func (r *limitedReader) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
-	if r.limit > 0 && r.asked() >= r.limit {
+func (r *Reader) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
+	if r.Limit > 0 && r.Asked() >= r.Limit {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.refused++
@@ -70,26 +69,26 @@ func (r *limitedReader) Complete(ctx context.Context, q eval.Prompt) (eval.Compl
 	return c, err
 }
 
-// warnings reports what was left unread.
-func (r *limitedReader) warnings() []string {
+// Warnings reports what was left unread.
+func (r *Reader) Warnings() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.refused == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s to read corrections were made, which is all that a night has for them by its rollouts; %s left for the next night",
-		plain.Counted(int(r.limit), "call"), are(r.refused))}
+		plain.Counted(int(r.Limit), "call"), are(r.refused))}
 }
 
 // failuresInARow is how many calls in a row may fail, each after its retries,
 // before the model is considered dead.
 const failuresInARow = 3
 
-// A failureLimit asks a model until failuresInARow calls in a row have
+// Failures asks a model until failuresInARow calls in a row have
 // failed, and fails at once from then on: a dead server must not be asked
 // about hundreds of corrections, each with its retries and pauses. It also
 // counts the replies that are still to come.
-type failureLimit struct {
+type Failures struct {
 	eval.Model
 
 	mu      sync.Mutex
@@ -101,7 +100,7 @@ type failureLimit struct {
 }
 
 // Complete implements eval.Model.
-func (f *failureLimit) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
+func (f *Failures) Complete(ctx context.Context, q eval.Prompt) (eval.Completion, error) {
 	if err := f.dead(); err != nil {
 		return eval.Completion{}, err
 	}
@@ -122,9 +121,9 @@ func (f *failureLimit) Complete(ctx context.Context, q eval.Prompt) (eval.Comple
 	return c, err
 }
 
-// unanswered is the error of a model that may not be asked, or reports how many replies
+// Unanswered is the error of a model that may not be asked, or reports how many replies
 // are still to come; nil for none.
-func (f *failureLimit) unanswered() error {
+func (f *Failures) Unanswered() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refused != nil {
@@ -137,7 +136,7 @@ func (f *failureLimit) unanswered() error {
 }
 
 // dead is the error of a model that is no longer asked, nil for one that is.
-func (f *failureLimit) dead() error {
+func (f *Failures) dead() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refused != nil || f.inARow < failuresInARow {
@@ -146,8 +145,8 @@ func (f *failureLimit) dead() error {
 	return f.last
 }
 
-// warnings reports which corrections were left unread, and why.
-func (f *failureLimit) warnings() []string {
+// Warnings reports which corrections were left unread, and why.
+func (f *Failures) Warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.inARow < failuresInARow {
