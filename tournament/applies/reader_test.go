@@ -132,6 +132,7 @@ func TestSeesNothingThatFollowed(t *testing.T) {
 	c.Workspace = &eval.Workspace{Repo: "HIDDENREPO", Commit: "HIDDENCOMMIT"}
 	c.Source.Agent, c.Source.Session, c.Source.Turn, c.Source.Outcome, c.Source.Stratum = "HIDDENAGENT", "HIDDENSESSION", "HIDDENTURN", "HIDDENOUTCOME", "HIDDENSTRATUM"
 	c.Source.Also, c.Source.TrainOnly = []eval.Source{{Agent: "HIDDENALSO"}}, true
+	c.Source.Beside, c.Source.Because, c.Source.Copied = []string{"HIDDENBESIDE"}, "HIDDENBECAUSE", true
 	// A later request of the same session is another one, and shows what the user said next.
 	m := &model{reply: deciding("SEEN", 1)}
 	r := &Reader{Model: m}
@@ -155,7 +156,7 @@ func TestSeesNothingThatFollowed(t *testing.T) {
 		t.Error("the model sees a line that did not change")
 	}
 	// Every field that a case has is in the list above, or was looked at here.
-	if n := reflect.TypeFor[eval.Case]().NumField() + reflect.TypeFor[eval.Source]().NumField(); n != 13+9 {
+	if n := reflect.TypeFor[eval.Case]().NumField() + reflect.TypeFor[eval.Source]().NumField(); n != 13+12 {
 		t.Errorf("a case has %d fields now: may a reader see the new ones?", n)
 	}
 }
