@@ -17,7 +17,7 @@ import (
 func TestTrialGoesOnInPlace(t *testing.T) {
 	b := newBedroom(t)
 	ground := b.live()
-	b.night(exitDone, "--max-rollouts", "300")
+	b.night(exitDone, "--max-rollouts", "260")
 	b.run(exitDone, "try", demoSkill, "--yes")
 	b.run(exitDone, "kernel", "confirm", demoSkill)
 	b.approveProbes()
@@ -26,7 +26,7 @@ func TestTrialGoesOnInPlace(t *testing.T) {
 		t.Fatal("nothing is in place on trial")
 	}
 	for range 6 {
-		r := b.night(exitDone, "--max-rollouts", "300")
+		r := b.night(exitDone, "--max-rollouts", "260")
 		if !bytes.Equal(b.live(), tried) {
 			t.Fatalf("it was taken back:\n%s", b.stderr.String())
 		}

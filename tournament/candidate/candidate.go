@@ -289,7 +289,7 @@ func FlaggedRules(live, next *skill.Document, evolves string, c *Candidate) ([]s
 			rules[r] = true
 		}
 	}
-	if c != nil && c.Flagged {
+	if c != nil && (c.Flagged || c.Rule != "") { // the second reader left one unread that was tried
 		rules[cmp.Or(c.Rule, c.Reason)] = true
 	}
 	for _, f := range check.Check(live, next, check.ClaudeCode) {

@@ -136,7 +136,8 @@ type Stats struct {
 	Guesses     int `json:"guesses"`  // left out, because they share no word with the feedback where others do
 	Invalid     int `json:"invalid"`  // failed a check before any rollout
 	Quarantined int `json:"quarantined"`
-	Refused     int `json:"refused"` // lost their minibatch
+	Unread      int `json:"unread,omitempty"` // tried, although the second reader gave no usable answer
+	Refused     int `json:"refused"`          // lost their minibatch
 	Accepted    int `json:"accepted"`
 	Seeds       int `json:"seeds,omitempty"` // of Options.Seeds, in the pool
 }
@@ -144,31 +145,33 @@ type Stats struct {
 // State is the state of one walk.
 type State struct {
 	*Engine
-	opt       Options
-	Cases     Cases
-	pool      *pool
-	guard     *guard
-	Rand      *rand.Rand
-	best      int
-	operators *operators
-	supported bool // some reflection of the run shared words with its feedback
-	corpus    []string
-	inCorpus  map[string]bool
-	asked     []string // what the train cases ask for, failed or not
-	criteria  []string // what their checks ask for, the most frequent first, each once
-	rejected  []mutate.Attempt
-	doubted   []string        // lines that a reflection took out without a word of the feedback
-	shown     []string        // ids of the cases that the mutator has seen
-	tried     map[string]bool // SHA of every text that was tried
-	stones    []*Member       // see try
-	seq       int
-	stats     Stats
-	stale     int
-	stated    bool // see mostStated, before this round
-	lessons   *lessons
-	knots     knots
-	standing  *Member           // of Options.Standing
-	approved  []*skill.Document // texts beside the incumbent that the pool began with
+	opt        Options
+	Cases      Cases
+	pool       *pool
+	guard      *guard
+	Rand       *rand.Rand
+	best       int
+	operators  *operators
+	supported  bool // some reflection of the run shared words with its feedback
+	corpus     []string
+	inCorpus   map[string]bool
+	asked      []string // what the train cases ask for, failed or not
+	criteria   []string // what their checks ask for, the most frequent first, each once
+	rejected   []mutate.Attempt
+	doubted    []string        // lines that a reflection took out without a word of the feedback
+	shown      []string        // ids of the cases that the mutator has seen
+	tried      map[string]bool // SHA of every text that was tried
+	stones     []*Member       // see try
+	seq        int
+	stats      Stats
+	stale      int
+	stated     bool // see mostStated, before this round
+	lessons    *lessons
+	knots      knots
+	standing   *Member           // of Options.Standing
+	unread     map[string]bool   // SHA-256 of texts that the second reader did not read
+	unreadable int               // texts in a row that it did not read
+	approved   []*skill.Document // texts beside the incumbent that the pool began with
 }
 
 // errDone ends the search's loop; the reason is its text.

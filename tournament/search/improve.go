@@ -314,6 +314,9 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	if n.Proposals > 0 && 2*useless >= n.Proposals {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d proposals of the mutator could not be used", useless, n.Proposals))
 	}
+	if n.Unread > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("the second reader gave no usable answer to %d of the texts: they were tried, and only you install one; --judge-model names another reader", n.Unread))
+	}
 	if !p.NoGate {
 		held := p.HeldOut
 		if p.SearchAgent != nil { // how noisy the trial is, another model does not tell

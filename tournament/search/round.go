@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -195,6 +196,9 @@ func (s *State) show(evidence []mutate.Evidence) {
 func (s *State) candidate(op string, parents []*Member, p mutate.Proposal) record.Candidate {
 	s.seq++
 	c := record.Candidate{SHA: p.Doc.Hash(), Run: s.Log.Run, Seq: s.seq, Operator: op, Taught: p.Taught, Shown: slices.Clone(s.shown), Text: p.Doc.Render()}
+	if s.unread[c.SHA] {
+		c.Rule = second.Rule
+	}
 	for _, m := range parents {
 		c.Parents = append(c.Parents, m.SHA)
 	}

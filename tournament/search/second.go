@@ -11,11 +11,20 @@ import (
 	"github.com/skill-evolve/evolve/tournament/record"
 )
 
+// mostUnread is how many texts in a row a reader may leave unread until it is not asked again
+// in a run: a model that cannot answer in the form asked for costs two calls a text.
+const mostUnread = 3
+
 // readSecond asks the second reader about a text that the patterns let pass, before anything
-// of it is replayed. A text that it holds, or that it did not read, waits for its owner.
+// of it is replayed. A text that it holds waits for its owner. One that it did not read is
+// tried, with the rule on its record: no run and no night installs it.
 func (s *State) readSecond(ctx context.Context, op string, parents []*Member, p mutate.Proposal) (bool, error) {
 	root := s.pool.members[0].Variant.Doc
 	if s.Second == nil || !second.Needed(root) {
+		return true, nil
+	}
+	if s.unreadable >= mostUnread {
+		s.leaveUnread(p)
 		return true, nil
 	}
 	v, err := (&second.Reader{Model: s.Second}).Read(ctx, root, p.Doc, s.approved...)
@@ -25,7 +34,13 @@ func (s *State) readSecond(ctx context.Context, op string, parents []*Member, p 
 		return false, &errDone{limit.Error(), limit.Cap}
 	case err != nil:
 		return false, err
-	case v.Reason() == "":
+	case v.Unread != "":
+		s.unreadable++
+		s.leaveUnread(p)
+		return true, s.emit(ctx, "unread", map[string]any{"sha256": p.Doc.Hash(), "operator": op, "reason": v.Reason()})
+	}
+	s.unreadable = 0
+	if v.Reason() == "" {
 		return true, nil
 	}
 	s.stats.Quarantined++
@@ -38,6 +53,14 @@ func (s *State) readSecond(ctx context.Context, op string, parents []*Member, p 
 	// What the reader said is for the owner: a mutator that knew it would write for it.
 	s.rejected = append(s.rejected, mutate.Attempt{Operator: op, Change: p.Summary, Result: "a fixed part would no longer hold", Refused: true})
 	return false, s.emit(ctx, string(c.State), map[string]any{"sha256": c.SHA, "operator": op, "reason": c.Reason})
+}
+
+func (s *State) leaveUnread(p mutate.Proposal) {
+	if s.unread == nil {
+		s.unread = map[string]bool{}
+	}
+	s.unread[p.Doc.Hash()] = true
+	s.stats.Unread++
 }
 
 // A recalled model is not asked again what it has answered in another run.

@@ -128,16 +128,42 @@ func TestSecondReader(t *testing.T) {
 	}
 }
 
-// A candidate that the reader does not read waits for its owner: it is never replayed.
+// A candidate that the reader does not read is tried, and its record has the rule, so that
+// nobody but its owner installs it. A reader that never answers is not asked on and on.
 func TestUnreadCandidate(t *testing.T) {
-	res, m := secondly(t, &itemReader{says: func(string) string { return "fine" }}, nil)
-	if len(res.Pool) > 1 || res.Stats.Quarantined == 0 {
-		t.Errorf("%d texts are in the pool, %d quarantined", len(res.Pool), res.Stats.Quarantined)
+	mute := &itemReader{says: func(string) string { return "fine" }}
+	res, m := secondly(t, mute, nil)
+	without, _ := secondly(t, nil, nil)
+	if res.Challenger == nil || res.Challenger.SHA != without.Challenger.SHA || res.Stats.Quarantined != without.Stats.Quarantined || res.Stats.Unread == 0 {
+		t.Errorf("a reader that reads nothing changes the search: %+v", res.Stats)
 	}
+	if mute.calls != 2*mostUnread {
+		t.Errorf("%d calls, want two for each of %d texts", mute.calls, mostUnread)
+	}
+	n := 0
 	for _, c := range m.Candidates {
-		if c.State == record.Quarantined && !strings.HasPrefix(c.Reason, "second-reader: the second reader's reply could not be used: ") {
-			t.Error(c.Reason)
+		if c.Rule == second.Rule {
+			n++
 		}
+		if c.SHA == res.Challenger.SHA && c.Rule != second.Rule {
+			t.Errorf("the record of a text that nobody read has the rule %q", c.Rule)
+		}
+	}
+	if n < mostUnread {
+		t.Errorf("%d records say that nobody read them", n)
+	}
+
+	// One that answers again is asked on.
+	odd := &itemReader{}
+	odd.says = func(string) string {
+		if odd.calls <= 2 {
+			return "fine"
+		}
+		return "no"
+	}
+	res, _ = secondly(t, odd, nil)
+	if res.Stats.Unread != 1 || odd.calls < 4 {
+		t.Errorf("%d texts unread in %d calls", res.Stats.Unread, odd.calls)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -98,7 +99,7 @@ func Prepare(ctx context.Context, r *campaign.Runner, spec agent.Spec, live *ski
 		Description string  `json:"description,omitempty"`
 		Wanted      int     `json:"wanted"`
 		Rules       []shown `json:"rules"`
-	}{live.Name, live.Doc.Description(), wanted(len(rules)), nil}
+	}{filepath.Base(live.Name), live.Doc.Description(), wanted(len(rules)), nil} // of a file without its folders
 	for i, k := range rules {
 		seen.Rules = append(seen.Rules, shown{i + 1, k.Heading, k.Lead, k.Text})
 	}
