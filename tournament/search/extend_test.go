@@ -64,7 +64,7 @@ func (enough) Done(p search.Progress) string {
 // TestExtend: a move, a selector and a stop condition each take one type, and one line in
 // the options.
 func TestExtend(t *testing.T) {
-	w := worldstest.Additive(1, 30, 0.05)
+	w := worldstest.Additive(1, 60, 0.05)
 	doc, err := skill.Parse([]byte(w.Seed()), skill.Options{})
 	if err != nil {
 		t.Fatal(err)
