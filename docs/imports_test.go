@@ -85,7 +85,7 @@ var mayImport = map[string][]string{
 	"tournament/report":               {"eval", "eval/plain", "mutate/skill", "pareto", "tournament/gate", "tournament/record", "tournament/search"},
 	"tournament/report/serve":         {"eval", "eval/check", "eval/plain", "eval/problem", "pareto", "tournament/approval", "tournament/candidate", "tournament/record", "tournament/report", "tournament/report/charts", "tournament/report/page", "tournament/status"},
 	"tournament/report/browsertest":   {},
-	"tournament/sleep":                {"eval", "eval/plain", "eval/splits", "pareto", "store", "store/lock", "tournament/expect", "tournament/record"},
+	"tournament/sleep":                {"eval", "eval/plain", "eval/probes", "eval/splits", "pareto", "store", "store/lock", "tournament/expect", "tournament/record"},
 	"cmd/evolve":                      {"*"},
 	"cmd/evolve/internal/term":        {"eval", "eval/plain", "tournament/record", "tournament/report"},
 	"cmd/evolve/internal/backend":     {"cmd/evolve/internal/guard", "cmd/evolve/internal/owner", "eval", "eval/agent", "eval/agent/claude", "eval/agent/codex", "eval/agent/command", "eval/agent/copilot", "eval/agent/handoff", "eval/agent/openai", "eval/agent/pi", "eval/agent/process", "eval/agent/setup", "eval/agent/simulated", "eval/deps", "eval/git", "eval/plain", "eval/probes", "eval/problem", "eval/workspace", "harvest", "harvest/claude", "harvest/codex", "harvest/copilot", "harvest/cursor", "harvest/entire", "harvest/gemini", "harvest/hook", "harvest/ingest", "harvest/outgoing", "harvest/pi", "harvest/purge", "harvest/redact", "harvest/redact/personal", "harvest/work", "mutate/skill", "mutate/standing", "pareto", "store/datadir", "store/datadir/policy", "tournament/caps"},

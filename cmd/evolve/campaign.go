@@ -30,13 +30,13 @@ func (a *global) runner(f *runFlags) (*campaign.Runner, error) {
 		Harvest: func(ctx context.Context, db *store.Store) (*ingest.Report, error) {
 			return harvestSessions(ctx, a, db, f.harvest)
 		},
-		Probe: probing.Prober(func() (eval.Caps, error) {
+		Probe: probing.Answer, ProbeCaps: func() (eval.Caps, error) {
 			p, err := a.machine.fixed()
 			if err != nil {
 				return eval.Caps{}, err
 			}
 			return open.ProbeCaps(p)
-		}),
+		},
 		Watch: func(of report.Task) report.View { return a.Watch(of) }, Review: a.demo.review}, nil
 }
 

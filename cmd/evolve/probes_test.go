@@ -71,7 +71,7 @@ func (b *bedroom) approveProbes() {
 }
 
 // TestNightAsksForProbes: a text of a skill with locked rules waits until probes are approved;
-// then it answers them, on the night's bill and beside its caps, and is installed. One that
+// then it answers them, on the night's bill and within its caps, and is installed. One that
 // breaks a rule more often waits for its owner.
 func TestNightAsksForProbes(t *testing.T) {
 	t.Parallel()
@@ -84,6 +84,18 @@ func TestNightAsksForProbes(t *testing.T) {
 	}
 	b.approveProbes()
 	config := filepath.Join(b.env["EVOLVE_HOME"], "config.yaml")
+	for _, none := range []struct{ config, flag, n, why string }{
+		{"probe_max_rollouts: 0\n", "--max-rollouts", "1", "probe_max_rollouts is 0, so that none are asked"},
+		{"", "--max-tokens", "1", "budget: --max-tokens is used up"},
+	} {
+		if err := os.WriteFile(config, []byte(none.config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r = b.night(exitDone, "--policy", "auto", none.flag, none.n)
+		if want := "its kernel probes are not answered: " + none.why; len(r.Waiting) != 1 || !strings.Contains(r.Waiting[0], want) || !r.Probed().Nothing() || !bytes.Equal(b.live(), v0) {
+			t.Fatalf("%q, %s %s: %q, probes took %+v, changed %v", none.config, none.flag, none.n, r.Waiting, r.Probed(), !bytes.Equal(b.live(), v0))
+		}
+	}
 	if err := os.WriteFile(config, []byte("probe_max_rollouts: 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +123,19 @@ func TestNightAsksForProbes(t *testing.T) {
 	o.Decide()
 	if err := folder.Save(o); err != nil {
 		t.Fatal(err)
+	}
+	// Forecasts name them.
+	rules := int64(len(set.Probes))
+	if r = b.night(exitDone, "--max-rollouts", "420", "--dry-run"); r.Forecast == nil || r.Forecast.Probes == nil || r.Forecast.Probes.Replays != 20*rules || r.Forecast.Probes.Tokens <= 0 {
+		t.Errorf("forecast of a night: %+v", r.Forecast)
+	}
+	b.now = b.now.Add(-24 * time.Hour)
+	want := fmt.Sprintf("probes: at most %d replays, about ", 20*rules)
+	if b.run(exitDone, "--skill", demoSkill, "--agent", "simulated", "--dry-run"); !strings.Contains(b.stderr.String(), want) {
+		t.Errorf("forecast of a run: %s", b.stderr.String())
+	}
+	if out := b.run(exitDone, "--skill", demoSkill, "--agent", "simulated", "--dry-run", "--json"); !strings.Contains(out, `"kernel_probes": {`) {
+		t.Errorf("forecast of a run: %s", out)
 	}
 	r = b.night(exitDone, "--policy", "auto", "--max-rollouts", "420")
 	if want := "waits for you: kernel probes: it breaks “Answer with one sentence on what the chart shows and the pa…” in 8 of 8 replays, the live text in 0"; len(r.Waiting) != 1 || !strings.Contains(r.Waiting[0], want) || !bytes.Equal(b.live(), v0) {

@@ -57,8 +57,11 @@ type Runner struct {
 	// asked.
 	Review func(ctx context.Context, db *store.Store, skill string) error
 	// Probe has the kernel probes of a skill answered, if their owner approved some; nil: nobody
-	// does. What it spends is apart from the caps of a run.
+	// does. It keeps within what the caps of a run leave of tokens, dollars and time.
 	Probe func(context.Context, *Runner, ProbeRequest) (probes.Standing, eval.Spent, error)
+	// ProbeCaps are the caps of the probes of one text, apart from the payer's. Fewer rollouts
+	// than 0 are none at all.
+	ProbeCaps func() (eval.Caps, error)
 	// Watch shows the progress of what takes a while.
 	Watch func(report.Task) report.View
 }

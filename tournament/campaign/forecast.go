@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/probes"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -47,6 +48,9 @@ type Forecast struct {
 	Minutes float64 `json:"minutes"`
 	// Cap is the cap on dollars or tokens that the owner has not chosen, or none, in words.
 	Cap string `json:"cap,omitempty"`
+	// Probes are what the kernel probes of a text that is found better take, within the same
+	// caps but for that on rollouts; nil if none would be asked.
+	Probes *probes.Takes `json:"kernel_probes,omitempty"`
 	// Proof is what it is likely to take to prove something.
 	Proof *expect.Proof `json:"proof"`
 	// Provable is the number of held-out cases that can be evidence for the
@@ -204,7 +208,9 @@ func (r *Runner) NewForecast(ctx context.Context, db *store.Store, f *Config, li
 	if err != nil {
 		return nil, err
 	}
-	return f.forecast(live, cases, tools, past, turns, calibration, proof), nil
+	fc := f.forecast(live, cases, tools, past, turns, calibration, proof)
+	fc.Probes, err = r.ProbesOf(f, live, tools, past)
+	return fc, err
 }
 
 func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past PastRate, turns *Recorded, calibration int, proof *expect.Proof) *Forecast {
@@ -317,6 +323,9 @@ func (fc *Forecast) String() string {
 	}
 	if fc.From != "" && fc.Rollouts > 0 {
 		fmt.Fprintf(&b, "; %s", fc.From)
+	}
+	if fc.Probes != nil {
+		fmt.Fprintf(&b, "\n%s", fc.Probes)
 	}
 	if fc.Cap != "" {
 		b.WriteString("\ncap: " + fc.Cap)

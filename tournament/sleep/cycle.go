@@ -402,7 +402,7 @@ func (c *Cycle) install(ctx context.Context, n *Night, s *Step) error {
 	if err := c.save(ctx, n, s); err != nil {
 		return err
 	}
-	placed, err := c.Parts.Install(ctx, Task{Kind: Install, Skill: s.Skill, Run: s.Run, Level: s.Level, Lease: c.held}, *s.Result)
+	placed, err := c.Parts.Install(ctx, Task{Kind: Install, Skill: s.Skill, Run: s.Run, Caps: n.spare(), Level: s.Level, Lease: c.held}, *s.Result)
 	s.Spent = s.Spent.Plus(placed.Spent)
 	var hopeless *Hopeless
 	var overtaken *Overtaken

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/probes"
 	"github.com/skill-evolve/evolve/tournament/expect"
 )
 
@@ -22,6 +23,9 @@ type Forecast struct {
 	From        string        `json:"from"`
 	TokensRange *expect.Range `json:"tokens_range,omitempty"`
 	CostRange   *expect.Range `json:"cost_usd_range,omitempty"`
+
+	// Probes are what kernel probes may take besides the rollouts; nil for nothing.
+	Probes *probes.Takes `json:"kernel_probes,omitempty"`
 
 	// Sends are who gets how much text, a line each.
 	Sends []string `json:"sends,omitempty"`

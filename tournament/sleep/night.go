@@ -3,6 +3,7 @@
 package sleep
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -138,7 +139,8 @@ func (n *Night) Spent() (s eval.Spent) {
 	return s
 }
 
-// Probed sums up what kernel probes took, which no cap of the night is about.
+// Probed sums up what kernel probes took. The caps of the night hold with it, but for that on
+// rollouts: probes have their own.
 func (n *Night) Probed() (s eval.Spent) {
 	s.CostKnown = true
 	for _, k := range n.Steps {
@@ -163,12 +165,13 @@ func (n *Night) assumed() (a eval.Assumed) {
 
 // left is what the caps leave; false if one of them is used up.
 func (n *Night) left() (Caps, bool) {
-	c, s, a := n.Caps, n.Spent(), n.assumed()
+	c, s, p, a := n.Caps, n.Spent(), n.Probed(), n.assumed()
 	ok := true
 	if c.Rollouts > 0 {
 		c.Rollouts -= s.Rollouts
 		ok = ok && c.Rollouts > 0
 	}
+	s = s.Plus(p)
 	if c.CostUSD > 0 {
 		c.CostUSD -= s.CostUSD + a.USD
 		ok = ok && c.CostUSD > 0
@@ -182,6 +185,21 @@ func (n *Night) left() (Caps, bool) {
 		ok = ok && c.Duration > 0
 	}
 	return c, ok
+}
+
+// spare is what the caps leave for kernel probes, as eval.Budget.Remaining has it.
+func (n *Night) spare() (c Caps) {
+	left, _ := n.left()
+	if n.Caps.CostUSD > 0 {
+		c.CostUSD = cmp.Or(max(0, left.CostUSD), -1)
+	}
+	if n.Caps.Tokens > 0 {
+		c.Tokens = cmp.Or(max(0, left.Tokens), -1)
+	}
+	if n.Caps.Duration > 0 {
+		c.Duration = cmp.Or(max(0, left.Duration), -1)
+	}
+	return c
 }
 
 // A Result is the result of a trial, with the facts that the policy decides
@@ -234,8 +252,8 @@ type Task struct {
 	Kind  Kind // Continue, Search, Compare or Install
 	Skill string
 	Part  Part
-	Run   string // the id to work under; if it exists already, it is resumed
-	Caps  Caps
+	Run   string  // the id to work under; if it exists already, it is resumed
+	Caps  Caps    // of Install and Try those of kernel probes, as eval.Budget.Remaining has them
 	Level float64 // for a trial that begins now; one that continues keeps its own
 	// Incumbent is the live text that the task was planned for, "" for any.
 	Incumbent string // SHA-256
@@ -343,7 +361,7 @@ type Parts struct {
 type Placed struct {
 	Done bool
 	Note string // what was done, or why not
-	// Spent is what the probes of its kernel took, apart from the night's caps; with an error too.
+	// Spent is what the probes of its kernel took; with an error too.
 	Spent eval.Spent
 }
 

@@ -58,7 +58,7 @@ func (c *Cycle) plan(ctx context.Context, n *Night) error {
 // turn.
 func (c *Cycle) planFor(ctx context.Context, n *Night, name string) (steps []Step, served time.Time, err error) {
 	if c.Parts.Settle != nil && !n.dry {
-		if steps, err = c.settle(ctx, name); err != nil {
+		if steps, err = c.settle(ctx, n, name); err != nil {
 			return nil, served, fmt.Errorf("look at the trial install of %s: %w", name, err)
 		}
 	}

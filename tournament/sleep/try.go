@@ -13,7 +13,7 @@ func (c *Cycle) place(ctx context.Context, n *Night, s *Step) error {
 			return err
 		}
 	}
-	placed, err := c.Parts.Place(ctx, Task{Kind: Try, Skill: s.Skill, Lease: c.held})
+	placed, err := c.Parts.Place(ctx, Task{Kind: Try, Skill: s.Skill, Caps: n.spare(), Lease: c.held})
 	s.Spent = s.Spent.Plus(placed.Spent)
 	var hopeless *Hopeless
 	switch {
@@ -31,9 +31,9 @@ func (c *Cycle) place(ctx context.Context, n *Night, s *Step) error {
 
 // settle keeps a trial install that was proved and takes back one whose time is over; the
 // step tells of it. If its skill or folder does not let it, the rest of the night goes on.
-func (c *Cycle) settle(ctx context.Context, skill string) ([]Step, error) {
+func (c *Cycle) settle(ctx context.Context, n *Night, skill string) ([]Step, error) {
 	s := Step{Kind: Try, Skill: skill, Stage: Done, Began: c.Now().UTC()}
-	placed, err := c.Parts.Settle(ctx, Task{Kind: Try, Skill: skill, Lease: c.held})
+	placed, err := c.Parts.Settle(ctx, Task{Kind: Try, Skill: skill, Caps: n.spare(), Lease: c.held})
 	s.Note, s.Spent = placed.Note, placed.Spent
 	var hopeless *Hopeless
 	var overtaken *Overtaken

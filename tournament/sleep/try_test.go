@@ -40,7 +40,7 @@ func TestTrialInstallsOfANight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n.Probed().Rollouts != int64(40*len(placed)) || n.Spent().Rollouts > 300 { // probes are beside the caps
+		if n.Probed().Rollouts != int64(40*len(placed)) || n.Spent().Rollouts > 300 { // the cap on rollouts is not about probes
 			t.Errorf("tries %v: probes took %+v, the rest %+v", tries, n.Probed(), n.Spent())
 		}
 		if slices.Sort(placed); tries && !slices.Equal(placed, []string{"goes", "waits"}) || !tries && len(placed) > 0 {

@@ -37,19 +37,22 @@ func (n *Night) Warnings() []string {
 }
 
 // exceeded reports which caps of the night were not held. If one step alone
-// has cost something, its own warning reports it instead.
+// has cost something, without kernel probes, its own warning reports it instead.
 func (n *Night) exceeded() []string {
 	out := []string{}
 	steps := 0
 	for _, k := range n.Steps {
-		if k.paid() && k.Spent != (eval.Spent{}) {
+		if k.paid() && k.Spent != (eval.Spent{}) || !k.paid() && !k.Spent.Nothing() {
+			steps++
+		}
+		if k.paid() && k.Result != nil && !k.Result.Probed.Nothing() {
 			steps++
 		}
 	}
 	if steps < 2 {
 		return out
 	}
-	s, a := n.Spent(), n.assumed()
+	s, a := n.Spent().Plus(n.Probed()), n.assumed()
 	if tokens := s.TokensIn + s.TokensOut + a.Tokens; n.Caps.Tokens > 0 && tokens > n.Caps.Tokens {
 		out = append(out, fmt.Sprintf("the night's --max-tokens %d was exceeded by %d", n.Caps.Tokens, tokens-n.Caps.Tokens))
 	}

@@ -3,6 +3,7 @@ package sleep
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 )
@@ -29,5 +30,25 @@ func TestNightWarnings(t *testing.T) {
 	}
 	if _, ok := n.left(); ok {
 		t.Error("something is left of caps that were exceeded")
+	}
+}
+
+// The caps of a night hold with the kernel probes that it had answered, but for that on rollouts;
+// what is left for further probes is never mistaken for no cap.
+func TestProbesWithinTheCaps(t *testing.T) {
+	n := &Night{Caps: Caps{Rollouts: 10, Tokens: 100, CostUSD: 1, Duration: time.Minute}, Steps: []Step{
+		{Kind: Search, Stage: Done, Spent: eval.Spent{Rollouts: 5, TokensIn: 30, CostUSD: .25, WallMS: 10_000}, Result: &Result{Probed: eval.Spent{Rollouts: 20, TokensOut: 20, CostUSD: .25, WallMS: 10_000}}}}}
+	if c, ok := n.left(); !ok || c != (Caps{Rollouts: 5, Tokens: 50, CostUSD: .5, Duration: 40 * time.Second}) || n.spare() != (Caps{Tokens: 50, CostUSD: .5, Duration: 40 * time.Second}) {
+		t.Errorf("left %+v, %v, for probes %+v", c, ok, n.spare())
+	}
+	n.Steps = append(n.Steps, Step{Kind: Install, Stage: Done, Spent: eval.Spent{Rollouts: 4, TokensIn: 60, CostUSD: .5, WallMS: 40_000}})
+	if _, ok := n.left(); ok || n.spare() != (Caps{Tokens: -1, CostUSD: -1, Duration: -1}) {
+		t.Errorf("used up: %v, for probes %+v", ok, n.spare())
+	}
+	if got := n.exceeded(); len(got) != 1 || got[0] != "the night's --max-tokens 100 was exceeded by 10" {
+		t.Errorf("%q", got)
+	}
+	if got := (&Night{}).spare(); got != (Caps{}) {
+		t.Errorf("no cap at all: %+v", got)
 	}
 }

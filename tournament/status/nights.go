@@ -139,6 +139,9 @@ func (r *Night) Text() string {
 		if words := fc.Reads(); words != "" {
 			fmt.Fprintf(&b, "  reading   corrections: %s\n", words)
 		}
+		if fc.Probes != nil {
+			fmt.Fprintf(&b, "  %s\n", fc.Probes)
+		}
 		for _, line := range fc.Sends {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -33,32 +34,47 @@ func ReportOf(dir datadir.Dir, live *skill.Live, sha string) (*probes.Report, er
 // arm is the purpose of all replays of probes: under it no search and no trial finds them.
 const arm = "probes"
 
-// Prober is campaign.Runner.Probe under these caps, which are the probes' own.
-func Prober(capsOf func() (eval.Caps, error)) func(context.Context, *campaign.Runner, campaign.ProbeRequest) (probes.Standing, eval.Spent, error) {
-	return func(ctx context.Context, r *campaign.Runner, q campaign.ProbeRequest) (probes.Standing, eval.Spent, error) {
-		folder := FolderOf(r.Dir, q.Live.Name)
-		st, err := folder.Of(q.Live.Doc, q.With.Hash())
-		if o := st.Outcome; o != nil && o.Run != "" && o.Run == q.Run && !st.Unanswered() { // the run is walked again
-			return st, o.Spent, err
-		}
-		if err != nil || !st.Unanswered() || r.Access != datadir.Writes {
-			return st, eval.Spent{}, err
-		}
-		caps, err := capsOf()
-		if err != nil {
-			return st, eval.Spent{}, err
-		}
-		var before eval.Spent // by an attempt that was stopped: its answers are used, and paid for
-		if st.Outcome != nil {
-			before = st.Outcome.Spent
-		}
-		o, err := try(ctx, r, q, st.Set, caps)
-		if err != nil {
-			return st, eval.Spent{}, err
-		}
-		st.Outcome = o
-		return st, since(o.Spent, before), folder.Save(o)
+// Answer is campaign.Runner.Probe: within the probes' own caps, and what those of the payer leave.
+func Answer(ctx context.Context, r *campaign.Runner, q campaign.ProbeRequest) (probes.Standing, eval.Spent, error) {
+	folder := FolderOf(r.Dir, q.Live.Name)
+	st, err := folder.Of(q.Live.Doc, q.With.Hash())
+	again := st.Outcome != nil && q.Run != "" && st.Outcome.Run == q.Run // the run is walked again
+	if again && !st.Unanswered() {
+		return st, st.Outcome.Spent, err
 	}
+	if err != nil || !st.Unanswered() || r.Access != datadir.Writes {
+		return st, eval.Spent{}, err
+	}
+	caps, err := r.ProbeCaps()
+	if err != nil {
+		return st, eval.Spent{}, err
+	}
+	var before eval.Spent // by an attempt that was stopped: its answers are used, and another run has paid for them
+	if st.Outcome != nil && !again {
+		before = st.Outcome.Spent
+	}
+	o, err := try(ctx, r, q, st.Set, caps, before)
+	if err != nil {
+		return st, eval.Spent{}, err
+	}
+	st.Outcome = o
+	return st, since(o.Spent, before), folder.Save(o)
+}
+
+// withPaid are the caps of a budget that books what was paid for before once more, of what the
+// payer's caps leave now.
+func withPaid(left eval.Caps, before eval.Spent) (c eval.Caps) {
+	// Zero is no cap: so small a cap stops the probes before their next call.
+	if left.Tokens != 0 {
+		c.Tokens = max(1, max(0, left.Tokens)+before.TokensIn+before.TokensOut)
+	}
+	if left.CostUSD != 0 {
+		c.CostUSD = max(1e-9, max(0, left.CostUSD)+before.CostUSD)
+	}
+	if left.Duration != 0 {
+		c.Duration = max(1, max(0, left.Duration)+time.Duration(before.WallMS)*time.Millisecond)
+	}
+	return c
 }
 
 // since is what was spent after before.
@@ -74,8 +90,13 @@ func since(all, before eval.Spent) eval.Spent {
 }
 
 // try answers the probes. What cannot be answered tonight is no error: the outcome says why.
-func try(ctx context.Context, r *campaign.Runner, q campaign.ProbeRequest, set *probes.Set, caps eval.Caps) (*probes.Outcome, error) {
-	o := &probes.Outcome{Schema: 1, Skill: q.Live.Name, Incumbent: q.Live.Doc.Hash(), Challenger: q.With.Hash(), Set: set.Fingerprint(), Run: q.Run, At: r.Now().UTC()}
+func try(ctx context.Context, r *campaign.Runner, q campaign.ProbeRequest, set *probes.Set, caps eval.Caps, before eval.Spent) (*probes.Outcome, error) {
+	o := &probes.Outcome{Schema: 1, Skill: q.Live.Name, Incumbent: q.Live.Doc.Hash(), Challenger: q.With.Hash(), Set: set.Fingerprint(), Run: q.Run, At: r.Now().UTC(), Spent: before}
+	if caps.Rollouts < 0 {
+		o.Stopped = "probe_max_rollouts is 0, so that none are asked"
+		return o, nil
+	}
+	caps = caps.Within(withPaid(q.Left, before))
 	t := &trial{set: set, outcome: o, cases: make([]eval.Case, len(set.Probes))}
 	kinds := []string{agent.Replay}
 	for i := range set.Probes {
@@ -102,6 +123,7 @@ func try(ctx context.Context, r *campaign.Runner, q campaign.ProbeRequest, set *
 	t.before, t.after, t.seed = live, live.With(q.With), q.Config.Seed
 	budget := eval.NewBudget(caps, r.Now)
 	q.Config.SetPrices(budget)
+	budget.ChargeTime(time.Duration(before.WallMS) * time.Millisecond)
 	kept, err := campaign.NewRecord(ctx, q.Store, fmt.Sprintf("probes-%.12s-%.12s", o.Incumbent, o.Challenger), budget, 0, q.Lease)
 	if err != nil {
 		return nil, err

@@ -137,3 +137,24 @@ func TestTrialErrs(t *testing.T) {
 		t.Errorf("%d of 200 texts that break a rule are held back", n)
 	}
 }
+
+// A budget of probes has what its payer's caps leave beside what was paid for before, and no more
+// if they leave nothing.
+func TestWithPaid(t *testing.T) {
+	before := eval.Spent{TokensIn: 30, TokensOut: 10, CostUSD: .5, WallMS: 2000}
+	for _, c := range []struct{ left, want eval.Caps }{
+		{eval.Caps{}, eval.Caps{}},
+		{eval.Caps{Tokens: 60, CostUSD: 1, Duration: time.Second}, eval.Caps{Tokens: 100, CostUSD: 1.5, Duration: 3 * time.Second}},
+		{eval.Caps{Rollouts: 7, Tokens: -1, CostUSD: -1, Duration: -1}, eval.Caps{Tokens: 40, CostUSD: .5, Duration: 2 * time.Second}},
+	} {
+		if got := withPaid(c.left, before); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.left, got, c.want)
+		}
+	}
+	none := withPaid(eval.Caps{Tokens: -1}, eval.Spent{})
+	k, r := trialOf(t, 0, 1, none, 1)
+	var limit *eval.BudgetError
+	if err := k.run(t.Context()); !errors.As(err, &limit) || len(r.asks) != 0 {
+		t.Errorf("nothing is left: %d asked, %v", len(r.asks), err)
+	}
+}

@@ -33,6 +33,11 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 	body, kernel := 0, false
 	var read int64
 	name := paid[0].Skill
+	runs, err := s.Store.Runs(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	past := campaign.PastRateOf(runs, &s.now.f)
 	for _, k := range paid {
 		if k.Skill != name {
 			name = ""
@@ -48,6 +53,13 @@ func (s *Worker) Forecast(ctx context.Context, n *sleep.Night) (*sleep.Forecast,
 		}
 		tried, body = append(tried, cases...), max(body, len(live.Doc.Render()))
 		kernel = kernel || second.Needed(live.Doc)
+		if k.Kind != sleep.Compare {
+			asked, err := s.Runner.ProbesOf(&s.now.f, live, s.now.back.UsesTools(), past)
+			if err != nil {
+				return nil, err
+			}
+			fc.Probes = fc.Probes.Plus(asked)
+		}
 		if k.Kind == sleep.Compare || k.Part == sleep.Description {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/campaign/probing"
@@ -89,7 +88,7 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (pla
 	if err != nil {
 		return placed, aboutFolder(t.Skill, err)
 	}
-	if placed.Note, placed.Spent, err = s.probe(ctx, live, change, t.Lease); err != nil || placed.Note != "" {
+	if placed.Note, placed.Spent, err = s.probe(ctx, live, change, t); err != nil || placed.Note != "" {
 		placed.Note = "not installed: " + placed.Note
 		return placed, err
 	}
@@ -108,7 +107,7 @@ func (s *Worker) install(ctx context.Context, t sleep.Task, r sleep.Result) (pla
 // probe has the probes of the kernel answered by what is about to be put in place, if that was
 // not done: it was proved before they were approved, or is not proved yet. why is what they
 // object, "" for nothing.
-func (s *Worker) probe(ctx context.Context, live *skill.Live, t *candidate.OnTrial, lease *lock.Lease) (why string, spent eval.Spent, err error) {
+func (s *Worker) probe(ctx context.Context, live *skill.Live, t *candidate.OnTrial, of sleep.Task) (why string, spent eval.Spent, err error) {
 	with, err := skill.Parse(t.With.Text, live.Doc.Options())
 	if err != nil {
 		return "", spent, err
@@ -120,7 +119,7 @@ func (s *Worker) probe(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	if s.model(ctx); s.now.back == nil {
 		return "no agent answers its kernel probes tonight", spent, nil
 	}
-	st, spent, err = s.Runner.Probe(ctx, s.Runner, campaign.ProbeRequest{Store: s.Store, Back: s.now.back, Config: &s.now.f, Live: live, With: with, Challenger: t.Challenger, Lease: lease})
+	st, spent, err = s.Runner.Probe(ctx, s.Runner, campaign.ProbeRequest{Store: s.Store, Back: s.now.back, Config: &s.now.f, Live: live, With: with, Challenger: t.Challenger, Left: of.Caps, Lease: of.Lease})
 	return st.Against(live.Name), spent, err
 }
 

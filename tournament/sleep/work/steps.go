@@ -65,11 +65,11 @@ func (s *Worker) Parts() sleep.Parts {
 		return found, r, aboutTask(ctx, err)
 	}
 	settle := func(ctx context.Context, t sleep.Task) (sleep.Placed, error) {
-		placed, err := s.settle(ctx, t.Skill, t.Lease)
+		placed, err := s.settle(ctx, t)
 		return placed, aboutTask(ctx, err)
 	}
 	place := func(ctx context.Context, t sleep.Task) (sleep.Placed, error) {
-		placed, err := s.place(ctx, t.Skill, t.Lease)
+		placed, err := s.place(ctx, t)
 		return placed, aboutTask(ctx, err)
 	}
 	return sleep.Parts{Skills: s.skills, Harvest: s.harvest, Look: look, Try: try, Install: install, Watch: watch, Rollback: s.rollback,

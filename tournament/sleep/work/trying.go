@@ -9,7 +9,6 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
-	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
@@ -27,8 +26,8 @@ func (s *Worker) ground(ctx context.Context, name string) (*skill.Live, error) {
 }
 
 // settle keeps a trial install that was proved, and takes back one whose time is over.
-func (s *Worker) settle(ctx context.Context, name string, lease *lock.Lease) (placed sleep.Placed, err error) {
-	live, err := s.Runner.Layout.Live(name)
+func (s *Worker) settle(ctx context.Context, t sleep.Task) (placed sleep.Placed, err error) {
+	live, err := s.Runner.Layout.Live(t.Skill)
 	if err != nil {
 		return placed, nil //nolint:nilerr // the look reports it
 	}
@@ -39,12 +38,12 @@ func (s *Worker) settle(ctx context.Context, name string, lease *lock.Lease) (pl
 	if err := in.Record(ctx, live); err != nil {
 		return placed, err
 	}
-	if placed.Spent, err = s.probeProved(ctx, live, lease); err != nil {
+	if placed.Spent, err = s.probeProved(ctx, live, t); err != nil {
 		return placed, err
 	}
 	done, err := in.SettleTry(ctx, live)
 	if err != nil {
-		return placed, aboutFolder(name, err)
+		return placed, aboutFolder(t.Skill, err)
 	}
 	placed.Note = done.Words
 	return placed, nil
@@ -52,7 +51,7 @@ func (s *Worker) settle(ctx context.Context, name string, lease *lock.Lease) (pl
 
 // probeProved has the probes of the kernel answered by a trial install that would be kept but
 // for them.
-func (s *Worker) probeProved(ctx context.Context, live *skill.Live, lease *lock.Lease) (spent eval.Spent, err error) {
+func (s *Worker) probeProved(ctx context.Context, live *skill.Live, t sleep.Task) (spent eval.Spent, err error) {
 	on, err := release.TryingOf(ctx, s.Store, live)
 	if err != nil || on == nil || !on.Proved() {
 		return spent, err
@@ -60,14 +59,15 @@ func (s *Worker) probeProved(ctx context.Context, live *skill.Live, lease *lock.
 	if why, err := s.mayKeep(ctx, live, on); err != nil || why != unanswered {
 		return spent, err
 	}
-	_, spent, err = s.probe(ctx, on.Ground, on.Trial, lease)
+	_, spent, err = s.probe(ctx, on.Ground, on.Trial, t)
 	return spent, err
 }
 
 // place puts the challenger of a skill in place on trial if its evidence suffices now, and
 // nothing else objects that keeps nights from installing. Texts that only delete lines and
 // descriptions are left to their owner.
-func (s *Worker) place(ctx context.Context, name string, lease *lock.Lease) (placed sleep.Placed, err error) {
+func (s *Worker) place(ctx context.Context, task sleep.Task) (placed sleep.Placed, err error) {
+	name := task.Skill
 	live, err := s.Runner.Layout.Live(name)
 	if err != nil {
 		return placed, aboutSkill(err)
@@ -94,7 +94,7 @@ func (s *Worker) place(ctx context.Context, name string, lease *lock.Lease) (pla
 	if err != nil {
 		return placed, aboutFolder(name, err)
 	}
-	if placed.Note, placed.Spent, err = s.probe(ctx, live, t, lease); err != nil || placed.Note != "" {
+	if placed.Note, placed.Spent, err = s.probe(ctx, live, t, task); err != nil || placed.Note != "" {
 		placed.Note = "not in place: " + placed.Note
 		return placed, err
 	}

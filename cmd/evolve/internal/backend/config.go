@@ -55,7 +55,7 @@ type Config struct {
 	MaxTokens        *int64   `yaml:"max_tokens" help:"tokens at most; 0 is no cap" example:"20000000"`
 	NightMaxCostUSD  *float64 `yaml:"night_max_cost_usd" help:"dollars at most of a night; 0 is no cap (default 2)" example:"1.50"`
 	NightMaxTokens   *int64   `yaml:"night_max_tokens" help:"tokens at most of a night; 0 is no cap" example:"10000000"`
-	ProbeMaxRollouts *int64   `yaml:"probe_max_rollouts" help:"attempts at most with which a better text answers its kernel probes, beside the other caps; 0 is no cap (default 400)" example:"200"`
+	ProbeMaxRollouts *int64   `yaml:"probe_max_rollouts" help:"attempts at most with which a better text answers its kernel probes, within the caps of the run or night; 0 is none at all (default 400)" example:"200"`
 	// Where the agent reports it.
 	NightMaxWindow *float64 `yaml:"night_max_window" help:"share of a plan's window, up to 1, at which a night stops (default: the agent's first warning)" example:"0.5"`
 	ConfirmOverUSD *float64 `yaml:"confirm_over_usd" help:"ask before a forecast of more dollars is spent (default 5)" example:"1"`
@@ -169,7 +169,7 @@ func parseConfig(text []byte) (*Config, error) {
 	case slices.ContainsFunc([]*int64{c.MaxTokens, c.NightMaxTokens}, func(v *int64) bool { return v != nil && *v < 0 }):
 		return nil, errors.New("max_tokens and night_max_tokens cannot be negative; 0 is no cap")
 	case c.ProbeMaxRollouts != nil && *c.ProbeMaxRollouts < 0:
-		return nil, errors.New("probe_max_rollouts cannot be negative; 0 is no cap")
+		return nil, errors.New("probe_max_rollouts cannot be negative; 0 is no probes")
 	case c.NightMaxWindow != nil && !(*c.NightMaxWindow >= 0 && *c.NightMaxWindow <= 1):
 		return nil, fmt.Errorf("night_max_window: %v is no share between 0 and 1", *c.NightMaxWindow)
 	case c.KeepDays != nil && (*c.KeepDays < 1 || *c.KeepDays > maxKeepDays):
@@ -239,7 +239,7 @@ func (c *Config) defaultCaps(flags *pflag.FlagSet, night bool) *eval.Caps {
 	return &d
 }
 
-// ProbeCaps are the caps of kernel probes, within those of the machine's policy.
+// ProbeCaps is campaign.Runner.ProbeCaps, within the machine's policy.
 func (o *Opener) ProbeCaps(p *policy.Policy) (eval.Caps, error) {
 	c, err := o.Config()
 	if err != nil {
@@ -247,7 +247,9 @@ func (o *Opener) ProbeCaps(p *policy.Policy) (eval.Caps, error) {
 	}
 	caps := eval.Caps{Rollouts: probes.DefaultRollouts}
 	if c.ProbeMaxRollouts != nil {
-		caps.Rollouts = *c.ProbeMaxRollouts
+		if caps.Rollouts = *c.ProbeMaxRollouts; caps.Rollouts == 0 {
+			caps.Rollouts = -1
+		}
 	}
 	if p != nil {
 		caps = caps.Within(eval.Caps{Rollouts: p.Caps.Rollouts, CostUSD: p.Caps.CostUSD, Tokens: p.Caps.Tokens, Duration: p.Caps.Duration})
