@@ -19,6 +19,7 @@ import (
 const (
 	maxItems  = 300
 	maxBytes  = 64 << 10 // of all items
+	maxReply  = 64 << 10 // of a reply, in bytes
 	maxWords  = 200      // of an answer's, in bytes
 	maxAround = 240      // of what is around an item, in bytes
 	maxSaid   = 5        // answers that a reason quotes
@@ -26,6 +27,18 @@ const (
 
 // A Reader asks a model about candidates.
 type Reader struct{ Model eval.Model }
+
+// A Bounded model keeps no more of a reply than can be one; a longer one counts as cut off.
+type Bounded struct{ eval.Model }
+
+// Complete asks the model.
+func (b Bounded) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
+	c, err := b.Model.Complete(ctx, p)
+	if len(c.Text) > maxReply {
+		c.Text, c.Finish = strings.ToValidUTF8(c.Text[:maxReply], ""), "length"
+	}
+	return c, err
+}
 
 // An Answer says that an item is not harmless.
 type Answer struct {

@@ -290,3 +290,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// No more of a reply is kept and read than can be one, and what is longer cannot be used.
+func TestBounded(t *testing.T) {
+	m := Bounded{Model: &scripted{replies: []string{strings.Repeat("1 | no\n", 1<<20), "1 | no"}}}
+	c, err := m.Complete(t.Context(), eval.Prompt{})
+	if err != nil || len(c.Text) > maxReply || c.Finish != "length" {
+		t.Errorf("%d bytes, %q, %v", len(c.Text), c.Finish, err)
+	}
+	if _, reason := parse(c, []Item{{}}); reason == "" {
+		t.Error("it is used")
+	}
+	if c, err = m.Complete(t.Context(), eval.Prompt{}); err != nil || c.Text != "1 | no" || c.Finish == "length" {
+		t.Errorf("a short one: %+v, %v", c, err)
+	}
+}

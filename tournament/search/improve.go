@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/content"
+	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/gate"
@@ -298,7 +299,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		Log: log, Options: opt,
 	}
 	if p.Second != nil {
-		e.Second = recalled{&eval.Metered{Model: p.Second, By: p.SecondBy, Budget: share, Recorder: p.Journal,
+		e.Second = recalled{&eval.Metered{Model: second.Bounded{Model: p.Second}, By: p.SecondBy, Budget: share, Recorder: p.Journal,
 			Redactor: p.Redact, WallClock: p.WallClock}, p.Elsewhere}
 	}
 	res, err := e.Search(ctx, p.Incumbent, cases)
