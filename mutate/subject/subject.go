@@ -87,6 +87,22 @@ func (r Ref) Text() string {
 	return root[strings.LastIndexAny(root, `/\\`)+1:] + "/" + path
 }
 
+// Path is r for people, of a file its whole path.
+func (r Ref) Path() string {
+	if root, path := r.Place(); r.Kind == File {
+		return root + "/" + path
+	}
+	return r.ID
+}
+
+// Typed is r as it is typed in a command.
+func (r Ref) Typed() string {
+	if root, path := r.Place(); r.Kind == File && root == "~" {
+		return "~/" + plain.Arg(path)
+	}
+	return plain.Arg(r.Path())
+}
+
 // Cut divides what somebody typed into a subject and what is behind its @, the name of a
 // version or candidate. A path may have an @ of its own.
 func Cut(typed string) (key, at string) {

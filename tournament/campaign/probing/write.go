@@ -19,6 +19,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/fenced"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 )
 
@@ -72,7 +73,7 @@ type Forecast struct {
 
 // String formats the forecast.
 func (fc *Forecast) String() string {
-	return fmt.Sprintf("forecast: %s for %s of %s by %s, about %s tokens, %s", plain.Counted(fc.Calls, "call"), plain.Counted(fc.Rules, "locked rule"), fc.Skill,
+	return fmt.Sprintf("forecast: %s for %s of %s by %s, about %s tokens, %s", plain.Counted(fc.Calls, "call"), plain.Counted(fc.Rules, "locked rule"), subject.Parse(fc.Skill).Path(),
 		fc.Model, plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
 }
 

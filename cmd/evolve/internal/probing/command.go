@@ -20,6 +20,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/campaign/probing"
 )
@@ -87,21 +88,21 @@ func (p Parts) run(ctx context.Context, f *flags, name string) error {
 	if err != nil {
 		return err
 	}
-	r := &result{Rules: probes.Rules(live.Doc)}
+	ref, r := subject.Parse(live.Name), &result{Rules: probes.Rules(live.Doc)}
 	if len(r.Rules) == 0 {
-		return problem.Inputf(fmt.Sprintf("`evolve kernel show %s` lists the locked lines", live.Name), "%s has no locked rule that an agent could break", live.Name)
+		return problem.Inputf(fmt.Sprintf("`evolve kernel show %s` lists the locked lines", ref.Typed()), "%s has no locked rule that an agent could break", ref.Path())
 	}
 	runner, err := p.Runner(&f.Spending)
 	if err != nil {
 		return err
 	}
 	folder := probing.FolderOf(runner.Dir, live.Name)
-	if r.Set, err = p.find(folder, live, r.Rules, f.from); err != nil {
+	if r.Set, err = p.find(folder, live, r.Rules, f); err != nil {
 		return err
 	}
 	if missing := r.Set.Missing(r.Rules); len(missing) > 0 {
 		if f.approve && !f.DryRun {
-			return problem.Inputf(fmt.Sprintf("`evolve kernel probes %s` has them written", live.Name), "no probes are written yet of %s of %s", plain.Counted(len(missing), "locked rule"), live.Name)
+			return problem.Inputf(fmt.Sprintf("`evolve kernel probes %s` has them written", ref.Typed()), "no probes are written yet of %s of %s", plain.Counted(len(missing), "locked rule"), ref.Path())
 		}
 		if done, err := p.write(ctx, f, runner, folder, live, missing, r); done || err != nil {
 			return err
@@ -128,7 +129,7 @@ func (p Parts) run(ctx context.Context, f *flags, name string) error {
 			return err
 		}
 	} else if asked && !p.Terminal.JSON {
-		return p.Terminal.Show(fmt.Sprintf("next: `evolve kernel probes %s --approve`, or edit them: --json, --from\n", live.Name))
+		return p.Terminal.Show(fmt.Sprintf("next: `evolve kernel probes %s --approve`, or edit them: --json, --from\n", ref.Typed()))
 	}
 	if asked && !p.Terminal.JSON {
 		return p.Terminal.Show("approved\n")
@@ -139,13 +140,13 @@ func (p Parts) run(ctx context.Context, f *flags, name string) error {
 // maxFile is the largest file of probes that is read, in bytes.
 const maxFile = 4 << 20
 
-// find is the set that the owner approved or is to approve: what a file holds, else what was
-// approved for the rules that are there still, with what was proposed for the others.
-func (p Parts) find(folder probes.Folder, live *skill.Live, rules []probes.Rule, from string) (*probes.Set, error) {
-	if from != "" {
+// find is the set that the owner approved or is to approve: what a file holds, which may lack
+// rules, else what was proposed, else what was approved for the rules that are there still.
+func (p Parts) find(folder probes.Folder, live *skill.Live, rules []probes.Rule, f *flags) (*probes.Set, error) {
+	if from := f.from; from != "" {
 		data, err := bounded.ReadFile(from, maxFile)
 		if err != nil {
-			return nil, problem.Inputf("`evolve kernel probes "+live.Name+" --json` prints one", "read probes: %v", err)
+			return nil, problem.Inputf("`evolve kernel probes "+subject.Parse(live.Name).Typed()+" --json` prints one", "read probes: %v", err)
 		}
 		set := &probes.Set{}
 		err = json.Unmarshal(data, set)
@@ -153,10 +154,13 @@ func (p Parts) find(folder probes.Folder, live *skill.Live, rules []probes.Rule,
 			err = set.Check(rules)
 		}
 		if err != nil {
-			return nil, problem.Inputf("`evolve kernel probes "+live.Name+" --json` prints what it has to be like", "%s: %v", from, err)
+			return nil, problem.Inputf("`evolve kernel probes "+subject.Parse(live.Name).Typed()+" --json` prints what it has to be like", "%s: %v", from, err)
 		}
 		set = set.For(rules)
 		set.Skill, set.Kernel, set.Approved = live.Name, live.Doc.KernelHash(), nil
+		if f.DryRun {
+			return set, nil
+		}
 		return set, folder.Propose(set)
 	}
 	set, err := folder.Approved()
@@ -167,8 +171,10 @@ func (p Parts) find(folder probes.Folder, live *skill.Live, rules []probes.Rule,
 	if err != nil {
 		return nil, err
 	}
-	if waits != nil && waits.Check(rules) == nil && len(waits.Missing(rules)) == 0 { // a file's, or what was completed
-		return waits.For(rules), nil
+	if waits != nil { // a file's, or what was written
+		if waits = waits.For(rules); waits.Check(rules) == nil && len(waits.Missing(rules)) < len(rules) {
+			return waits, nil
+		}
 	}
 	if set == nil {
 		set = &probes.Set{Schema: 1, Skill: live.Name, Kernel: live.Doc.KernelHash(), Probes: []probes.Probe{}, Untested: []probes.Untested{}}
@@ -211,7 +217,7 @@ func (r *result) text() string {
 	if r.Approved != nil {
 		state = "approved on " + r.Approved.Local().Format(time.DateOnly)
 	}
-	fmt.Fprintf(&b, "%s: %s, %s, %s\n", r.Skill, plain.Counted(len(r.Rules), "locked rule"), plain.Counted(len(r.Probes), "probe"), state)
+	fmt.Fprintf(&b, "%s: %s, %s, %s\n", subject.Parse(r.Skill).Path(), plain.Counted(len(r.Rules), "locked rule"), plain.Counted(len(r.Probes), "probe"), state)
 	for _, k := range r.Rules {
 		fmt.Fprintf(&b, "\n%s\n", plain.Excerpt("line "+fmt.Sprint(k.Line)+": "+strings.TrimSpace(k.Lead+" "+k.Text), 110))
 		for _, p := range r.Of(k) {
