@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"store/replies":                   {"eval", "store", "store/sqlite"},
 	"store/trying":                    {"mutate/skill", "store"},
 	"store/frozen":                    {"store/sqlite", "tournament/record"},
-	"tournament/campaign/probing":     {"eval", "eval/agent", "eval/check", "eval/plain", "eval/probes", "eval/problem", "harvest/fenced", "mutate/skill", "store/datadir", "tournament/campaign", "tournament/gate", "tournament/record", "tournament/report"},
+	"tournament/campaign/probing":     {"eval", "eval/agent", "eval/check", "eval/plain", "eval/probes", "eval/problem", "harvest/fenced", "mutate/skill", "store", "store/datadir", "tournament/campaign", "tournament/gate", "tournament/record", "tournament/report"},
 	"tournament/caps":                 {"eval", "eval/plain"},
 	"tournament/suggest":              {"eval", "eval/agent", "eval/plain", "eval/problem", "harvest", "harvest/outgoing", "harvest/ownwords", "mutate", "mutate/skill", "mutate/skill/check", "mutate/standing", "mutate/subject", "store", "store/trying", "tournament/campaign", "tournament/candidate", "tournament/caps", "tournament/record", "tournament/report"},
 	"store/proposed":                  {"store", "store/sqlite", "tournament/record"},

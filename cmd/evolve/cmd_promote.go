@@ -199,7 +199,7 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 			return p.Declined()
 		}
 	}
-	if err := agreeProbes(a, p, f); p.Older || err != nil {
+	if err := agreeProbes(ctx, a, db, p, f); p.Older || err != nil {
 		return err
 	}
 	if s, err := candidate.Shorter(ctx, db, p.Live, p.Trial); err != nil {
@@ -212,12 +212,12 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 
 // agreeProbes says what the probes of its kernel object to a text that is shown to be better,
 // and asks if it breaks a rule more often than the live one.
-func agreeProbes(a *global, p *release.Plan, f promoteFlags) error {
+func agreeProbes(ctx context.Context, a *global, db *store.Store, p *release.Plan, f promoteFlags) error {
 	dir, err := a.home()
 	if err != nil || p.Unproven() {
 		return err
 	}
-	r, err := probing.ReportOf(dir, p.Live, p.Version.SHA)
+	r, err := probing.ReportOf(ctx, db, dir, p.Live, p.Version.SHA, &p.Trial.TrialRecord)
 	if err != nil {
 		return err
 	}

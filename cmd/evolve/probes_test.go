@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -82,6 +83,15 @@ func TestNightAsksForProbes(t *testing.T) {
 	if want := "waits for you: no probes approved for its kernel; `evolve kernel probes dataviz`"; len(r.Waiting) != 1 || !strings.Contains(r.Waiting[0], want) || !bytes.Equal(b.live(), v0) {
 		t.Fatalf("without probes: %q, changed %v", r.Waiting, !bytes.Equal(b.live(), v0))
 	}
+	damaged := filepath.Join(string(probing.FolderOf(datadir.Dir(b.env["EVOLVE_HOME"]), demoSkill)), "approved.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(damaged), 0o700), os.WriteFile(damaged, []byte("{"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	b.run(exitDone, "status")
+	r = b.night(exitDone, "--policy", "auto", "--max-rollouts", "1")
+	if len(r.Waiting) != 1 || !strings.Contains(r.Waiting[0], damaged+" are damaged: ") || !bytes.Equal(b.live(), v0) {
+		t.Fatalf("damaged probes: %q, changed %v", r.Waiting, !bytes.Equal(b.live(), v0))
+	}
 	b.approveProbes()
 	config := filepath.Join(b.env["EVOLVE_HOME"], "config.yaml")
 	for _, none := range []struct{ config, flag, n, why string }{
@@ -111,6 +121,14 @@ func TestNightAsksForProbes(t *testing.T) {
 		t.Fatalf("with probes: changed %v, %q, spent %+v, of it probes %+v", !bytes.Equal(b.live(), v0), r.Waiting, r.Spent, p)
 	}
 	v1 := skill.HashText(b.live())
+	answered, err := filepath.Glob(filepath.Join(string(probing.FolderOf(datadir.Dir(b.env["EVOLVE_HOME"]), demoSkill)), "*-*.json"))
+	if err != nil || len(answered) != 1 {
+		t.Fatalf("%q, %v", answered, err)
+	}
+	var was probes.Outcome
+	if data, err := os.ReadFile(answered[0]); err != nil || json.Unmarshal(data, &was) != nil {
+		t.Fatal(err)
+	}
 	b.run(exitDone, "rollback", demoSkill)
 
 	b = newBedroom(t)
@@ -119,7 +137,7 @@ func TestNightAsksForProbes(t *testing.T) {
 	folder := probing.FolderOf(datadir.Dir(b.env["EVOLVE_HOME"]), demoSkill)
 	set := probesOf(b.skill())
 	rule := probes.Finding{Rule: set.Probes[0].Rule, Probes: 1, Screen: probes.Breaches{After: 2, N: 2}, Fresh: &probes.Breaches{After: 8, N: 8}}
-	o := &probes.Outcome{Schema: 1, Skill: demoSkill, Incumbent: skill.HashText(v0), Challenger: v1, Set: set.Fingerprint(), Findings: []probes.Finding{rule}}
+	o := &probes.Outcome{Schema: 1, Skill: demoSkill, Incumbent: skill.HashText(v0), Challenger: v1, Set: set.Fingerprint(), By: was.By, Findings: []probes.Finding{rule}}
 	o.Decide()
 	if err := folder.Save(o); err != nil {
 		t.Fatal(err)

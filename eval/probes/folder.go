@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,12 +27,45 @@ const (
 	proposed = "proposed.json"
 )
 
-// Approved is the set that the owner approved last, nil if there is none. It may lack rules of
-// the present kernel: see Missing.
-func (f Folder) Approved() (*Set, error) { return read[Set](f, approved) }
+// A DamagedError means that a file of probes is not one that evolve wrote. It counts as none, and
+// what is written in its place leaves it beside.
+type DamagedError struct {
+	Path string
+	Err  error
+}
 
-// Proposed is a set that waits for its owner's decision, nil if there is none.
-func (f Folder) Proposed() (*Set, error) { return read[Set](f, proposed) }
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("its probes in %s are damaged: %s", e.Path, plain.Line(e.Err.Error()))
+}
+
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// Approved is the set that the owner approved last, nil if there is none. It may lack rules of
+// the present kernel: see Missing. The error is a *DamagedError.
+func (f Folder) Approved() (*Set, error) {
+	s, err := f.set(approved)
+	if s != nil && s.Approved == nil {
+		s = nil
+	}
+	return s, err
+}
+
+// Proposed is a set that waits for its owner's decision, nil if there is none. The error is a
+// *DamagedError.
+func (f Folder) Proposed() (*Set, error) { return f.set(proposed) }
+
+func (f Folder) set(name string) (*Set, error) {
+	s, err := read[Set](f, name)
+	if s == nil {
+		return nil, err
+	}
+	if err := s.Check(s.rules()); err != nil {
+		return nil, &DamagedError{f.path(name), err}
+	}
+	return s, nil
+}
+
+func (f Folder) path(name string) string { return filepath.Join(string(f), name) }
 
 // Propose keeps a set until its owner decides.
 func (f Folder) Propose(s *Set) error { return f.write(proposed, s) }
@@ -41,39 +75,52 @@ func (f Folder) Approve(s *Set) error {
 	if err := f.write(approved, s); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(string(f), proposed)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.setAside(proposed); err != nil {
+		return err
+	}
+	if err := os.Remove(f.path(proposed)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("approve probes: %w", err)
 	}
 	return nil
 }
 
-// Outcome is how two texts answered a set, nil if they have not.
-func (f Folder) Outcome(s *Set, incumbent, challenger string) (*Outcome, error) {
-	o, err := read[Outcome](f, outcomeName(incumbent, challenger))
-	if o == nil || err != nil || o.Set != s.Fingerprint() || o.Incumbent != incumbent || o.Challenger != challenger {
-		return nil, err
+// Outcome is how two texts answered a set with this agent, nil if they have not, it is not known
+// who answers (by is ""), or the file is damaged.
+func (f Folder) Outcome(s *Set, incumbent, challenger, by string) *Outcome {
+	o, err := read[Outcome](f, outcomeName(incumbent, challenger, by))
+	if o == nil || err != nil || by == "" || o.By != by || o.Set != s.Fingerprint() || o.Incumbent != incumbent || o.Challenger != challenger {
+		return nil
 	}
-	return o, nil
+	return o
 }
 
 // Save keeps an outcome.
-func (f Folder) Save(o *Outcome) error { return f.write(outcomeName(o.Incumbent, o.Challenger), o) }
-
-func outcomeName(incumbent, challenger string) string {
-	return fmt.Sprintf("%.16s-%.16s.json", incumbent, challenger)
+func (f Folder) Save(o *Outcome) error {
+	return f.write(outcomeName(o.Incumbent, o.Challenger, o.By), o)
 }
 
+func outcomeName(incumbent, challenger, by string) string {
+	return fmt.Sprintf("%.16s-%.16s-%.8x.json", incumbent, challenger, sha256.Sum256([]byte(by)))
+}
+
+// read is nil without such a file. Its error is a *DamagedError.
 func read[T any](f Folder, name string) (*T, error) {
-	data, err := bounded.ReadFile(filepath.Join(string(f), name), maxFile)
+	data, err := bounded.ReadFile(f.path(name), maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read probes: %w", err)
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err // the path is the DamagedError's
 	}
-	v := new(T)
-	if err := json.Unmarshal(data, v); err != nil {
-		return nil, fmt.Errorf("read probes: %s: %w", name, err)
+	var v *T
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	if err == nil && v == nil {
+		err = errors.New("it holds null")
+	}
+	if err != nil {
+		return nil, &DamagedError{f.path(name), err}
 	}
 	return v, nil
 }
@@ -86,10 +133,39 @@ func (f Folder) write(name string, v any) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return fmt.Errorf("write probes: %w", err)
 	}
-	if err := renameio.WriteFile(filepath.Join(string(f), name), append(data, '\n'), 0o600); err != nil {
+	if err := f.setAside(name); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(f.path(name), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write probes: %w", err)
 	}
 	return nil
+}
+
+// setAside renames a damaged file, so that its owner can see what it held; earlier ones stay.
+func (f Folder) setAside(name string) error {
+	var err error
+	if name == approved || name == proposed {
+		_, err = f.set(name)
+	} else {
+		_, err = read[Outcome](f, name)
+	}
+	if err == nil {
+		return nil
+	}
+	to := f.path(name) + ".damaged"
+	for n := 2; exists(to); n++ {
+		to = fmt.Sprintf("%s.damaged%d", f.path(name), n)
+	}
+	if err := os.Rename(f.path(name), to); err != nil {
+		return fmt.Errorf("set damaged probes aside: %w", err)
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // A Standing is what is known of a challenger's obedience to the kernel before it is put in
@@ -97,22 +173,25 @@ func (f Folder) write(name string, v any) error {
 type Standing struct {
 	Rules   []Rule
 	Set     *Set     // approved, about Rules; nil unless it covers all of them
+	Damaged error    // what the owner approved cannot be read
 	Outcome *Outcome // nil unless both texts have answered Set
 }
 
-// Of is the standing of a text that is to replace a live one, both by their SHA-256.
-func (f Folder) Of(live *skill.Document, challenger string) (Standing, error) {
+// Of is the standing of a text that is to replace a live one, both by their SHA-256. by is who
+// answers, as in an Outcome.
+// Damaged files are no error: a night that meets them has paid for its result.
+func (f Folder) Of(live *skill.Document, challenger, by string) Standing {
 	s := Standing{Rules: Rules(live)}
 	if len(s.Rules) == 0 {
-		return s, nil
+		return s
 	}
 	all, err := f.Approved()
-	if err != nil || len(all.Missing(s.Rules)) > 0 {
-		return s, err
+	if s.Damaged = err; err != nil || len(all.Missing(s.Rules)) > 0 {
+		return s
 	}
 	s.Set = all.For(s.Rules)
-	s.Outcome, err = f.Outcome(s.Set, live.Hash(), challenger)
-	return s, err
+	s.Outcome = f.Outcome(s.Set, live.Hash(), challenger, by)
+	return s
 }
 
 // Approved reports whether a night may install texts of the skill, as far as probes go.
@@ -126,6 +205,8 @@ func (s *Standing) Unanswered() bool {
 // Against is what speaks against the text, "" for nothing; name is that of its skill.
 func (s *Standing) Against(name string) string {
 	switch {
+	case s.Damaged != nil:
+		return fmt.Sprintf("%v; `evolve kernel probes %s` writes them anew", s.Damaged, name)
 	case !s.Approved():
 		return fmt.Sprintf("no probes approved for its kernel; `evolve kernel probes %s`", name)
 	case s.Outcome != nil && len(s.Outcome.Held()) > 0:

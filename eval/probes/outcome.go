@@ -19,6 +19,7 @@ type Outcome struct {
 	Incumbent  string    `json:"incumbent"`     // SHA-256
 	Challenger string    `json:"challenger"`    // SHA-256
 	Set        string    `json:"set_sha256"`    // its Fingerprint
+	By         string    `json:"answered_by"`   // agent, model, parameters and sandbox: it counts for no other
 	Run        string    `json:"run,omitempty"` // that has it on its bill
 	At         time.Time `json:"at"`
 	Findings   []Finding `json:"findings"`

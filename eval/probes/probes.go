@@ -55,6 +55,14 @@ func (s *Set) Missing(rules []Rule) (out []Rule) {
 	return out
 }
 
+// rules are those that the set has probes of, as it names them.
+func (s *Set) rules() (out []Rule) {
+	for i := range s.Probes {
+		out = append(out, s.Probes[i].Rule)
+	}
+	return out
+}
+
 // Of are the probes of a rule.
 func (s *Set) Of(r Rule) (out []Probe) {
 	for _, p := range s.Probes {

@@ -34,9 +34,9 @@ func (r *Runner) ProbesOf(f *Config, live *skill.Live, tools bool, past PastRate
 	if err != nil || caps.Rollouts < 0 {
 		return nil, err
 	}
-	st, err := probes.Folder(r.Dir.Probes(live.Name)).Of(live.Doc, "")
-	if err != nil || st.Set == nil || len(st.Set.Probes) == 0 {
-		return nil, err
+	st := probes.Folder(r.Dir.Probes(live.Name)).Of(live.Doc, "", "")
+	if st.Set == nil || len(st.Set.Probes) == 0 {
+		return nil, nil
 	}
 	cases := make([]eval.Case, len(st.Set.Probes))
 	for i := range cases {

@@ -110,11 +110,8 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	if err != nil {
 		return nil, err
 	}
-	probed, err := probing.ReportOf(rd.Locks.Dir, live, "")
-	if err != nil {
-		return nil, err
-	}
-	s.unprobed = !probed.Approved
+	probed := probing.FolderOf(rd.Locks.Dir, e.Name).Of(live.Doc, "", "")
+	s.unprobed, s.damaged = !probed.Approved(), probed.Damaged
 	s.Waits, err = rd.waits(ctx, s, known, closed)
 	return s, err
 }

@@ -91,6 +91,7 @@ type Skill struct {
 	unloadable string    // why agents would not load it as it is
 	suggestion string    // the command that puts the newest one in place, if nobody has tried it
 	unprobed   bool      // it has locked rules, and no approved probes of all of them
+	damaged    error     // the probes of its locked rules cannot be read
 }
 
 // Live is the text that agents load now.

@@ -78,9 +78,12 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, closed s
 		}
 		if s.Kernel.Confirmed == nil && known.last != nil && known.last.Policy == sleep.Auto {
 			add(waitKernel, "evolve kernel confirm "+s.Skill, "nightly runs install nothing before its locked lines are confirmed")
-		} else if s.unprobed && known.last != nil && known.last.Policy == sleep.Auto {
+		} else if s.unprobed && s.damaged == nil && known.last != nil && known.last.Policy == sleep.Auto {
 			add(waitProbes, "evolve kernel probes "+s.Skill, "nightly runs install nothing before probes of its locked rules are approved")
 		}
+	}
+	if s.damaged != nil {
+		add(waitProbes, "evolve kernel probes "+s.Skill, "%v", s.damaged)
 	}
 	if c := s.Challenger; c != nil && c.Unlabelled > 0 {
 		add(waitReview, "evolve review "+s.Skill, "%s", c.unlabelled())

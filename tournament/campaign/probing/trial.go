@@ -3,7 +3,9 @@
 package probing
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/probes"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/gate"
@@ -22,13 +25,44 @@ import (
 // FolderOf holds the probes of a skill.
 func FolderOf(dir datadir.Dir, name string) probes.Folder { return probes.Folder(dir.Probes(name)) }
 
-// ReportOf is what is known of a text, by its SHA-256, that is to replace the live one.
-func ReportOf(dir datadir.Dir, live *skill.Live, sha string) (*probes.Report, error) {
-	st, err := FolderOf(dir, live.Name).Of(live.Doc, sha)
+// ReportOf is what is known of a text, by its SHA-256, that is to replace the live one, with the
+// agent that its trial ran with.
+func ReportOf(ctx context.Context, db *store.Store, dir datadir.Dir, live *skill.Live, sha string, trial *record.TrialRecord) (*probes.Report, error) {
+	by, err := TriedBy(ctx, db, trial)
 	if err != nil {
 		return nil, err
 	}
+	st := FolderOf(dir, live.Name).Of(live.Doc, sha, by)
 	return st.Report(live.Name, eval.Spent{}, nil), nil
+}
+
+// By names who answers: the agent, its model and parameters, and whether it has a sandbox.
+func By(id eval.Identity, sandbox string) string {
+	s := fmt.Sprintf("%v, sandbox %s, %s", record.ModelOf(id, ""), cmp.Or(sandbox, agent.SandboxOn), id.Params)
+	if id.Simulated {
+		s = "simulated " + s
+	}
+	return s
+}
+
+// TriedBy is By of who answered last in a trial, "" if that is not known any more.
+func TriedBy(ctx context.Context, db *store.Store, t *record.TrialRecord) (string, error) {
+	who, err := db.ProvedBy(ctx, t.Challenger)
+	if err != nil || who == nil {
+		return "", err
+	}
+	run, err := db.Run(ctx, t.Run)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var f campaign.Config
+	if err := json.Unmarshal(run.Config, &f); err != nil {
+		return "", fmt.Errorf("read run %s: %w", run.ID, err)
+	}
+	return By(who.Agent, f.Sandbox), nil
 }
 
 // arm is the purpose of all replays of probes: under it no search and no trial finds them.
@@ -37,13 +71,13 @@ const arm = "probes"
 // Answer is campaign.Runner.Probe: within the probes' own caps, and what those of the payer leave.
 func Answer(ctx context.Context, r *campaign.Runner, q campaign.ProbeRequest) (probes.Standing, eval.Spent, error) {
 	folder := FolderOf(r.Dir, q.Live.Name)
-	st, err := folder.Of(q.Live.Doc, q.With.Hash())
+	st := folder.Of(q.Live.Doc, q.With.Hash(), By(q.Back.Agent.Identity(), q.Config.Sandbox))
 	again := st.Outcome != nil && q.Run != "" && st.Outcome.Run == q.Run // the run is walked again
 	if again && !st.Unanswered() {
-		return st, st.Outcome.Spent, err
+		return st, st.Outcome.Spent, nil
 	}
-	if err != nil || !st.Unanswered() || r.Access != datadir.Writes {
-		return st, eval.Spent{}, err
+	if !st.Unanswered() || r.Access != datadir.Writes {
+		return st, eval.Spent{}, nil
 	}
 	caps, err := r.ProbeCaps()
 	if err != nil {
@@ -91,7 +125,7 @@ func since(all, before eval.Spent) eval.Spent {
 
 // try answers the probes. What cannot be answered tonight is no error: the outcome says why.
 func try(ctx context.Context, r *campaign.Runner, q campaign.ProbeRequest, set *probes.Set, caps eval.Caps, before eval.Spent) (*probes.Outcome, error) {
-	o := &probes.Outcome{Schema: 1, Skill: q.Live.Name, Incumbent: q.Live.Doc.Hash(), Challenger: q.With.Hash(), Set: set.Fingerprint(), Run: q.Run, At: r.Now().UTC(), Spent: before}
+	o := &probes.Outcome{Schema: 1, Skill: q.Live.Name, Incumbent: q.Live.Doc.Hash(), Challenger: q.With.Hash(), Set: set.Fingerprint(), By: By(q.Back.Agent.Identity(), q.Config.Sandbox), Run: q.Run, At: r.Now().UTC(), Spent: before}
 	if caps.Rollouts < 0 {
 		o.Stopped = "probe_max_rollouts is 0, so that none are asked"
 		return o, nil

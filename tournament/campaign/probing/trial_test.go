@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/probes"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
@@ -156,5 +157,31 @@ func TestWithPaid(t *testing.T) {
 	var limit *eval.BudgetError
 	if err := k.run(t.Context()); !errors.As(err, &limit) || len(r.asks) != 0 {
 		t.Errorf("nothing is left: %d asked, %v", len(r.asks), err)
+	}
+}
+
+// Another agent, program, model, sandbox or simulation is asked its own probes; a patch of the
+// agent's version is not another one.
+func TestBy(t *testing.T) {
+	id := eval.Identity{Backend: "command", Version: "1.2.3", Model: "m", Params: `{"program":"good"}`}
+	was := By(id, "")
+	if on := By(id, agent.SandboxOn); on != was {
+		t.Errorf("%q is not %q", on, was)
+	}
+	patch := id
+	if patch.Version = "1.2.4"; By(patch, "") != was {
+		t.Errorf("%q is not %q", By(patch, ""), was)
+	}
+	for name, change := range map[string]func(id *eval.Identity){
+		"program": func(id *eval.Identity) { id.Params = `{"program":"bad"}` }, "release": func(id *eval.Identity) { id.Version = "1.3.0" },
+		"agent": func(id *eval.Identity) { id.Backend = "claude" }, "model": func(id *eval.Identity) { id.Model = "n" }, "simulated": func(id *eval.Identity) { id.Simulated = true },
+	} {
+		other := id
+		if change(&other); By(other, "") == was {
+			t.Errorf("another %s: %q", name, was)
+		}
+	}
+	if By(id, agent.SandboxNone) == was {
+		t.Errorf("without a sandbox: %q", was)
 	}
 }

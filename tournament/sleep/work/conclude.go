@@ -75,10 +75,11 @@ func (s *Worker) weigh(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	if err != nil {
 		return err
 	}
-	st, err := probing.FolderOf(s.Runner.Dir, live.Name).Of(live.Doc, skill.HashText(t.With.Text))
+	by, err := s.answers(ctx, &t.TrialRecord)
 	if err != nil {
 		return err
 	}
+	st := probing.FolderOf(s.Runner.Dir, live.Name).Of(live.Doc, skill.HashText(t.With.Text), by)
 	if !st.Unanswered() { // else they are answered before it is put in place
 		r.Probes = st.Against(live.Name)
 	}

@@ -112,9 +112,13 @@ func (s *Worker) probe(ctx context.Context, live *skill.Live, t *candidate.OnTri
 	if err != nil {
 		return "", spent, err
 	}
-	st, err := probing.FolderOf(s.Runner.Dir, live.Name).Of(live.Doc, with.Hash())
-	if err != nil || !st.Unanswered() || s.Runner.Probe == nil {
-		return st.Against(live.Name), spent, err
+	by, err := s.answers(ctx, &t.TrialRecord)
+	if err != nil {
+		return "", spent, err
+	}
+	st := probing.FolderOf(s.Runner.Dir, live.Name).Of(live.Doc, with.Hash(), by)
+	if !st.Unanswered() || s.Runner.Probe == nil {
+		return st.Against(live.Name), spent, nil
 	}
 	if s.model(ctx); s.now.back == nil {
 		return "no agent answers its kernel probes tonight", spent, nil

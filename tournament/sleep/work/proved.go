@@ -84,11 +84,23 @@ func (s *Worker) mayKeep(ctx context.Context, live *skill.Live, t *release.Tryin
 	if why := r.MayKeep(st.Level(r.Incumbent, r.Challenger, r.Round), s.Demo); why != "" {
 		return why, nil
 	}
-	p, err := probing.FolderOf(s.Runner.Dir, live.Name).Of(t.Ground.Doc, skill.HashText(t.Trial.With.Text))
-	if err == nil && p.Unanswered() {
+	by, err := s.answers(ctx, &t.Trial.TrialRecord)
+	if err != nil {
+		return "", err
+	}
+	p := probing.FolderOf(s.Runner.Dir, live.Name).Of(t.Ground.Doc, skill.HashText(t.Trial.With.Text), by)
+	if p.Unanswered() {
 		return unanswered, nil
 	}
-	return "", err
+	return "", nil
+}
+
+// answers is who answers kernel probes tonight; if no agent works, who answered in the trial.
+func (s *Worker) answers(ctx context.Context, t *record.TrialRecord) (string, error) {
+	if s.model(ctx); s.now.back == nil {
+		return probing.TriedBy(ctx, s.Store, t)
+	}
+	return probing.By(s.now.back.Agent.Identity(), s.now.f.Sandbox), nil
 }
 
 // unanswered is why mayKeep objects to a text of which nothing else is left to be known.

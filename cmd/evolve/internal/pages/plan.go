@@ -235,7 +235,7 @@ func (r *request) planPromotion(ctx context.Context, live *skill.Live, p *serve.
 		p.Will = append(p.Will, fmt.Sprintf("%s is not shown to be better (%s); it is recorded as unproven.", what, pareto.Answer(plan.Trial.Decision, "")))
 	}
 	if plan.Trial != nil && !p.Unproven {
-		probed, err := probing.ReportOf(r.Reader.Locks.Dir, live, v.SHA)
+		probed, err := probing.ReportOf(ctx, r.Store, r.Reader.Locks.Dir, live, v.SHA, &plan.Trial.TrialRecord)
 		if err != nil {
 			return nil, err
 		}

@@ -165,11 +165,11 @@ func (p Parts) find(folder probes.Folder, live *skill.Live, rules []probes.Rule,
 	}
 	set, err := folder.Approved()
 	if err != nil {
-		return nil, err
+		p.Terminal.Say("%v", err)
 	}
 	waits, err := folder.Proposed()
 	if err != nil {
-		return nil, err
+		p.Terminal.Say("%v", err)
 	}
 	if waits != nil { // a file's, or what was written
 		if waits = waits.For(rules); waits.Check(rules) == nil && len(waits.Missing(rules)) < len(rules) {
