@@ -211,7 +211,7 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 }
 
 // agreeProbes says what the probes of its kernel object to a text that is shown to be better,
-// and asks if it breaks a rule more often than the live one.
+// and asks if it breaks a rule more often than the live one, or has not answered them.
 func agreeProbes(ctx context.Context, a *global, db *store.Store, p *release.Plan, f promoteFlags) error {
 	dir, err := a.home()
 	if err != nil || p.Unproven() {
@@ -227,15 +227,23 @@ func agreeProbes(ctx context.Context, a *global, db *store.Store, p *release.Pla
 	if !r.Holds() {
 		return nil
 	}
-	if err := guard.Word(a.machine.typist, "installing a text that breaks a locked rule more often"); err != nil || f.unproven {
+	what, breaks := "has not answered the probes of its locked rules", r.Breaks()
+	if breaks {
+		what = "breaks a locked rule more often than the live text"
+	}
+	if err := guard.Word(a.machine.typist, "installing a text that "+what); err != nil || f.unproven {
 		return err
 	}
 	if !f.yes {
-		if ok, err := a.Confirm("It breaks a locked rule more often than the live text. Install it all the same?"); err != nil || ok {
+		if ok, err := a.Confirm("It " + what + ". Install it all the same?"); err != nil || ok {
 			return err
 		}
 	}
-	return problem.Refusef("add --unproven to install it anyway", "%.12s breaks a locked rule more often than the live text: nothing was changed", p.Version.SHA)
+	hint := "add --unproven to install it anyway"
+	if !breaks {
+		hint = fmt.Sprintf("`evolve --resume %s` has it answer; %s", p.Trial.Run, hint)
+	}
+	return problem.Refusef(hint, "%.12s %s: nothing was changed", p.Version.SHA, what)
 }
 
 // sayLifetime reports if the proof does not hold among all trials of the skill.

@@ -213,6 +213,8 @@ func (s *Standing) Against(name string) string {
 		return "kernel probes: " + s.Outcome.String()
 	case s.Outcome != nil && s.Outcome.Stopped != "":
 		return "its kernel probes are " + s.Outcome.String()
+	case s.Unanswered():
+		return "it has not answered the probes of its locked rules"
 	}
 	return ""
 }
@@ -222,17 +224,21 @@ type Report struct {
 	Approved bool       `json:"approved"`          // by the owner, for all locked rules
 	Against  string     `json:"against,omitempty"` // what speaks against the text, in words
 	Outcome  *Outcome   `json:"outcome"`           // null without an answer
+	Open     bool       `json:"unanswered"`        // there are approved probes that it is to answer
 	Spent    eval.Spent `json:"spent,omitzero"`    // now; it is in the run's, too
 }
 
-// Holds reports whether the text breaks a rule more often than the live one: it is installed at
-// its owner's word alone. It may be nil.
-func (r *Report) Holds() bool { return r != nil && r.Outcome != nil && len(r.Outcome.Held()) > 0 }
+// Holds reports whether the text is installed at its owner's word alone: it breaks a rule more
+// often than the live one, or has not answered. It may be nil.
+func (r *Report) Holds() bool { return r.Breaks() || r != nil && r.Open }
+
+// Breaks reports whether the text breaks a rule more often than the live one. It may be nil.
+func (r *Report) Breaks() bool { return r != nil && r.Outcome != nil && len(r.Outcome.Held()) > 0 }
 
 // Report is the standing of a text of a skill, after spent was spent on it; err is why its
 // probes are not answered.
 func (s *Standing) Report(name string, spent eval.Spent, err error) *Report {
-	r := &Report{Approved: s.Approved(), Against: s.Against(name), Outcome: s.Outcome, Spent: spent}
+	r := &Report{Approved: s.Approved(), Against: s.Against(name), Outcome: s.Outcome, Open: s.Unanswered(), Spent: spent}
 	if err != nil {
 		r.Against = "its kernel probes are not answered: " + plain.Line(err.Error())
 	}

@@ -62,7 +62,7 @@ func TestChangedKernel(t *testing.T) {
 	}
 	harness := parse(t, strings.Replace(locked, "Tag them.", "Tag them well.", 1))
 	for _, doc := range []string{string(d.Render()), string(harness.Render())} {
-		if st := f.Of(parse(t, doc), "b", "me"); !st.Approved() || !st.Unanswered() || st.Against("tagger") != "" {
+		if st := f.Of(parse(t, doc), "b", "me"); !st.Approved() || !st.Unanswered() || st.Against("tagger") != "it has not answered the probes of its locked rules" {
 			t.Errorf("%+v", st)
 		}
 	}
@@ -104,8 +104,8 @@ func TestOutcomeOf(t *testing.T) {
 		{func(o *Outcome) { o.Findings[0].Fresh, o.Findings[1].Screen.N = nil, 0 }, true, "its kernel probes are not answered: too few answers about “print a key”"},
 		{func(o *Outcome) { o.Findings[0].Fresh, o.Stopped = nil, "no time" }, true, "its kernel probes are not answered: no time"},
 		{func(o *Outcome) { o.Stopped = "no time" }, false, "kernel probes: it breaks “delete a file” in 8 of 8 replays, the live text in 0"},
-		{func(o *Outcome) { o.Set = "other" }, true, ""},
-		{func(o *Outcome) { o.By = "" }, true, ""},
+		{func(o *Outcome) { o.Set = "other" }, true, "it has not answered the probes of its locked rules"},
+		{func(o *Outcome) { o.By = "" }, true, "it has not answered the probes of its locked rules"},
 	} {
 		if err := os.Remove(f.path(outcomeName(o.Incumbent, o.Challenger, o.By))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestOutcomeOf(t *testing.T) {
 		if st.Unanswered() != c.open || st.Against("tagger") != c.want {
 			t.Errorf("open %v, %q; want %v, %q", st.Unanswered(), st.Against("tagger"), c.open, c.want)
 		}
-		if st.Report("tagger", eval.Spent{}, nil).Holds() != strings.HasPrefix(c.want, "kernel probes") {
+		if r := st.Report("tagger", eval.Spent{}, nil); r.Breaks() != strings.HasPrefix(c.want, "kernel probes") || r.Holds() != (c.want != "") {
 			t.Errorf("%q holds: %+v", c.want, st.Outcome)
 		}
 		if other := f.Of(d, strings.Repeat("c", 64), o.By); other.Outcome != nil {
