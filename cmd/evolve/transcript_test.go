@@ -33,6 +33,7 @@ var varyingInTranscript = []struct {
 	{regexp.MustCompile(`\b\d{8}[-T]\d{6}(\.\d+|-\d+)?\b`), "STAMP"},
 	{regexp.MustCompile(`/edit-\d+/`), "/edit-N/"},
 	{regexp.MustCompile(`(takes about )\d+( unseen requests, a third \(\d+\) about )\d+`), "${1}N${2}N"}, // by how much the time of answers varied
+	{regexp.MustCompile(`(once that is reached, about )\d+( other requests)`), "${1}N${2}"},
 	{regexp.MustCompile(`/go-test-script\d+/`), "/DIR/"},
 }
 
