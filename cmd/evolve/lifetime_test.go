@@ -90,7 +90,7 @@ func TestOwnersRunsAreTrialsOfTheLifetime(t *testing.T) {
 		t.Errorf("the night tried another one: %+v", st)
 	}
 
-	b.run(exitDone, "promote", demoSkill) // no --yes: it is better as a single trial
+	b.run(exitDone, "promote", demoSkill, "--unproven") // no --yes: it is better as a single trial
 	if !strings.Contains(b.stderr.String(), worth) {
 		t.Errorf("promote says %q, want what the proof is worth", b.stderr.String())
 	}
