@@ -59,10 +59,11 @@ func (a Answer) String() string {
 	return s
 }
 
-// A Verdict is what a Reader found. A candidate is clear only if both fields are zero.
+// A Verdict is what a Reader found. A candidate is clear only if all fields are zero.
 type Verdict struct {
 	Held   []Answer
-	Unread string // why no answer to every item was got, "" if there is one
+	TooBig string // that it changes too much to be read at once, so that no model was asked
+	Unread string // why the model's replies could not be used
 }
 
 // Rule is the rule of a candidate that waits for its owner because of a Verdict.
@@ -70,8 +71,8 @@ const Rule = "second-reader"
 
 // Reason says for the owner why a candidate waits, "" if it is clear.
 func (v Verdict) Reason() string {
-	if v.Unread != "" {
-		return Rule + ": " + v.Unread
+	if why := v.TooBig + v.Unread; why != "" {
+		return Rule + ": " + why
 	}
 	var said []string
 	for i, a := range v.Held {
@@ -109,7 +110,7 @@ func (r *Reader) Read(ctx context.Context, root, child *skill.Document, approved
 		size += len(i.Text)
 	}
 	if len(items) > maxItems || size > maxBytes {
-		return Verdict{Unread: fmt.Sprintf("its %d changes are too many for one reading", len(items))}, nil
+		return Verdict{TooBig: fmt.Sprintf("its %d changes are too many for one reading", len(items))}, nil
 	}
 	p, err := prompt(root, items, "")
 	if err != nil {

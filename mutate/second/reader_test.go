@@ -202,7 +202,7 @@ func TestRead(t *testing.T) {
 	for i := range maxItems + 1 {
 		fmt.Fprintf(&long, "Rule number %d.\n", i)
 	}
-	if v, err := (&Reader{m}).Read(t.Context(), root, parsed(t, ship+long.String())); err != nil || v.Unread == "" {
+	if v, err := (&Reader{m}).Read(t.Context(), root, parsed(t, ship+long.String())); err != nil || v.TooBig == "" || v.Unread != "" || !strings.HasPrefix(v.Reason(), Rule+": its ") {
 		t.Errorf("too long: %v, %v", v, err)
 	}
 	if _, err := (&Reader{m}).Read(t.Context(), root, child); err == nil {

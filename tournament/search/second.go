@@ -16,8 +16,9 @@ import (
 const mostUnread = 3
 
 // readSecond asks the second reader about a text that the patterns let pass, before anything
-// of it is replayed. A text that it holds waits for its owner. One that it did not read is
-// tried, with the rule on its record: no run and no night installs it.
+// of it is replayed. A text that it holds, or that changes too much to be read, waits for its
+// owner. One whose reading failed is tried, with the rule on its record: no run and no night
+// installs it.
 func (s *State) readSecond(ctx context.Context, op string, parents []*Member, p mutate.Proposal) (bool, error) {
 	root := s.pool.members[0].Variant.Doc
 	if s.Second == nil || !second.Needed(root) {
