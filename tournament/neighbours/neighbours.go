@@ -115,9 +115,12 @@ func (f *Finder) Find(ctx context.Context, name string, taught []eval.Case) ([]N
 	}
 	out := all[:0]
 	for _, n := range all {
+		if len(out) == Most {
+			break
+		}
 		live, err := f.Layout.Live(n.Skill)
-		if errors.As(err, new(*skill.UnknownSkillError)) || len(out) == Most {
-			continue // it is gone since
+		if errors.As(err, new(*skill.UnknownSkillError)) {
+			continue // it was removed since
 		}
 		if err != nil {
 			n.untried = "it cannot be read"

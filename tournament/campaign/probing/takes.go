@@ -34,8 +34,7 @@ func (t *Takes) String() string {
 
 // TakesOf forecasts the answers to a set. Without an agent it counts the replays alone.
 func TakesOf(ctx context.Context, r *campaign.Runner, spec agent.Spec, live *skill.Live, set *probes.Set) (*Takes, error) {
-	n := int64(len(set.Probes))
-	t := &Takes{Least: 2 * n * probes.ScreenReplays, Most: 2 * n * (probes.ScreenReplays + probes.FreshReplays)}
+	t := &Takes{Least: int64(2 * probes.ScreenReplays * len(set.Probes)), Most: set.Most()}
 	spec.TextOnly = false
 	back, err := r.Backends(ctx, &spec)
 	if err != nil {
