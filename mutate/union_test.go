@@ -280,6 +280,18 @@ func TestUnionAsksWhatMayBeTheSame(t *testing.T) {
 	}
 }
 
+// unionOfTwo are two proposals that add a sentence each, and the view of their union by rule.
+func unionOfTwo(t *testing.T, first, second string) (*skill.Document, []Proposal, string) {
+	t.Helper()
+	base := "- Say what happened.\n"
+	parent, ps := unionOf(t, base, base+"- "+first+"\n", base+"- "+second+"\n")
+	byRule, err := combine(parent, ps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parent, ps, byRule.Doc.View()
+}
+
 // Sentences that share few words, and say what one line of feedback asks for, are asked
 // about too; an example of a format stands for another one.
 func TestUnionAsksWhatAnswersTheSame(t *testing.T) {
@@ -288,13 +300,7 @@ func TestUnionAsksWhatAnswersTheSame(t *testing.T) {
 		second = "`Duration: 51 min` (minutes, never hours) follows the impact."
 		rule   = "Put `Duration: 95 min` on a line of its own after the impact: minutes, never hours, the length of the outage."
 	)
-	base := "- Say what happened.\n"
-	parent, ps := unionOf(t, base, base+"- "+first+"\n", base+"- "+second+"\n")
-	byRule, err := combine(parent, ps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	view := byRule.Doc.View()
+	parent, ps, view := unionOfTwo(t, first, second)
 	want := strings.Replace(strings.Replace(view, "- "+second+"\n", "", 1), first, rule, 1)
 	m := &saying{text: "One.\n\n```\n" + want + "```\n"}
 	for _, c := range []struct {
@@ -315,7 +321,6 @@ func TestUnionAsksWhatAnswersTheSame(t *testing.T) {
 	}
 }
 
-// No call is spent if no sentences may be the same.
 // A condition may move to the sentence that states the rule for all of them; a value that
 // feedback asked for must stand in one of them.
 func TestUnionMovesAConditionToItsRule(t *testing.T) {
@@ -325,13 +330,7 @@ func TestUnionMovesAConditionToItsRule(t *testing.T) {
 		all    = "Write every time in UTC as `14:05Z`, two-digit 24-hour time with a Z, even where the notes use another form; never write am, pm or \"UTC\"."
 		rest   = "Give a timeline as a list; its lines look like `- 14:05Z — what happened`, with a long dash."
 	)
-	base := "- Say what happened.\n"
-	parent, ps := unionOf(t, base, base+"- "+first+"\n", base+"- "+second+"\n")
-	byRule, err := combine(parent, ps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	view := byRule.Doc.View()
+	parent, ps, view := unionOfTwo(t, first, second)
 	merged := strings.NewReplacer(first, all, second, rest).Replace(view)
 	for _, c := range []struct{ name, reply, unusable, want string }{
 		{"moved", merged, "", merged},
@@ -346,6 +345,7 @@ func TestUnionMovesAConditionToItsRule(t *testing.T) {
 	}
 }
 
+// No call is spent if no sentences may be the same.
 func TestUnionAsksNothingForNothing(t *testing.T) {
 	base := "- Say what changed.\n"
 	for _, sides := range [][]string{

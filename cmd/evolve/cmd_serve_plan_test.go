@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -49,4 +50,18 @@ func TestServeTellsAllReasons(t *testing.T) {
 	if strings.Contains(d.get("/skills/dataviz/promote?at="+sha), "<form") {
 		t.Error("the page has a form for what is refused")
 	}
+}
+
+// TestServeShowsWhatARunHasSpent: the bill of a run at work is that of its records.
+func TestServeShowsWhatARunHasSpent(t *testing.T) {
+	t.Parallel()
+	d := serveDemo(t)
+	id, end := d.running()
+	defer end()
+	usd := 0.25
+	for _, key := range []string{"a", "b"} {
+		d.must(d.db.Journal(id).SaveRollout(t.Context(), &eval.Rollout{Key: key, Candidate: "c", CaseID: "k", Status: eval.Done, Usage: &eval.Usage{Input: 10}, CostUSD: &usd}))
+	}
+	d.event(id, 0, 2, 0.5, "first")
+	d.says(d.get("/runs/"+id), "at work", `<dd id="cost">$0.50</dd>`, "time left")
 }

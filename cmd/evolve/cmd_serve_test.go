@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -436,18 +435,4 @@ func TestServeCommand(t *testing.T) {
 	if token == "" || strings.Contains(errs.String(), token) {
 		t.Errorf("the token is in the progress: %s", errs.String())
 	}
-}
-
-// TestServeShowsWhatARunHasSpent: the bill of a run at work is that of its records.
-func TestServeShowsWhatARunHasSpent(t *testing.T) {
-	t.Parallel()
-	d := serveDemo(t)
-	id, end := d.running()
-	defer end()
-	usd := 0.25
-	for _, key := range []string{"a", "b"} {
-		d.must(d.db.Journal(id).SaveRollout(t.Context(), &eval.Rollout{Key: key, Candidate: "c", CaseID: "k", Status: eval.Done, Usage: &eval.Usage{Input: 10}, CostUSD: &usd}))
-	}
-	d.event(id, 0, 2, 0.5, "first")
-	d.says(d.get("/runs/"+id), "at work", `<dd id="cost">$0.50</dd>`, "time left")
 }
