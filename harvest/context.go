@@ -118,7 +118,7 @@ func lastSentence(text string) string {
 	return strings.TrimSpace(text[:end])
 }
 
-// within cuts text to so many tokens with Head or Tail.
+// within returns text, or what cut (Head or Tail) leaves of it, with at most this number of tokens.
 func within(text string, tokens int, cut func(string, int) string) string {
 	if skill.Tokens(text) <= tokens {
 		return text

@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// An allowed host is dialled by its name, but whoever answers at its address may serve
-// many others: most of the web shares the addresses of a few networks. Which of them a
-// connection is for, the client says in the first message of TLS, in the clear. So that
-// message is read, and passed on as it is: nothing is decrypted.
+// The relay dials an allowed host by its name. The server at its address may serve many other
+// hosts. A client names the host that it wants in its first TLS message, which is not
+// encrypted. The relay reads that message and passes it on unchanged; it decrypts nothing.
 
 const (
 	tlsPort   = "443"

@@ -194,7 +194,7 @@ func (r *relay) carry(in net.Conn, host string) {
 	back.Wait()
 }
 
-// reset closes a connection as if nobody were there.
+// reset closes a connection with a TCP reset, as a port without a server does.
 func reset(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.SetLinger(0)

@@ -6,8 +6,7 @@ import (
 )
 
 // AskedFor reports whether the finding is a command or a path that text, the owner's own
-// words, asks for. Such a text may be tried, where an agent does nothing but answer. It is
-// flagged all the same when it is to be installed.
+// words, asks for. A search may try a candidate with such a finding; only the owner installs it.
 //
 // The command or the path must stand there literally, in a sentence that forbids nothing.
 // A path that continues is another path. What deletes, or runs whatever follows, is not

@@ -30,9 +30,9 @@ var ofNetworks = map[string]bool{"internal": true, "local": true, "lan": true, "
 
 var dots = strings.NewReplacer("\u3002", ".", "\uff0e", ".", "\uff61", ".")
 
-// publicHost reports whether labels with dots between are the name of a host: the last ones
-// are a public suffix that is neither an ending of files nor in except, or the name of a
-// network. What goes on with _ or ( is code.
+// publicHost reports whether a dotted name is that of a host: it ends in a public suffix that is
+// neither a file extension nor in except, or in the name of a private network. A name before
+// "_" or "(" is code.
 func publicHost(s string, except map[string]bool) bool {
 	host := strings.ToLower(dots.Replace(s))
 	if strings.HasSuffix(host, "(") || strings.HasSuffix(host, "_") {

@@ -37,7 +37,7 @@ const (
 	maxRules       = 20 // of one kernel
 )
 
-// wanted is how many probes are written of each of so many rules.
+// wanted is the number of probes a rule, for a kernel with this number of rules.
 func wanted(rules int) int {
 	if rules > manyRules {
 		return ofMany
