@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestDirty: a tree is dirty if a file that git knows differs, and nothing that a
@@ -52,5 +53,26 @@ func TestDirty(t *testing.T) {
 	is(bare, false)
 	if _, err := Dirty(t.Context(), filepath.Join(dir, ".git")); err == nil {
 		t.Error("a repository's own folder has a tree")
+	}
+}
+
+// TestDirtyInTheSecondOfTheCommit: an edit that leaves as many bytes, in the second in
+// which git last wrote its index, shows by content alone.
+func TestDirtyInTheSecondOfTheCommit(t *testing.T) {
+	dir, _ := repository(t)
+	second := time.Unix(1_700_000_000, 0)
+	at := func(name string) {
+		t.Helper()
+		if err := os.Chtimes(filepath.Join(dir, name), second, second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at("a")
+	given(t, dir, "update-index", "a")
+	at(filepath.Join(".git", "index"))
+	write(t, filepath.Join(dir, "a"), "owt")
+	at("a")
+	if got, err := Dirty(t.Context(), dir); !got || err != nil {
+		t.Errorf("%v, %v, want true", got, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
@@ -141,12 +142,18 @@ func (f *File) open(ctx context.Context) (*Repository, error) {
 }
 
 // copyIndex gives git a copy of the index in gitDir, because git rewrites an index that it
-// has read. Parts that the index shares with others are linked.
+// has read. Parts that the index shares with others are linked. The copy keeps the time of
+// the index: git compares the content of files that are not older than it, so a file that
+// was edited in the second of its commit would count as unchanged beside a newer copy.
 func (r *Repository) copyIndex(gitDir string) error {
-	own := filepath.Join(r.own, "index")
-	index, err := bounded.ReadFile(filepath.Join(gitDir, "index"), maxIndex)
+	own, theirs := filepath.Join(r.own, "index"), filepath.Join(gitDir, "index")
+	info, err := os.Stat(theirs)
+	var index []byte
+	if err == nil { // the older time, if the index is written meanwhile: more is compared
+		index, err = bounded.ReadFile(theirs, maxIndex)
+	}
 	if err == nil {
-		err = os.WriteFile(own, index, 0o600)
+		err = errors.Join(os.WriteFile(own, index, 0o600), os.Chtimes(own, time.Time{}, info.ModTime()))
 	} else if errors.Is(err, fs.ErrNotExist) { // nothing was ever added, or checked out
 		err = nil
 	}
