@@ -13,38 +13,62 @@ import (
 // measureTrain makes sure that m has been tried at least trial+1 times on the
 // train cases at idx.
 func (s *State) measureTrain(ctx context.Context, m *Member, idx []int, trial int) error {
-	return s.measure(ctx, m, s.Cases.Train, m.train, idx, trial)
+	return s.measure(ctx, []wanted{{m, s.Cases.Train, m.train, idx}}, trial)
 }
 
 // measureVal is measureTrain for validation; it keeps the fronts up to date.
 func (s *State) measureVal(ctx context.Context, m *Member, idx []int, trial int) error {
-	err := s.measure(ctx, m, s.Cases.Val, m.val, idx, trial)
-	at := s.pool.index(m)
-	for _, i := range idx {
-		if q := m.val[i].mean(); !math.IsNaN(q) {
-			s.pool.fronts.Set(at, i, q)
+	return s.measureAll(ctx, []*Member{m}, idx, trial)
+}
+
+// measureAll is measureVal for several members, whose rollouts run at once.
+func (s *State) measureAll(ctx context.Context, ms []*Member, idx []int, trial int) error {
+	want := make([]wanted, len(ms))
+	for k, m := range ms {
+		want[k] = wanted{m, s.Cases.Val, m.val, idx}
+	}
+	err := s.measure(ctx, want, trial)
+	for _, m := range ms {
+		at := s.pool.index(m)
+		for _, i := range idx {
+			if q := m.val[i].mean(); !math.IsNaN(q) {
+				s.pool.fronts.Set(at, i, q)
+			}
 		}
 	}
 	return err
 }
 
-// measure runs the missing rollouts, in the order of idx. If the cap on
+// A wanted is a member with cases to try it on.
+type wanted struct {
+	of    *Member
+	cases []eval.Case
+	known []attempts // parallel to cases
+	idx   []int      // into cases
+}
+
+// measure runs the missing rollouts, in the order of want. If the cap on
 // rollouts leaves too little, it runs as many as fit, always the first ones:
 // which cases a run affords must not depend on which worker was faster.
 //
 // Nothing else of a search runs rollouts, and every rollout of measure counts
-// as tried, whatever its result: without an error, m has more than trial
-// rollouts of each case at idx. A loop that ends when nothing is left to try
+// as tried, whatever its result: without an error, each member has more than trial
+// rollouts of each of its cases. A loop that ends when nothing is left to try
 // therefore ends.
-func (s *State) measure(ctx context.Context, m *Member, cases []eval.Case, known []attempts, idx []int, trial int) error {
+func (s *State) measure(ctx context.Context, want []wanted, trial int) error {
 	if err := ctx.Err(); err != nil {
 		return err // even if everything is recorded, and nothing would be asked
 	}
-	jobs, at := make([]eval.Job, 0, len(idx)), make([]int, 0, len(idx))
-	for _, i := range idx {
-		if known[i].trials() <= trial {
-			jobs = append(jobs, eval.Job{Variant: m.Variant, Case: &cases[i], Trial: trial})
-			at = append(at, i)
+	var (
+		jobs []eval.Job
+		at   []*attempts // of each job
+	)
+	for _, w := range want {
+		for _, i := range w.idx {
+			if w.known[i].trials() <= trial {
+				jobs = append(jobs, eval.Job{Variant: w.of.Variant, Case: &w.cases[i], Trial: trial})
+				at = append(at, &w.known[i])
+			}
 		}
 	}
 	short := false
@@ -60,7 +84,7 @@ func (s *State) measure(ctx context.Context, m *Member, cases []eval.Case, known
 	rollouts, err := s.Evaluator.Run(ctx, jobs)
 	for k, r := range rollouts {
 		if r != nil {
-			known[at[k]].add(r)
+			at[k].add(r)
 		} else if err == nil {
 			err = fmt.Errorf("measure case %s: no rollout", jobs[k].Case.ID)
 		}

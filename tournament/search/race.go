@@ -36,15 +36,7 @@ func (s *State) race(ctx context.Context, m *Member, deletion float64) error {
 	chunk := s.opt.RaceChunk
 	for at := 0; at < len(order); at += chunk {
 		end := min(at+chunk, len(order))
-		err := s.measureVal(ctx, best, order[at:end], 0)
-		if err != nil && !eval.IsPending(err) {
-			return err
-		}
-		// An agent whose requests a person answers gets both at once.
-		if e := s.measureVal(ctx, m, order[at:end], 0); e != nil && (err == nil || !eval.IsPending(e)) {
-			err = e
-		}
-		if err != nil {
+		if err := s.measureAll(ctx, []*Member{best, m}, order[at:end], 0); err != nil {
 			return err
 		}
 		if end == len(order) {
@@ -166,22 +158,12 @@ func (s *State) finals(ctx context.Context, done *errDone) error {
 		if len(leaders) < 2 {
 			break
 		}
-		var open error // a request that is not answered yet
-		for _, m := range leaders {
-			if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(s.Cases.Val)) {
-				if open != nil {
-					return open
-				}
-				return s.close(ctx, done)
-			}
-			if err := s.measureVal(ctx, m, all(len(s.Cases.Val)), trial); eval.IsPending(err) {
-				open = err
-			} else if err != nil {
-				return err
-			}
+		// A part of them would compare means over different trials.
+		if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(leaders)*len(s.Cases.Val)) {
+			break
 		}
-		if open != nil {
-			return open
+		if err := s.measureAll(ctx, leaders, all(len(s.Cases.Val)), trial); err != nil {
+			return err
 		}
 		slices.SortStableFunc(leaders, func(a, b *Member) int {
 			switch d := s.paired(a, b); {
