@@ -23,7 +23,7 @@ var unshielded = map[string]string{
 	"eval/git/limits.go":                   "waits for git, or for a file system, with the files that find and follow read",
 	"eval/git/objects.go":                  "waits for the end of a program",
 	"eval/run.go":                          "conc's pool hands a panic on to whoever waits",
-	"harvest/hook/input.go":                "recovers by itself: no hook may end with the code that blocks",
+	"harvest/hook/kit/input.go":            "recovers by itself: no hook may end with the code that blocks",
 	"store/sqlite/open.go":                 "the writer: each job is shielded by itself",
 }
 

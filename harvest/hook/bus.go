@@ -3,7 +3,6 @@ package hook
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,10 +16,11 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/hook/kit"
 )
 
 // BusFile is the bus's name in evolve's data folder.
-const BusFile = "bus.jsonl"
+const BusFile = kit.BusFile
 
 // RecordVersion is the version of the records that Append writes.
 const RecordVersion = 1
@@ -66,64 +66,21 @@ type Record struct {
 // OfUse reports whether the record is of a use of a skill.
 func (r *Record) OfUse() bool { return r.Phase != Began && r.Phase != Stopped && r.Phase != Left }
 
-const (
-	lockWait = 250 * time.Millisecond // for other hooks; each holds the lock for less than 1 ms
-	lockPoll = time.Millisecond
-	maxTail  = 64 << 10 // bytes at the end of the bus that are searched for a record before it is written again
-	maxLine  = 1 << 20  // bytes of a record that is read
-)
+// maxLine is how much of a record is read, in bytes.
+const maxLine = 1 << 20
 
 // Append writes records that are not in the bus yet to the bus in home; added is their
-// number. Each is one write at the end of the file, under a lock that all hooks take.
-// If the lock cannot be taken in time, they are written all the same; readers drop
-// duplicates.
+// number.
 func Append(home string, records ...Record) (added int, err error) {
-	if len(records) == 0 {
-		return 0, nil
-	}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return 0, fmt.Errorf("write bus: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
-	defer cancel()
-	lock := flock.New(filepath.Join(home, BusFile+".lock"), flock.SetPermissions(0o600))
-	// Without the lock a record may be written twice; without the record a use would be
-	// lost.
-	_, _ = lock.TryLockContext(ctx, lockPoll)
-	defer lock.Close()
-	f, err := os.OpenFile(filepath.Join(home, BusFile), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return 0, fmt.Errorf("write bus: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	end, err := tail(f)
-	if err != nil {
-		return 0, fmt.Errorf("read bus: %w", err)
-	}
-	for _, r := range records {
+	lines := make([]kit.Line, len(records))
+	for i, r := range records {
 		r.Version = RecordVersion
-		line, err := json.Marshal(r)
-		if err != nil {
-			return added, fmt.Errorf("encode record: %w", err)
+		lines[i].Key = r.Key
+		if lines[i].JSON, err = json.Marshal(r); err != nil {
+			return 0, fmt.Errorf("encode record: %w", err)
 		}
-		key, err := json.Marshal(r.Key)
-		if err != nil {
-			return added, fmt.Errorf("encode record: %w", err)
-		}
-		if bytes.Contains(end, append([]byte(`"key":`), key...)) {
-			continue
-		}
-		if n := len(end); n > 0 && end[n-1] != '\n' {
-			line = append([]byte{'\n'}, line...) // the last writer was killed
-		}
-		line = append(line, '\n')
-		if _, err := f.Write(line); err != nil {
-			return added, fmt.Errorf("write bus: %w", err)
-		}
-		end = append(end, line...)
-		added++
 	}
-	return added, nil
+	return kit.Append(home, lines...)
 }
 
 // Rewrite puts what edit makes of each line in its place, while no hook writes; nothing
@@ -172,20 +129,6 @@ func Forget(home string, due func(session string, at time.Time) bool) error {
 		return append(bare, '\n')
 	})
 	return err
-}
-
-// tail reads the end of the bus.
-func tail(f *os.File) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, min(info.Size(), maxTail))
-	n, err := f.ReadAt(b, info.Size()-int64(len(b)))
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return b[:n], err
 }
 
 // Read returns the records of the bus in home, in order, each key once. broken counts

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/hook/kit"
 )
 
 func numbered(i int) Record {
@@ -97,7 +98,7 @@ func TestHeldLock(t *testing.T) {
 		if added, err := Append(home, numbered(1)); added != 1 || err != nil {
 			t.Errorf("added %d, %v", added, err)
 		}
-		if took := time.Since(from); took < lockWait || took > 2*lockWait {
+		if took := time.Since(from); took < kit.LockWait || took > 2*kit.LockWait {
 			t.Errorf("it waited %v", took)
 		}
 	})
@@ -132,7 +133,7 @@ func TestState(t *testing.T) {
 		}
 	})
 	wg.Wait()
-	old := filepath.Join(dir, "queue", tempPrefix+"1")
+	old := filepath.Join(dir, "queue", kit.TempPrefix+"1")
 	if err := errors.Join(os.WriteFile(old, nil, 0o600), os.Chtimes(old, noon, noon)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/skill-evolve/evolve/harvest/hook/kit"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -54,7 +55,7 @@ func Writable(home string) error {
 
 // named makes a file; remove deletes it.
 func named(dir string) (f *os.File, remove func(), err error) {
-	if f, err = os.CreateTemp(dir, tempPrefix); err != nil {
+	if f, err = os.CreateTemp(dir, kit.TempPrefix); err != nil {
 		return nil, nil, err
 	}
 	return f, func() { os.Remove(f.Name()) }, nil

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/skill-evolve/evolve/harvest/hook/kit"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -152,7 +153,7 @@ func TestBadInput(t *testing.T) {
 	for name, in := range map[string]string{
 		"empty": "", "text": "hello", "cut": `{"session_id":"s","prompt`, "array": `[1]`, "number": "3", "no session": `{}`, "deep": deep,
 		"other event": `{"session_id":"s","hook_event_name":"Stop"}`, "session in lines": `{"session_id":"a\nb"}`, "session is no text": `{"session_id":7}`,
-		"endless id": `{"session_id":"` + strings.Repeat("x", 300) + `"}`, "too long": `{"session_id":"s","prompt":"` + strings.Repeat("x", maxInput) + `"}`,
+		"endless id": `{"session_id":"` + strings.Repeat("x", 300) + `"}`, "too long": `{"session_id":"s","prompt":"` + strings.Repeat("x", kit.MaxInput) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -188,7 +189,7 @@ func TestOpenStdin(t *testing.T) {
 		defer w.Close()
 		go w.Write([]byte(`{"session_id":`))
 		from := time.Now()
-		if code := d.Host.Run(Stop, r, io.Discard, io.Discard); code != Go || time.Since(from) != maxWait {
+		if code := d.Host.Run(Stop, r, io.Discard, io.Discard); code != Go || time.Since(from) != kit.MaxWait {
 			t.Errorf("exit %d after %v", code, time.Since(from))
 		}
 	})

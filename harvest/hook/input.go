@@ -1,22 +1,18 @@
 package hook
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
-	"time"
 
+	"github.com/skill-evolve/evolve/harvest/hook/kit"
 	"github.com/tidwall/gjson"
 )
 
 const (
-	maxInput = 8 << 20     // bytes of the one JSON value on stdin
-	maxWait  = time.Second // for it to be complete
-	maxID    = 256         // bytes of an id of the agent's
-	maxPath  = 4096        // bytes of a path: no system opens a longer one
-	maxCalls = 256         // of skills in one batch
+	maxID    = 256  // bytes of an id of the agent's
+	maxPath  = 4096 // bytes of a path: no system opens a longer one
+	maxCalls = 256  // of skills in one batch
 )
 
 // An input is what the agent passes to a hook (Claude Code 2.1.329). A field that is
@@ -41,41 +37,13 @@ type call struct {
 	ms              *int64 // its duration, if that is reported
 }
 
-// readInput reads one JSON object. It returns as soon as the object is complete: agents
-// may leave the pipe open.
+// readInput reads the event that an agent writes.
 func readInput(event string, r io.Reader) (*input, error) {
-	type result struct {
-		raw json.RawMessage
-		err error
+	raw, err := kit.ReadValue(r)
+	if err != nil {
+		return nil, err
 	}
-	done := make(chan result, 1)
-	limited := &io.LimitedReader{R: r, N: maxInput + 1}
-	go func() {
-		// A panic outside the main goroutine would end the process with the exit code
-		// that blocks.
-		defer func() {
-			if p := recover(); p != nil {
-				done <- result{err: fmt.Errorf("panic: %v", p)}
-			}
-		}()
-		var raw json.RawMessage
-		err := json.NewDecoder(limited).Decode(&raw)
-		if limited.N <= 0 && err != nil {
-			err = fmt.Errorf("it is longer than %d bytes", maxInput)
-		}
-		done <- result{raw, err}
-	}()
-	timer := time.NewTimer(maxWait)
-	defer timer.Stop()
-	select {
-	case got := <-done:
-		if got.err != nil {
-			return nil, fmt.Errorf("read input: %w", got.err)
-		}
-		return parseInput(event, got.raw)
-	case <-timer.C:
-		return nil, fmt.Errorf("read input: not complete after %v", maxWait)
-	}
+	return parseInput(event, raw)
 }
 
 // parseInput reads the fields that evolve uses from raw, which is valid JSON.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/hook/kit"
 )
 
 // A Finished is a session, or a part of one, that is ready to be harvested.
@@ -125,7 +126,7 @@ func Harvested(home string, began time.Time) error {
 		}
 	}
 	for _, below := range []string{"queue", "notes", "quarantine"} {
-		sweep(filepath.Join(home, below), began.Add(-time.Hour))
+		kit.Sweep(filepath.Join(home, below), began.Add(-time.Hour))
 	}
 	return nil
 }
