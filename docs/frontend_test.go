@@ -10,9 +10,9 @@ import (
 // exit codes.
 const frontend = "cmd/evolve/"
 
-// ownProcess are packages that are also a program of their own, started by evolve or by
-// a test, whose streams are their interface.
-var ownProcess = []string{"eval/agent/process/", "eval/agent/agenttest/"}
+// ownProcess are packages that are also a program of their own, started by evolve, by a
+// test or by a hook, whose streams are their interface.
+var ownProcess = []string{"eval/agent/process/", "eval/agent/agenttest/", "cmd/hook-kit/"}
 
 // TestOnlyTheCommandLineTalks: no package but the command line uses the process' streams,
 // ends the process, or knows the libraries that parse commands.

@@ -130,8 +130,9 @@ var mayImport = map[string][]string{
 	"harvest/redact/likely":           {},
 	"harvest/redact/planted":          {},
 	"harvest/work":                    {"eval/check", "eval/git", "eval/shell"},
-	"harvest/hook":                    {"eval/git", "harvest", "harvest/hook/kit", "harvest/redact", "mutate/skill"},
-	"harvest/hook/kit":                {},
+	"harvest/hook":                    {"eval/git", "harvest", "harvest/hook/kit", "harvest/redact", "mutate/skill", "store/datadir"},
+	"harvest/hook/kit":                {"store/datadir"},
+	"cmd/hook-kit":                    {"eval/shell", "harvest/hook/kit"},
 	"harvest/hook/detach":             {},
 	"cmd/evolve/internal/ending":      {"cmd/evolve/internal/term", "eval/git", "eval/plain", "harvest/hook", "store/datadir"},
 	"eval/splits":                     {"eval", "eval/plain"},
@@ -252,6 +253,28 @@ func TestImportTable(t *testing.T) {
 					t.Errorf("%s imports %s, which lives in %s alone", pkg, imp, home)
 				}
 			}
+		}
+	}
+}
+
+// TestHookKitLoadsLittle: an agent waits for each call of hook-kit, and nearly all of that
+// is the start of the process. It has no network, no database, and starts no program.
+func TestHookKitLoadsLittle(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./cmd/hook-kit")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(out))
+	if len(deps) < 50 {
+		t.Fatalf("go list found only %d packages", len(deps))
+	}
+	for _, dep := range deps {
+		first, _, _ := strings.Cut(dep, "/")
+		known := strings.HasPrefix(dep, module) || strings.HasPrefix(dep, "mvdan.cc/sh/v3/") || strings.HasPrefix(dep, "golang.org/x/sys/") || dep == "github.com/gofrs/flock"
+		if strings.Contains(first, ".") && !known || slices.Contains([]string{"net", "net/http", "database/sql", "os/exec", "text/template"}, dep) {
+			t.Errorf("hook-kit loads %s", dep)
 		}
 	}
 }

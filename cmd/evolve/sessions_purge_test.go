@@ -152,12 +152,13 @@ func TestPurgeLeavesNoByte(t *testing.T) {
 	evolve(exitStopped, "--skill", "dataviz", "--agent", "handoff", "--no-wait", "--anew", "--max-rollouts", "9")
 	evolve(exitDone, append([]string{"suggest", "dataviz", "--agent", "openai", "--smoke"}, model[:len(model)-2]...)...)
 	for name, text := range map[string]string{
-		"logs/night.log":           "the model said qzprompta\n",
-		"bus.jsonl":                `{"session":"` + canaries["a"] + `","said":"qzanswera"}` + "\n" + `{"session":"other"}` + "\n",
-		"handoff/.new-1/request":   "qzprompta",
-		"queue/0123.json":          `{"schema":1,"session":"` + canaries["a"] + `","transcript":"/home/dev/qzpatha"}`,
-		"queue/4567.json":          `{"schema":1,"session":"other"}`,
-		"evolve.db.damaged-123456": "an old copy",
+		"logs/night.log":            "the model said qzprompta\n",
+		"hook-state/g/value-k.json": `{"schema":1,"value":"qzprompta"}`,
+		"bus.jsonl":                 `{"session":"` + canaries["a"] + `","said":"qzanswera"}` + "\n" + `{"session":"other"}` + "\n",
+		"handoff/.new-1/request":    "qzprompta",
+		"queue/0123.json":           `{"schema":1,"session":"` + canaries["a"] + `","transcript":"/home/dev/qzpatha"}`,
+		"queue/4567.json":           `{"schema":1,"session":"other"}`,
+		"evolve.db.damaged-123456":  "an old copy",
 	} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -37,6 +37,7 @@ const (
 	Began   Phase = "began"   // the session, at the commit Head
 	Stopped Phase = "stopped" // a turn, likewise
 	Left    Phase = "left"    // the session's folder, see Record.Dirty
+	Noted   Phase = kit.Noted // by a hook that a person wrote
 )
 
 // A Record is one line of the bus: a skill event, and what only a hook can know about
@@ -61,10 +62,16 @@ type Record struct {
 	Head     string `json:"head,omitempty"`    // the commit that is checked out in CWD
 	// Dirty: the tree in CWD differs from Head in files that git knows. nil: not known.
 	Dirty *bool `json:"dirty,omitempty"`
+	// Hook is the name of the hook that noted Note, and On the event.
+	Hook string            `json:"hook,omitempty"`
+	On   string            `json:"on,omitempty"`
+	Note map[string]string `json:"note,omitempty"`
 }
 
 // OfUse reports whether the record is of a use of a skill.
-func (r *Record) OfUse() bool { return r.Phase != Began && r.Phase != Stopped && r.Phase != Left }
+func (r *Record) OfUse() bool {
+	return r.Phase != Began && r.Phase != Stopped && r.Phase != Left && r.Phase != Noted
+}
 
 // maxLine is how much of a record is read, in bytes.
 const maxLine = 1 << 20
@@ -113,15 +120,15 @@ func Rewrite(home string, edit func(line []byte) []byte) (changed int, err error
 	return changed, renameio.WriteFile(path, kept.Bytes(), 0o600)
 }
 
-// Forget removes the words from the records of sessions that are due: what the user typed
-// and the folders of skills.
+// Forget removes the words from the records of sessions that are due: what the user typed,
+// what a hook noted, and the folders of skills.
 func Forget(home string, due func(session string, at time.Time) bool) error {
 	_, err := Rewrite(home, func(line []byte) []byte {
 		var r Record
-		if json.Unmarshal(line, &r) != nil || r.Prompt == "" && r.Dir == "" || !due(r.Session, harvest.When(r.Event.Timestamp)) {
+		if json.Unmarshal(line, &r) != nil || r.Prompt == "" && r.Dir == "" && r.Note == nil || !due(r.Session, harvest.When(r.Event.Timestamp)) {
 			return line
 		}
-		r.Prompt, r.Dir = "", ""
+		r.Prompt, r.Dir, r.Note = "", "", nil
 		bare, err := json.Marshal(r)
 		if err != nil {
 			return line

@@ -144,3 +144,37 @@ func TestState(t *testing.T) {
 		t.Errorf("what a killed hook left is still there: %v", err)
 	}
 }
+
+// TestNoted: what a person's hook notes is on the same bus, is no use of a skill, and its
+// words go with those of its session.
+func TestNoted(t *testing.T) {
+	home := t.TempDir()
+	e, err := kit.Parse([]byte(`{"session_id":"s","hook_event_name":"PreToolUse","tool_use_id":"t"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &kit.Hook{Home: home, Name: "guard", Event: e, Now: func() time.Time { return noon }}
+	if added, err := h.Note(map[string]string{"stopped": "git push"}); !added || err != nil {
+		t.Fatal(added, err)
+	}
+	if _, err := Append(home, numbered(1)); err != nil {
+		t.Fatal(err)
+	}
+	rs, broken, err := Read(home)
+	if err != nil || len(rs) != 2 || broken != 0 {
+		t.Fatalf("%d records, %d broken, %v", len(rs), broken, err)
+	}
+	r := rs[0]
+	if r.OfUse() || r.Phase != Noted || r.Session != "s" || r.Hook != "guard" || r.On != "PreToolUse" || r.Note["stopped"] != "git push" || !harvest.When(r.Event.Timestamp).Equal(noon) {
+		t.Errorf("%+v", r)
+	}
+	if ids := Join(rs[:1]).Sessions(); len(ids) != 0 {
+		t.Errorf("uses in %v", ids)
+	}
+	if err := Forget(home, func(session string, _ time.Time) bool { return session == "s" }); err != nil {
+		t.Fatal(err)
+	}
+	if rs, _, err := Read(home); err != nil || len(rs) != 2 || rs[0].Hook != "guard" || rs[0].Note != nil {
+		t.Errorf("%+v, %v", rs, err)
+	}
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/hook/kit"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 // A Finished is a session, or a part of one, that is ready to be harvested.
@@ -125,8 +126,12 @@ func Harvested(home string, began time.Time) error {
 			_ = os.Remove(path) // another harvest may have removed it
 		}
 	}
+	folders, _ := filepath.Glob(filepath.Join(datadir.Dir(home).HookState(), "*"))
 	for _, below := range []string{"queue", "notes", "quarantine"} {
-		kit.Sweep(filepath.Join(home, below), began.Add(-time.Hour))
+		folders = append(folders, filepath.Join(home, below))
+	}
+	for _, folder := range folders {
+		kit.Sweep(folder, began.Add(-time.Hour))
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func (p *Purger) files(ctx context.Context, x store.Expiry, old time.Time) error
 			return err
 		}
 	}
-	for _, path := range slices.Concat(inside(p.Dir.Queue(), "*"), inside(string(p.Dir), datadir.Edits+"*")) {
+	for _, path := range slices.Concat(inside(p.Dir.Queue(), "*"), keptByHooks(p.Dir), inside(string(p.Dir), datadir.Edits+"*")) {
 		if info, err := os.Lstat(path); err == nil && info.ModTime().Before(old) {
 			if err := w.remove(path); err != nil {
 				return err

@@ -161,6 +161,9 @@ func threeYears(tb testing.TB, n int) *years {
 	}
 	_, err = y.db.SaveVersion(ctx, record.Version{Skill: "tagger", SHA: skill.HashText([]byte("a version")), Text: []byte("a version"), Author: "evolve", Created: clock.AddDate(-1, 0, 0)})
 	check(err)
+	put(filepath.Join(y.home.HookState(), "guard", "value-last.json"), word(n-1))
+	check(os.Chtimes(filepath.Join(y.home.HookState(), "guard", "value-last.json"), clock.AddDate(0, 0, -40), clock.AddDate(0, 0, -40)))
+	put(filepath.Join(y.home.HookState(), "guard", "value-new.json"), "new")
 	put(filepath.Join(y.home.Logs(), "stop.log"), clock.AddDate(0, 0, -40).Format(time.RFC3339)+" said "+word(n-1)+"\n"+clock.Format(time.RFC3339)+" new\n")
 	box, err := handoff.New(handoff.Config{Dir: y.home.Handoff(), Run: "20260101-000000-000000"})
 	check(err)

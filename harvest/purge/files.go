@@ -64,8 +64,9 @@ func (w *sweep) files() error {
 	if err := w.edits(); err != nil {
 		return err
 	}
-	// Logs are removed whole, because quoted content cannot be recognised in them.
-	if err := w.all(inside(w.home.Logs(), "*")); err != nil {
+	// Logs and what hooks keep are removed whole, because quoted content cannot be
+	// recognised in them.
+	if err := w.all(slices.Concat(inside(w.home.Logs(), "*"), keptByHooks(w.home))); err != nil {
 		return err
 	}
 	if err := w.bus(); err != nil {
@@ -127,6 +128,14 @@ func inside(dir, pattern string) (out []string) {
 		if ok, _ := filepath.Match(pattern, e.Name()); ok {
 			out = append(out, filepath.Join(dir, e.Name()))
 		}
+	}
+	return out
+}
+
+// keptByHooks are the files of the hooks that people wrote.
+func keptByHooks(home datadir.Dir) (out []string) {
+	for _, folder := range inside(home.HookState(), "*") {
+		out = append(out, inside(folder, "*")...)
 	}
 	return out
 }

@@ -86,6 +86,9 @@ func (d Dir) Notes() string      { return d.join("notes") }
 func (d Dir) Told() string       { return d.join("notes", "told") }
 func (d Dir) Quarantine() string { return d.join("quarantine") }
 
+// HookState has a folder for each hook that people wrote: what it keeps with hook-kit.
+func (d Dir) HookState() string { return d.join("hook-state") }
+
 // Edits begins the names of folders in which a case is being edited.
 const Edits = "edit-"
 

@@ -18,7 +18,7 @@ import (
 const BusFile = "bus.jsonl"
 
 const (
-	LockWait = 250 * time.Millisecond // for other hooks; each holds a lock for less than 1 ms
+	LockWait = 250 * time.Millisecond // for other hooks; each holds the bus's lock for less than 1 ms
 	lockPoll = time.Millisecond
 	maxTail  = 64 << 10 // bytes at the end of the bus that are searched for a line before it is written again
 )
@@ -40,7 +40,7 @@ func Append(home string, lines ...Line) (added int, err error) {
 		return 0, fmt.Errorf("write bus: %w", err)
 	}
 	// Without the lock a line may be written twice; without the line a use would be lost.
-	unlock, _ := lock(filepath.Join(home, BusFile+".lock"))
+	unlock, _ := lock(filepath.Join(home, BusFile+".lock"), LockWait)
 	defer unlock()
 	f, err := os.OpenFile(filepath.Join(home, BusFile), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -74,8 +74,8 @@ func Append(home string, lines ...Line) (added int, err error) {
 }
 
 // lock waits for the file's lock. unlock may be called whether or not it was taken.
-func lock(path string) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), LockWait)
+func lock(path string, wait time.Duration) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	l := flock.New(path, flock.SetPermissions(0o600))
 	_, err = l.TryLockContext(ctx, lockPoll)
