@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/newhook"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook"
@@ -23,7 +24,7 @@ text that was loaded; "$name" in a prompt loads a skill; the next session
 reports what changed overnight; and a text in quarantine is not loaded. A hook
 takes milliseconds, opens no connection, and never stops a session because it
 failed.`,
-		Example: "  evolve hooks install\n  evolve hooks status\n  evolve hooks uninstall",
+		Example: "  evolve hooks install\n  evolve hooks status\n  evolve hooks uninstall\n  evolve hooks new no-force",
 	}
 	var project bool
 	var plugin string
@@ -43,7 +44,8 @@ failed.`,
 		place(&cobra.Command{Use: "uninstall", Short: "Take out what install added", Example: "  evolve hooks uninstall", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksUninstall(a, project) }}, false),
 		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Example: "  evolve hooks status", Args: noArgs,
-			RunE: func(*cobra.Command, []string) error { return hooksStatus(a, project) }}, false))
+			RunE: func(*cobra.Command, []string) error { return hooksStatus(a, project) }}, false),
+		newhook.Command(&a.Terminal))
 	return c
 }
 

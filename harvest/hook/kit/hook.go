@@ -64,12 +64,12 @@ func (h *Hook) id() string {
 // ValidName reports why a name is not that of a hook, of a value or of a cooldown: it is
 // part of a file's name.
 func ValidName(name string) error {
-	ok := name != "" && len(name) <= maxName && name[0] != '.'
+	ok := name != "" && len(name) <= maxName && name[0] != '.' && name[0] != '-'
 	for _, r := range name {
 		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
 	}
 	if !ok {
-		return fmt.Errorf("%q is no name: at most %d letters, digits, -, _ and dots, and no dot first", name, maxName)
+		return fmt.Errorf("%q is no name: at most %d letters, digits, ., _ and -, with neither . nor - first", name, maxName)
 	}
 	return nil
 }

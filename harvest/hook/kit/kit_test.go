@@ -86,7 +86,7 @@ func TestEvent(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for name, ok := range map[string]bool{"no-force": true, "a.b_C9": true, strings.Repeat("x", maxName): true, "": false, ".": false, "..": false, ".lock": false, "a/b": false, `a\b`: false, "a b": false, "é": false, strings.Repeat("x", maxName+1): false} {
+	for name, ok := range map[string]bool{"no-force": true, "a.b_C9": true, strings.Repeat("x", maxName): true, "": false, ".": false, "..": false, ".lock": false, "-x": false, "a/b": false, `a\b`: false, "a b": false, "é": false, strings.Repeat("x", maxName+1): false} {
 		if err := ValidName(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}

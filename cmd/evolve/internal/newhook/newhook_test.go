@@ -1,0 +1,126 @@
+package newhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCasesPass: the cases of each skeleton pass, with the real interpreters; and they fail
+// as soon as its rule is another one, or it does not run.
+func TestCasesPass(t *testing.T) {
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "../../../hook-kit").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	run := func(w *Written) (string, error) {
+		out, err := exec.Command("sh", filepath.Join(w.Folder, "test.sh")).CombinedOutput()
+		return string(out), err
+	}
+	for _, l := range languages {
+		t.Run(l.name, func(t *testing.T) {
+			if _, err := exec.LookPath("node"); l.name == "node" && err != nil {
+				t.Skip("no node")
+			}
+			t.Parallel()
+			for _, e := range examples {
+				w, err := Write(t.TempDir(), "my-hook", e.event, l.name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if out, err := run(w); err != nil || out != "every case is decided as it says\n" {
+					t.Errorf("%s: %v: %s", e.event, err, out)
+				}
+			}
+			w, err := Write(filepath.Join(t.TempDir()), "my-hook", "PreToolUse", l.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script := filepath.Join(w.Folder, w.Files[0])
+			text, err := os.ReadFile(script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range [][3]string{{`"push"`, `"pull"`, "cases/block.json, first delivery: go, and not block\n"}, {l.comment + " /kernel", "no-such-program()\n", "exit 1, and not go\n"}} {
+				if err := os.WriteFile(script, bytes.Replace(text, []byte(c[0]), []byte(c[1]), 1), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if l.name == "sh" && strings.HasSuffix(c[1], "\n") {
+					continue // it goes on behind a command that fails
+				}
+				if out, err := run(w); err == nil || !strings.Contains(out, c[2]) {
+					t.Errorf("with %s: %v: %s", c[1], err, out)
+				}
+			}
+		})
+	}
+}
+
+// TestEntry: what the README says to put into the settings starts the hook, wherever its
+// folder is.
+func TestEntry(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "it's <here>")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Write(dir, "my-hook", "PreToolUse", "sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join(w.Folder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(readme, []byte("\n")); n > 10 {
+		t.Errorf("the README has %d lines", n)
+	}
+	var entry map[string][]struct {
+		Matcher string
+		Hooks   []struct{ Type, Command string }
+	}
+	at := bytes.Index(readme, []byte("\n    {"))
+	if err := json.Unmarshal(readme[at:], &entry); err != nil {
+		t.Fatal(err)
+	}
+	e := entry["PreToolUse"][0]
+	if e.Matcher != "Bash" || e.Hooks[0].Type != "command" {
+		t.Errorf("%+v", e)
+	}
+	// Without hook-kit it fails, and does not stop the agent.
+	c := exec.Command("sh", "-c", e.Hooks[0].Command)
+	c.Env = []string{"PATH=" + t.TempDir()}
+	out, err := c.CombinedOutput()
+	if c.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "hook-kit") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestRefuses: what exists is not overwritten, and what cannot be meant makes no folder.
+func TestRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "there"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][4]string{
+		{"there", "PreToolUse", "sh", "there exists already"},
+		{"../x", "PreToolUse", "sh", `"../x" is no name`},
+		{"x", "SessionEnd", "sh", `no hook can answer the event "SessionEnd"`},
+		{"x", "PreToolUse", "perl", `no skeleton is in the language "perl"`},
+	} {
+		if _, err := Write(dir, c[0], c[1], c[2]); err == nil || !strings.HasPrefix(err.Error(), c[3]) {
+			t.Errorf("%v: %v", c, err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "there")); string(text) != "mine" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# kernel
+# {{.Name}} answers {{.Event}}. Exit code 0: the agent goes on, or does what the JSON on stdout
+# says; 2: it must not, and stderr says why; any other: the hook failed, and the agent goes on.
+export HOOK_NAME={{.Name}}
+event=$(hook-kit input) || exit 1
+[ -n "$event" ] || exit 0 # what is no event is passed over
+kit() { printf '%s' "$event" | hook-kit "$@"; }
+# /kernel
+
+# An example: put your rule here, and its cases into cases.
+{{- if .Commands}}
+if kit commands | grep -q '"words":\["git","push".*"--force"'; then
+	kit log "a push that forces"
+	kit emit {{.Answer}} "{{.Text}}"
+	exit
+fi
+{{- else}}
+{{- if .Stops}}
+[ "$(kit input stop_hook_active)" = true ] && exit 0 # it was stopped once already
+{{- end}}
+case $(kit input {{.Field}}) in
+*"{{.Match}}"*)
+	kit emit {{.Answer}} "{{.Text}}"
+	exit
+	;;
+esac
+{{- end}}
