@@ -151,7 +151,16 @@ func (k *program) event() *kit.Event {
 	if err == nil {
 		return e
 	}
-	if h, failed := k.open(nil); failed == nil && !errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	h, failed := kit.Open(func(name string) string {
+		if v := k.getenv(name); v != "" || name != "HOOK_NAME" {
+			return v
+		}
+		return "hook-kit"
+	}, nil, k.now)
+	if failed == nil {
 		_ = h.Log(err.Error()) // if that fails too, there is no way to report it
 	}
 	return nil

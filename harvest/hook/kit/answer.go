@@ -20,7 +20,7 @@ const (
 	Context = "context" // a text for the model
 )
 
-// The events whose answer is JSON (Claude Code 2.1.329).
+// The events whose answer is JSON, as Claude Code documents them.
 var (
 	decides = []string{"UserPromptSubmit", "UserPromptExpansion", "PostToolUse", "PostToolBatch", "Stop", "SubagentStop"}
 	informs = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolBatch"}
