@@ -20,7 +20,7 @@ const (
 	Context = "context" // a text for the model
 )
 
-// The events whose answer is JSON, as Claude Code documents them.
+// The events whose answer is JSON (Claude Code 2.1.329; SubagentStop by its documentation).
 var (
 	decides = []string{"UserPromptSubmit", "UserPromptExpansion", "PostToolUse", "PostToolBatch", "Stop", "SubagentStop"}
 	informs = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolBatch"}

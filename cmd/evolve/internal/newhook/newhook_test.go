@@ -10,13 +10,20 @@ import (
 	"testing"
 )
 
-// TestCasesPass: the cases of each skeleton pass, with the real interpreters; and they fail
-// as soon as its rule is another one, or it does not run.
-func TestCasesPass(t *testing.T) {
+// built is a folder with hook-kit.
+func built(t *testing.T) string {
+	t.Helper()
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", bin, "../../../hook-kit").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	return bin
+}
+
+// TestCasesPass: the cases of each skeleton pass, with the real interpreters; and they fail
+// as soon as its rule is another one, or it does not run.
+func TestCasesPass(t *testing.T) {
+	bin := built(t)
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	run := func(w *Written) (string, error) {
 		out, err := exec.Command("sh", filepath.Join(w.Folder, "test.sh")).CombinedOutput()
