@@ -115,7 +115,7 @@ var mayImport = map[string][]string{
 	"mutate/skill/check":              {"eval/problem", "mutate/skill"},
 	"harvest/consent":                 {"eval/plain", "eval/problem", "eval/shell", "harvest/work", "mutate/skill"},
 	"cmd/evolve/internal/owner":       {},
-	"cmd/evolve/internal/newhook":     {"cmd/evolve/internal/term", "eval/plain", "eval/problem", "harvest/hook/kit"},
+	"cmd/evolve/internal/newhook":     {"cmd/evolve/internal/term", "cmd/evolve/internal/usage", "eval/plain", "eval/problem", "harvest/hook/kit"},
 	"cmd/evolve/internal/start":       {"cmd/evolve/internal/backend", "cmd/evolve/internal/doctor", "cmd/evolve/internal/envfile", "cmd/evolve/internal/projects", "cmd/evolve/internal/term", "cmd/evolve/internal/timer", "eval", "eval/agent", "eval/plain", "eval/problem", "harvest/consent", "harvest/ingest", "mutate/skill", "mutate/standing", "store", "store/datadir", "tournament/expect", "tournament/gate"},
 	"cmd/evolve/internal/missed":      {"cmd/evolve/internal/advice", "cmd/evolve/internal/backend", "cmd/evolve/internal/envfile", "cmd/evolve/internal/term", "eval/agent", "eval/plain", "store/datadir"},
 	"cmd/evolve/internal/envfile":     {"cmd/evolve/internal/term", "eval/agent", "eval/plain", "eval/problem"},

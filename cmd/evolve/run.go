@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/completion"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/help"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/newhook"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/process"
@@ -95,7 +96,7 @@ requests that the search never saw.`
 	root.AddCommand(newHookCommand(a))
 	help.Add(root, groups[len(groups)-1].title, backend.ConfigHelp(), usage.UnknownCommand)
 	usage.Subjects(root, a.layout)
-	names := completion.Source{Home: a.home, Layout: a.layout, Words: map[string][]string{"compare --format": formats}}
+	names := completion.Source{Home: a.home, Layout: a.layout, Words: map[string][]string{"compare --format": formats, "hooks new --event": newhook.Values()["event"], "hooks new --lang": newhook.Values()["lang"]}}
 	names.Add(root)
 	return root
 }

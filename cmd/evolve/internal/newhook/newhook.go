@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook/kit"
@@ -49,11 +50,16 @@ var examples = []example{
 	{"SubagentStop", "last_assistant_message", "TODO", kit.Block, "Something is left to do: do it, or report why not.", "Done, with one TODO left.", "Done."},
 }
 
-func events() (names []string) {
+// Values are those of the flags, by their names.
+func Values() map[string][]string {
+	v := map[string][]string{}
 	for _, e := range examples {
-		names = append(names, e.event)
+		v["event"] = append(v["event"], e.event)
 	}
-	return names
+	for _, l := range languages {
+		v["lang"] = append(v["lang"], l.name)
+	}
+	return v
 }
 
 // Written is what was made.
@@ -76,12 +82,7 @@ func Command(t *term.Terminal) *cobra.Command {
 Claude Code, with an example of a rule; cases, each an event with the decision on it;
 test.sh, which tries them; and a README. Nothing is installed.`,
 		Example: "  evolve hooks new no-force\n  evolve hooks new finish --event Stop --lang python",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return problem.Inputf("`evolve hooks new NAME`", "a hook needs one name")
-			}
-			return nil
-		},
+		Args:    usage.Exact(1, "a name"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, err := os.Getwd()
 			if err != nil {
@@ -98,7 +99,7 @@ test.sh, which tries them; and a README. Nothing is installed.`,
 		},
 	}
 	c.Flags().SortFlags = false
-	c.Flags().StringVar(&event, "event", "PreToolUse", "what it answers: "+strings.Join(events(), ", "))
+	c.Flags().StringVar(&event, "event", "PreToolUse", "what it answers: "+strings.Join(Values()["event"], ", "))
 	c.Flags().StringVar(&lang, "lang", "sh", "sh, python or node")
 	return c
 }
@@ -110,11 +111,11 @@ func Write(dir, name, event, lang string) (*Written, error) {
 	}
 	i := slices.IndexFunc(examples, func(e example) bool { return e.event == event })
 	if i < 0 {
-		return nil, problem.Inputf("one of "+strings.Join(events(), ", "), "no hook can answer the event %q", event)
+		return nil, usage.UnknownWord("event", event, Values()["event"])
 	}
 	j := slices.IndexFunc(languages, func(l language) bool { return l.name == lang })
 	if j < 0 {
-		return nil, problem.Inputf("sh, python or node", "no skeleton is in the language %q", lang)
+		return nil, usage.UnknownWord("language", lang, Values()["lang"])
 	}
 	folder := filepath.Join(dir, name)
 	files, err := texts(folder, name, &examples[i], &languages[j])

@@ -35,7 +35,10 @@ func TestCasesPass(t *testing.T) {
 				t.Skip("no node")
 			}
 			t.Parallel()
-			for _, e := range examples {
+			for i, e := range examples {
+				if testing.Short() && i > 0 && l.name != "sh" {
+					break // starting an interpreter takes long
+				}
 				w, err := Write(t.TempDir(), "my-hook", e.event, l.name)
 				if err != nil {
 					t.Fatal(err)
@@ -116,8 +119,8 @@ func TestRefuses(t *testing.T) {
 	for _, c := range [][4]string{
 		{"there", "PreToolUse", "sh", "there exists already"},
 		{"../x", "PreToolUse", "sh", `"../x" is no name`},
-		{"x", "SessionEnd", "sh", `no hook can answer the event "SessionEnd"`},
-		{"x", "PreToolUse", "perl", `no skeleton is in the language "perl"`},
+		{"x", "SessionEnd", "sh", `unknown event "SessionEnd"`},
+		{"x", "PreToolUse", "perl", `unknown language "perl"`},
 	} {
 		if _, err := Write(dir, c[0], c[1], c[2]); err == nil || !strings.HasPrefix(err.Error(), c[3]) {
 			t.Errorf("%v: %v", c, err)
