@@ -25,7 +25,8 @@ const maxTranscript = 4 << 30
 // read for the files that pass o and that c does not hold, several at once, and passes
 // the results to yield one at a time, in the order of files. Compressed files are
 // unpacked, and named without .zst. A file is marked in c after yield accepted its
-// session. c may be nil. The error of read can only be ctx's. A session and its subagents
+// session. c may be nil. The error of read can only be ctx's, or
+// ErrSlow: its file is then reported, and not marked, with its session and subagents. A session and its subagents
 // are passed on together or not at all, each with the folders of all; one that c holds is
 // passed on again if it worked in more folders now.
 func ReadFiles(ctx context.Context, files []string, o Options, c Cursor, read readFunc, yield func(*Session) error) ([]Problem, error) {
@@ -39,6 +40,11 @@ func ReadFiles(ctx context.Context, files []string, o Options, c Cursor, read re
 			return r.err
 		}
 		if family = append(family, new(*r)); !r.last { // r is emptied
+			return nil
+		}
+		if slow := slices.IndexFunc(family, func(r *reading) bool { return r.slow }); slow >= 0 {
+			problems = append(problems, family[slow].problems...) // whose folders nobody knows
+			family = nil
 			return nil
 		}
 		worked, admitted := new(Session), false
@@ -111,7 +117,10 @@ func (r *reading) readFile(ctx context.Context, read readFunc) {
 		in = opened{u, r.path}
 	}
 	r.session, r.problems, r.err = read(ctx, in, r.file)
-	r.read = true
+	r.read, r.slow = true, errors.Is(r.err, ErrSlow)
+	if r.slow {
+		r.problems, r.err = []Problem{{Path: r.file, Reason: r.err.Error()}}, nil
+	}
 }
 
 // An opened file is a transcript that can be opened again.

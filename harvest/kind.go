@@ -41,8 +41,11 @@ type Options struct {
 	Earlier func(s *Session) error
 	// Again opens the transcript that is being read once more; nil: it cannot be. See
 	// Draft.Finish.
-	Again  func() (io.ReadCloser, error)
-	family func(file string, first func() []byte) (id, parent string) // see Kind.Family
+	Again func() (io.ReadCloser, error)
+	// MaxReading is how long one transcript may be read; 0 is 2 minutes.
+	MaxReading time.Duration
+	late       func() bool                                                // see InTime
+	family     func(file string, first func() []byte) (id, parent string) // see Kind.Family
 }
 
 // A Kind declares the sessions of one agent, which keeps each in a file below its
@@ -125,7 +128,7 @@ func (f *source) Sessions(ctx context.Context, c Cursor, yield func(*Session) er
 		if a, ok := r.(interface{ Again() (io.ReadCloser, error) }); ok {
 			o.Again = a.Again
 		}
-		s, problems, err := f.kind.Read(ctx, r, file, o)
+		s, problems, err := f.kind.Transcript(ctx, r, file, o)
 		if s != nil && f.kind.Complete != nil {
 			f.kind.Complete(s, file)
 		}
@@ -153,7 +156,7 @@ func NewDraft(agent, id, file string, o Options) *Draft {
 		before := d.Redactions
 		text = d.Said(text)
 		return text, d.Redactions - before
-	}, func(text string) (string, int) { return CleanWith(d.secrets.Typed, text) })
+	}, func(text string) (string, int) { return d.cleanWith(d.secrets.Typed, text) })
 	return d
 }
 
@@ -224,6 +227,9 @@ func (d *Draft) Finish(problems []Problem, loaded func(name string) bool, late .
 		return loaded != nil && loaded(name) || d.opts.Exists != nil && d.opts.Exists(name)
 	})
 	if len(d.Invocations) == 0 && !slices.ContainsFunc(d.Turns, func(t Turn) bool { return t.Prompt != "" }) {
+		return nil
+	}
+	if d.late() {
 		return nil
 	}
 	d.Problems = problems

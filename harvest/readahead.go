@@ -16,7 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
-// A readFunc reads one transcript; its error can only be ctx's.
+// A readFunc reads one transcript; its error can only be ctx's, or ErrSlow.
 type readFunc func(ctx context.Context, r io.Reader, file string) (*Session, []Problem, error)
 
 // A reading is one file to be read.
@@ -31,6 +31,7 @@ type reading struct {
 	done  chan struct{} // closed when the fields below are set
 
 	read     bool
+	slow     bool      // see ErrSlow
 	state    FileState // when it was opened
 	session  *Session
 	problems []Problem

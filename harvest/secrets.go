@@ -36,10 +36,21 @@ func (d *Draft) Said(text string) string {
 }
 
 func (d *Draft) clean(red func(string) (string, int), text string) string {
-	text, n := CleanWith(red, text)
+	text, n := d.cleanWith(red, text)
 	d.Redactions += n
 	return strings.Clone(text)
 }
+
+// cleanWith is CleanWith, of which nothing is left when the time is over.
+func (d *Draft) cleanWith(red func(string) (string, int), text string) (string, int) {
+	if d.late() {
+		return "", 0
+	}
+	return CleanWith(red, text)
+}
+
+// late reports whether the session took too long: nothing of it will be kept.
+func (d *Draft) late() bool { return d.opts.late != nil && d.opts.late() }
 
 // resolve decides what the words are that only their shape makes suspicious. Those that
 // a person typed are secrets unless the transcript explains them: a tool printed them,
@@ -105,6 +116,9 @@ func (d *Draft) look(r io.Reader, open map[string]*finding) {
 			return
 		}
 		for _, w := range words {
+			if d.late() {
+				return
+			}
 			at := bytes.Index(line, w)
 			if at < 0 {
 				continue

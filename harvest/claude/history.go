@@ -29,6 +29,7 @@ const (
 	quiet    = 24 * time.Hour // after the last prompt; the transcript of a new session may not be written yet
 	maxID    = 128            // bytes of a session's id
 	maxTyped = 10_000         // prompts of one session
+	maxFile  = 256 << 20      // bytes of the file, whose prompts are held in memory
 )
 
 // A Known is what is stored of sessions.
@@ -94,7 +95,18 @@ func (h *history) Sessions(ctx context.Context, c harvest.Cursor, yield func(*ha
 				continue
 			}
 		}
-		s, err := h.unknown(ctx, t.session(path, h.opts))
+		var s *harvest.Session
+		err := harvest.InTime(ctx, h.opts, func(_ context.Context, o harvest.Options) error {
+			s = t.session(path, o)
+			return nil
+		})
+		if errors.Is(err, harvest.ErrSlow) {
+			problems = append(problems, harvest.Problem{Path: path, Reason: err.Error()})
+			continue
+		}
+		if err == nil {
+			s, err = h.unknown(ctx, s)
+		}
 		if err != nil {
 			return problems, err
 		}
@@ -155,6 +167,13 @@ func (h *history) gone(ctx context.Context) ([]*typed, []harvest.Problem, error)
 		return nil, []harvest.Problem{{Path: file, Reason: jsonl.Reason(err)}}, nil
 	}
 	defer r.Close()
+	info, err := r.Stat()
+	if err == nil && info.Size() > maxFile {
+		err = &bounded.TooLargeError{Limit: maxFile}
+	}
+	if err != nil {
+		return nil, []harvest.Problem{{Path: file, Reason: jsonl.Reason(err)}}, nil
+	}
 	transcripts, problems, err := files(ctx, h.home)
 	if err != nil || len(problems) > 0 { // what cannot be listed may be there
 		return nil, nil, err

@@ -105,6 +105,35 @@ func TestHistoryOfResumed(t *testing.T) {
 	}
 }
 
+// TestHistoryLimits: a file that no person can have typed is not read; prompts that take too
+// long are named, and read by the next harvest.
+func TestHistoryLimits(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, HistoryFile)
+	text := fmt.Sprintf(`{"display":"draw it","timestamp":%d,"project":"/shop","sessionId":"gone"}`+"\n", time.Now().Add(-9*24*time.Hour).UnixMilli())
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := seen{}
+	read := func(o harvest.Options, want int, reason string) {
+		t.Helper()
+		n, told := 0, ""
+		problems, err := History(home, o, nil).Sessions(t.Context(), c, func(*harvest.Session) error { n++; return nil })
+		for _, p := range problems {
+			told += p.Reason
+		}
+		if err != nil || n != want || told != reason {
+			t.Errorf("%d sessions, %q, %v", n, told, err)
+		}
+	}
+	read(harvest.Options{MaxReading: -1}, 0, harvest.ErrSlow.Error())
+	read(harvest.Options{}, 1, "")
+	if err := os.Truncate(file, maxFile+1); err != nil {
+		t.Fatal(err)
+	}
+	read(harvest.Options{}, 0, "larger than 256 MiB")
+}
+
 // TestHistory: prompts of sessions without a transcript become sessions, once.
 func TestHistory(t *testing.T) {
 	home := t.TempDir()

@@ -71,7 +71,7 @@ func (h *harvesting) documents(ctx context.Context, all []part, agent, place str
 		texts = append(texts, m.Raw)
 	}
 	doc := strings.NewReader(strings.Join(append(texts, "]}"), ""))
-	s, more, err := h.kinds[gemini].Read(ctx, doc, place, h.reading(place, all))
+	s, more, err := h.kinds[gemini].Transcript(ctx, doc, place, h.reading(place, all))
 	if s != nil {
 		s.Agent = cmp.Or(agent, s.Agent)
 		s.Ended = newest.created

@@ -15,7 +15,7 @@ import (
 )
 
 // read makes a session of all records, newest first, and sessions of its subagents.
-// Faults of the records are Problems. The error is ctx's.
+// Faults of the records are Problems. The error is ctx's, or harvest.ErrSlow.
 func (h *harvesting) read(ctx context.Context, id, place string, records []*record) ([]*harvest.Session, error) {
 	h.secrets = redact.NewSession(h.opts.Redactor)
 	s, problems, records, err := h.transcript(ctx, place, records)
@@ -102,7 +102,7 @@ const otherSession = "its transcript is of another session: it is left out"
 // that belong to other sessions.
 func (h *harvesting) readJoined(ctx context.Context, name, place, agent string, all []part) (*harvest.Session, []harvest.Problem, []part, error) {
 	j := h.joined(place, all)
-	s, problems, err := h.kinds[name].Read(ctx, j, place, h.reading(place, all))
+	s, problems, err := h.kinds[name].Transcript(ctx, j, place, h.reading(place, all))
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -177,7 +177,7 @@ func (h *harvesting) subagents(ctx context.Context, parent *harvest.Session, rec
 			return [][]string{{name}}
 		})
 		j := h.joined(place, of)
-		s, problems, err := kind.Read(ctx, j, place, h.reading(place, of))
+		s, problems, err := kind.Transcript(ctx, j, place, h.reading(place, of))
 		if err != nil {
 			return nil, err
 		}

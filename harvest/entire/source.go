@@ -306,6 +306,10 @@ func (h *harvesting) session(ctx context.Context, id string, records []*record) 
 	}
 	before := len(h.problems)
 	all, err := h.read(ctx, id, place, records)
+	if errors.Is(err, harvest.ErrSlow) {
+		h.report(harvest.Problem{Path: place, Reason: err.Error()})
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -304,6 +304,20 @@ func TestStops(t *testing.T) {
 	}
 }
 
+// A session that takes too long is named, and read again.
+func TestSlowSessions(t *testing.T) {
+	r := newRepository(t)
+	asRef(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first})
+	var c harvesttest.Cursor
+	all, problems := r.sessionsWith(entire.Options{Options: harvest.Options{MaxReading: -1}, Readers: readers}, &c)
+	if got := r.reasons(problems); len(all) > 0 || got != "/s1: "+harvest.ErrSlow.Error() {
+		t.Errorf("%d sessions, problems %s", len(all), got)
+	}
+	if all, problems := r.sessions(&c); len(all) != 1 || len(problems) > 0 {
+		t.Errorf("%d sessions, problems %s", len(all), r.reasons(problems))
+	}
+}
+
 func TestOptions(t *testing.T) {
 	r := newRepository(t)
 	asRef(r, "aabbccddee11", map[string]string{"0/metadata.json": metadata("s1", at(13), isClaude), "0/full.jsonl": first})

@@ -45,7 +45,7 @@ func Scan(ctx context.Context, r io.Reader, file string, want func(line []byte) 
 			break
 		}
 		n := lines.Line()
-		if n%256 == 0 && ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return p.list, ctx.Err()
 		}
 		if errors.Is(err, ErrLongLine) {
