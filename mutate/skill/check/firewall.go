@@ -19,10 +19,9 @@ import (
 
 // keepers decide whether a match counts.
 var keepers = map[string]func(match string) bool{
-	"address":     ipv6,
-	"public host": func(m string) bool { return publicHost(m, fields) },
-	// With a path or a port it is no field.
-	"reached host": func(m string) bool { return publicHost(m, nil) },
+	"address":      ipv6,
+	"public host":  func(m string) bool { return publicHost(m, false) },
+	"reached host": func(m string) bool { return publicHost(m, true) },
 	"no call":      func(m string) bool { return !strings.HasSuffix(m, "(") }, // of a method
 	"encoded":      encoded,
 }
