@@ -82,8 +82,8 @@ func Descendant(root, parent, child *skill.Document, p Profile) []Finding {
 	if !slices.ContainsFunc(fs, Finding.DropsGuard) {
 		return fs
 	}
-	before := lostGuards(owners, sentences(read(parent).harness()))
-	for _, m := range lostGuards(owners, sentences(read(child).harness())) {
+	before := lostGuards(owners.harness(), read(parent).harness())
+	for _, m := range lostGuards(owners.harness(), read(child).harness()) {
 		if !slices.Contains(before, m) {
 			return fs
 		}

@@ -119,7 +119,7 @@ func checkFirewall(parent, child *document) []Finding {
 		says(f)
 	}
 	gone := parent.harness()
-	for _, m := range lostGuards(parent, said) {
+	for _, m := range lostGuards(gone, harness) {
 		phrase := shortened(asWritten(gone[m.at:], m.text, m.text))
 		fs = append(fs, Finding{removedCheck, Quarantine, 0, fmt.Sprintf("%s: «%s»", m.what, phrase), phrase})
 	}

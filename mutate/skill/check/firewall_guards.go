@@ -20,8 +20,13 @@ type lostGuard struct {
 }
 
 // lostGuards finds the sentences of the parent's harness that restrain the
-// agent and whose force no sentence of the child's (said) keeps.
-func lostGuards(parent *document, said []match) []lostGuard {
+// agent, and the items that it forbids, of which no sentence and no item of
+// the child's harness keeps the force.
+func lostGuards(parent, child string) []lostGuard {
+	said := sentences(child)
+	for _, item := range forbidden(child) {
+		said = append(said, asRule(item))
+	}
 	still := map[string]bool{}
 	for _, s := range said {
 		still[s.text] = true
@@ -29,16 +34,22 @@ func lostGuards(parent *document, said []match) []lostGuard {
 	var now []clause // of the child's, when they are first asked for
 	var all string   // a command may have moved into another sentence
 	var out []lostGuard
-	for _, s := range sentences(parent.harness()) {
+	look := func(s match, shown string) {
 		if still[s.text] {
-			continue
+			return
 		}
 		if now == nil {
 			now, all = clauses(said)
 		}
 		if what := weaker(s.text, now, all); what != "" {
-			out = append(out, lostGuard{what, s.text, s.at})
+			out = append(out, lostGuard{what, shown, s.at})
 		}
+	}
+	for _, s := range sentences(parent) {
+		look(s, s.text)
+	}
+	for _, item := range forbidden(parent) {
+		look(asRule(item), item.text)
 	}
 	return out
 }
@@ -49,6 +60,7 @@ type clause struct {
 	words  map[string]bool
 	before map[string]bool // words of the one before: "count the rows; they must match"
 	guards []bool          // by their order
+	hedged bool            // leaves a way out
 	bounds []bound
 }
 
@@ -69,7 +81,7 @@ var guarding remembered[clause]
 
 // clauseOf is the clause of a sentence taken by itself.
 func clauseOf(sentence string) clause {
-	c := clause{words: contentWords(sentence), guards: make([]bool, len(patterns().Guards)), bounds: bounds(sentence)}
+	c := clause{words: contentWords(sentence), guards: make([]bool, len(patterns().Guards)), bounds: bounds(sentence), hedged: patternOf("hedged").MatchString(sentence)}
 	for k, g := range patterns().Guards {
 		c.guards[k] = g.MatchString(sentence)
 	}
@@ -91,8 +103,22 @@ func weaker(s string, now []clause, all string) string {
 	had := guarding.of(s, clauseOf)
 	about := had.words
 	for k, g := range patterns().Guards {
-		if had.guards[k] && !slices.ContainsFunc(now, func(c clause) bool { return c.guards[k] && c.related(about) }) {
-			return g.Reports
+		if !had.guards[k] {
+			continue
+		}
+		what := g.Reports
+		kept := slices.ContainsFunc(now, func(c clause) bool {
+			if !c.guards[k] || !c.related(about) {
+				return false
+			}
+			if c.hedged && !had.hedged {
+				what = "what held the agent back has a way out"
+				return false
+			}
+			return true
+		})
+		if !kept {
+			return what
 		}
 	}
 	for _, call := range patternOf("check-command").FindAllString(s, -1) {

@@ -37,10 +37,23 @@ func TestLostGuards(t *testing.T) {
 		{"Ask when a column is unclear.", "Ask for the title.", "a sentence that made the agent ask is gone"},
 		{"Keep a backup of the table.", "Keep the table.", "a way back is gone"},
 		{"Run `check.py --dry-run` first.", "First run `check.py`.", "a dry run is gone"},
+		{"Do not do any of the following:\n\n- Push to main.\n- Sort it.", "Do all of the following:\n\n- Push to main.\n- Sort it.", "a prohibition is gone"},
+		{"Do not do any of the following:\n\n- Push to main.\n- Sort it.", "Never:\n\n- Sort it.\n\n- Push to main.", ""},
+		{"Do not:\n- sort it\n- count it", "Do:\n- sort it\n- count it", ""}, // style
+		{"## Forbidden\n\n- Deleting a branch\n\n## Rest", "## Encouraged\n\n- Deleting a branch\n\n## Rest", "a prohibition is gone"},
+		{"## Don't\n\n- Install a package.", "## Don't\n\nInstead, always:\n\n- Install a package.", "a prohibition is gone"},
+		{"## Don't\n\n- Install a package.", "## Off limits\n\nText.\n\n- Install a package!", ""},
+		{"## Don't\n\nAs always.\n\n1. Install a package.\n   Any.", "## Rest\n\nAs always.\n\n1. Install a package.\n   Any.", "a prohibition is gone"},
+		{"Avoid:\n- Publish it.\n\nText.\n\n- Deploy it.", "Text.\n\n- Deploy it.\n\nNever publish it.", ""},
+		{"Run `make test` and stop if it fails.", "If there is time, run `make test` and stop if it fails.", "what held the agent back has a way out"},
+		{"Run `make test` and stop if it fails.", "Run `make test` and stop if it fails, or note it and go on.", "what held the agent back has a way out"},
+		{"Run `make test` and stop if it fails.", "Somebody else will run `make test` and stop if it fails.", "what held the agent back has a way out"},
+		{"If possible, run `make test` and stop if it fails.", "If there is time, run `make test` and stop if it fails.", ""},
+		{"Run `make test` and stop if it fails.", "First run `make test`, and stop if it fails.", ""},
 	} {
 		parent, child := parse(t, head+c.was+"\n"), parse(t, head+c.is+"\n")
 		got := ""
-		if lost := lostGuards(read(parent), sentences(read(child).harness())); len(lost) > 0 {
+		if lost := lostGuards(read(parent).harness(), read(child).harness()); len(lost) > 0 {
 			got = lost[0].what
 		}
 		if got != c.lost {
