@@ -222,9 +222,13 @@ func newPrograms(parent, child string, fresh []match) []match {
 		text := child[run.at : run.at+len(run.text)]
 		for _, c := range quotedCode.FindAllStringIndex(text, -1) {
 			code := strings.ToLower(strings.ReplaceAll(text[c[0]:c[1]], "_", "-"))
-			for _, m := range patternOf("program").FindAllStringIndex(code, -1) {
-				if call := code[m[0]:m[1]]; !strings.Contains(was, call) {
-					out = append(out, match{run.at + c[0] + m[0], call})
+			for _, m := range patternOf("program").FindAllStringSubmatchIndex(code, -1) {
+				from, to := m[0], m[1]
+				if m[2] >= 0 {
+					from, to = m[2], m[3]
+				}
+				if call := code[from:to]; !strings.Contains(was, call) {
+					out = append(out, match{run.at + c[0] + from, call})
 				}
 			}
 		}
