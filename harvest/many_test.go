@@ -27,3 +27,20 @@ func TestTooManyTurns(t *testing.T) {
 		t.Errorf("%d cases, %+v", len(cases), stats)
 	}
 }
+
+// TestManyTurnsAtOnce: what looks at the prompts before a prompt looks at a few: labels for
+// four times the turns take about four times the memory, and not its square, also where all
+// have the same time.
+func TestManyTurnsAtOnce(t *testing.T) {
+	allocated := func(turns int) float64 {
+		s := &Session{Agent: "claude-code", ID: "s"}
+		for i := range turns {
+			s.Turns = append(s.Turns, Turn{Prompt: strings.Repeat(fmt.Sprintf("Make a chart of week %d. ", i), 10), Answer: "Done.", Time: time.Unix(1, 0)})
+			s.Invocations = append(s.Invocations, Invocation{Skill: "dataviz", Turn: i})
+		}
+		return testing.AllocsPerRun(1, func() { Assess(s) })
+	}
+	if few, many := allocated(100), allocated(400); few == 0 || many > 5*few {
+		t.Errorf("%.0f allocations for 100 turns, %.0f for 400", few, many)
+	}
+}

@@ -16,6 +16,9 @@ const (
 	instant = 200
 	// together is the longest time between prompts that were waiting for the agent.
 	together = 2 * time.Second
+	// waiting is how many prompts may wait for the agent; more were not typed by a person,
+	// or have no true times.
+	waiting = 20
 )
 
 // Own is the text of turn t that the person wrote: nothing if they cannot have typed it
@@ -26,7 +29,7 @@ func (s *Session) Own(t int) string {
 	if n < instant {
 		return text
 	}
-	for k := t - 1; k >= 0; k-- {
+	for k := t - 1; k >= max(0, t-waiting); k-- {
 		since := s.Turns[t].Time.Sub(s.Turns[k].Time)
 		switch {
 		case s.Turns[t].Time.IsZero() || s.Turns[k].Time.IsZero() || since < 0:
