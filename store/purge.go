@@ -53,8 +53,8 @@ func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error
 
 // PurgeSessions removes sessions: their transcripts, uses and acts, their cases and the cases
 // generated from these, the rollouts on all of them, every model reply that may quote
-// them (those of the runs that had the cases, the miner's, and the labels of the
-// sessions' replies), and every text that learned from them and was never installed,
+// them (those of the runs that had the cases or a removed text, the miner's, and the labels
+// of the sessions' replies), and every text that learned from them and was never installed,
 // with its rollouts. Freed space is overwritten, and the file is rewritten without it.
 // Only the SHA-256 of each id is kept, so that a later harvest leaves the session out,
 // and the print of a case that was spent or read (see content.Print), so that a copy of

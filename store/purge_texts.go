@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -26,21 +25,11 @@ func (p *purge) removeTexts(cases []caseName, runs []string) error {
 }
 
 func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
-	var candidates []record.Candidate
-	err := p.Each(`SELECT body FROM candidates WHERE`+ofSkill, []any{skill}, func(rows *sql.Rows) error {
-		c, err := sqlite.ScanBody[record.Candidate](rows)
-		candidates = append(candidates, c)
-		return err
-	})
+	candidates, err := sqlite.List(p.tx, sqlite.ScanBody[record.Candidate], `SELECT body FROM candidates WHERE`+ofSkill, skill)
 	if err != nil {
 		return err
 	}
-	var versions []record.Version
-	err = p.Each(`SELECT body FROM versions WHERE skill = ? ORDER BY n`, []any{skill}, func(rows *sql.Rows) error {
-		v, err := sqlite.ScanBody[record.Version](rows)
-		versions = append(versions, v)
-		return err
-	})
+	versions, err := sqlite.List(p.tx, sqlite.ScanBody[record.Version], `SELECT body FROM versions WHERE skill = ? ORDER BY n`, skill)
 	if err != nil {
 		return err
 	}
@@ -106,11 +95,16 @@ func (p *purge) rewrite(c *record.Candidate, gone map[string]bool, silent bool) 
 	return err
 }
 
-// removeText removes the measurements of a removed text, and its trials: it can no
-// longer be installed.
+// removeText removes the measurements of a removed text, what models replied in the runs
+// that made or measured it, and its trials: it can no longer be installed.
 func (p *purge) removeText(skill, sha string) error {
-	n, err := p.Exec(`DELETE FROM rollouts WHERE candidate = ?2 AND`+ofSkill, skill, sha)
+	n, err := p.Exec(`DELETE FROM completions WHERE run IN (SELECT run FROM candidates WHERE sha = ?2 AND`+ofSkill+`
+		UNION SELECT run FROM rollouts WHERE candidate = ?2 AND`+ofSkill+`)`, skill, sha)
 	if err != nil {
+		return err
+	}
+	p.report.Completions += int(n)
+	if n, err = p.Exec(`DELETE FROM rollouts WHERE candidate = ?2 AND`+ofSkill, skill, sha); err != nil {
 		return err
 	}
 	p.report.Rollouts += int(n)

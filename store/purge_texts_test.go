@@ -88,6 +88,20 @@ func TestPurgeTexts(t *testing.T) {
 	must(t, j.AppendEvent(ctx, record.Event{Run: "r1", Seq: 1, Kind: "invalid", Data: []byte(`{"sha256":"copied","reason":"it holds ` + secret + `"}`)}))
 	must(t, j.AppendEvent(ctx, record.Event{Run: "r1", Seq: 2, Kind: "gate_pair", Data: []byte(`{"cluster":"session-` + id + `"}`)}))
 	must(t, j.AppendEvent(ctx, record.Event{Run: "r1", Seq: 3, Kind: "verdict", Data: []byte(`{"reason":"numbers"}`)}))
+	// Runs that had none of its cases: one that measured a removed text, one that made it again.
+	r := rollout("probed")
+	r.Candidate, r.CaseID = "taught", "probe-1"
+	must(t, s.Journal("probes-found-taught").SaveRollout(ctx, r))
+	must(t, s.Journal("r2").SaveRun(ctx, &record.Run{ID: "r2", Skill: "dataviz", Status: record.Finished, Started: day}))
+	must(t, s.Journal("r2").SaveCandidate(ctx, &record.Candidate{Run: "r2", SHA: "copied", Text: []byte(secret)}))
+	must(t, s.Journal("r0").SaveCandidate(ctx, &record.Candidate{Run: "r0", SHA: "found", Text: []byte("found")}))
+	for _, run := range []string{"probes-found-taught", "r2", "r0"} {
+		reply := &eval.Completion{Text: secret, Finish: "stop"}
+		if run == "r0" {
+			reply.Text = "of another run"
+		}
+		must(t, s.Journal(run).SaveCompletion(ctx, "reply", eval.ByJudge, reply))
+	}
 	for _, sha := range []string{"found", "installed"} {
 		_, err := s.SaveVersion(ctx, record.Version{Skill: "dataviz", SHA: sha, Text: []byte(sha)})
 		must(t, err)
@@ -104,7 +118,7 @@ func TestPurgeTexts(t *testing.T) {
 	if plan.Cases != 2 || !reflect.DeepEqual(plan.Removed, report.Removed) || !reflect.DeepEqual(plan.Runs, report.Runs) {
 		t.Errorf("planned %+v, done %+v", plan, report)
 	}
-	if want := []string{"child", "copied", "shown", "taught"}; !reflect.DeepEqual(report.Removed, want) || report.Trials != 4 || report.Rollouts != 4 {
+	if want := []string{"child", "copied", "shown", "taught"}; !reflect.DeepEqual(report.Removed, want) || report.Trials != 4 || report.Rollouts != 5 || report.Completions != 2 {
 		t.Errorf("removed %v with %d trials and %d rollouts", report.Removed, report.Trials, report.Rollouts)
 	}
 	if want := []string{"made-1", "mined-1"}; !reflect.DeepEqual(report.CaseIDs, want) || !reflect.DeepEqual(report.Runs, []string{"r1"}) {
@@ -117,6 +131,9 @@ func TestPurgeTexts(t *testing.T) {
 		if n := occurrences(t, s, word); n != 0 {
 			t.Errorf("%q still stands %d times in the files", word, n)
 		}
+	}
+	if c, err := s.Journal("r0").Completion(ctx, "reply"); err != nil || c == nil {
+		t.Errorf("a reply in a run without any of it: %v, %v", c, err)
 	}
 	cs, err := s.Candidates(ctx, "r1")
 	must(t, err)

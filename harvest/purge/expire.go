@@ -122,6 +122,9 @@ func (p *Purger) files(ctx context.Context, x store.Expiry, old time.Time) error
 	if err := w.staged(); err != nil {
 		return err
 	}
+	if err := w.probed(); err != nil {
+		return err
+	}
 	if err := w.edits(); err != nil {
 		return err
 	}

@@ -61,6 +61,9 @@ func (w *sweep) files() error {
 	if err := w.staged(); err != nil {
 		return err
 	}
+	if err := w.probed(); err != nil {
+		return err
+	}
 	if err := w.edits(); err != nil {
 		return err
 	}
@@ -99,6 +102,19 @@ func (w *sweep) staged() error {
 	for _, of := range inside(w.home.Staged(), "*") {
 		for _, sha := range slices.Concat(w.plan.Candidates, w.plan.Removed) {
 			if err := w.all(inside(of, datadir.TextName(sha))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// probed removes how removed texts answered the probes of their kernel. The probes themselves
+// are made of the owner's locked lines alone.
+func (w *sweep) probed() error {
+	for _, of := range inside(filepath.Dir(w.home.Probes("")), "*") {
+		for _, sha := range w.plan.Removed {
+			if err := w.all(inside(of, "*"+datadir.TextName(sha)+"-*")); err != nil {
 				return err
 			}
 		}

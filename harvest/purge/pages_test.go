@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/probes"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -65,5 +66,37 @@ func TestPurgeRemovesPages(t *testing.T) {
 	slices.Sort(w.reports)
 	if want := []string{"20260301-120000-aaaaaa", "20260301-120000-bbbbbb"}; !slices.Equal(w.reports, want) || len(w.removed) != 2 {
 		t.Errorf("%q are made anew, want %q; removed %q", w.reports, want, w.removed)
+	}
+}
+
+// TestPurgeRemovesOutcomesOfProbes: how a removed text answered its kernel's probes is gone, a
+// damaged copy of it too; the probes and other outcomes stay.
+func TestPurgeRemovesOutcomesOfProbes(t *testing.T) {
+	home := datadir.Dir(t.TempDir())
+	folder := probes.Folder(home.Probes("tagger"))
+	live, gone, kept := strings.Repeat("0a", 32), strings.Repeat("5e", 32), strings.Repeat("77", 32)
+	if err := folder.Propose(&probes.Set{Schema: 1, Skill: "tagger"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []*probes.Outcome{{Incumbent: live, Challenger: gone, By: "m"}, {Incumbent: gone, Challenger: kept, By: "m"}, {Incumbent: live, Challenger: kept, By: "m"}} {
+		if err := folder.Save(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := inside(string(folder), "*")
+	if len(before) != 4 {
+		t.Fatalf("there are %q", before)
+	}
+	damaged := filepath.Join(string(folder), live[:16]+"-"+gone[:16]+"-12345678.json.damaged")
+	if err := os.WriteFile(damaged, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := &sweep{home: home, plan: store.PurgeReport{Removed: []string{gone}}}
+	if err := w.probed(); err != nil {
+		t.Fatal(err)
+	}
+	left := inside(string(folder), "*")
+	if len(left) != 2 || filepath.Base(left[1]) != "proposed.json" || !strings.HasPrefix(filepath.Base(left[0]), live[:16]+"-"+kept[:16]) || len(w.removed) != 3 {
+		t.Errorf("%q are left, %q removed", left, w.removed)
 	}
 }

@@ -230,6 +230,16 @@ func (t *Tx) Each(q string, args []any, scan func(*sql.Rows) error) error {
 	return rows.Err()
 }
 
+// List returns the rows of a query, each read by scan.
+func List[T any](t *Tx, scan func(*sql.Rows) (T, error), q string, args ...any) (out []T, err error) {
+	err = t.Each(q, args, func(rows *sql.Rows) error {
+		v, err := scan(rows)
+		out = append(out, v)
+		return err
+	})
+	return out, err
+}
+
 func (t *Tx) close() {
 	for _, st := range t.prepared {
 		st.Close()
