@@ -141,6 +141,14 @@ func (f *field) transcript(i int, correction string) []byte {
 	say(map[string]any{"type": "text", "text": "I look at it."},
 		map[string]any{"type": "tool_use", "id": fmt.Sprint("t", i), "name": "Bash", "input": map[string]any{"command": f.plant("tool input", i)}})
 	user([]map[string]any{{"type": "tool_result", "tool_use_id": fmt.Sprint("t", i), "content": f.plant("tool output", i)}})
+	// Files are within the session's folder, whose name holds a canary too.
+	cwd := "/home/dev/" + strings.ReplaceAll(f.plant("cwd", i), "\n", " ")
+	say(map[string]any{"type": "tool_use", "id": fmt.Sprint("e", i), "name": "Edit", "input": map[string]any{"file_path": cwd + "/plot.py",
+		"old_string": "plot() # " + f.plant("removed line", i), "new_string": "plot(log=True) # " + f.plant("added line", i)}})
+	user([]map[string]any{{"type": "tool_result", "tool_use_id": fmt.Sprint("e", i), "content": "The file has been updated."}})
+	say(map[string]any{"type": "tool_use", "id": fmt.Sprint("r", i), "name": "Bash", "input": map[string]any{"command": "rm out.png # " + f.plant("refused command", i)}})
+	user([]map[string]any{{"type": "tool_result", "tool_use_id": fmt.Sprint("r", i), "is_error": true,
+		"content": "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n" + f.plant("refusal", i)}})
 	say(map[string]any{"type": "text", "text": "Here is the chart of week " + fmt.Sprint(i) + ". " + f.plant("answer", i)})
 	user(correction + " " + f.plant("correction", i))
 	say(map[string]any{"type": "text", "text": "Mended with a log scale. " + f.plant("second answer", i)})

@@ -21,7 +21,9 @@ type leaky struct {
 	mu    sync.Mutex
 	n     int
 	seen  [][]byte
-	fail  bool // refuse the key, and repeat it
+	// second counts the items that the second reader was asked about.
+	second int
+	fail   bool // refuse the key, and repeat it
 	// look, if any, is called amid some of the requests: the program waits.
 	look func()
 	// beside has the mutator's secrets stand beside the text only, which is then taken.
@@ -45,6 +47,12 @@ func (l *leaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		w.WriteHeader(status)
 		fmt.Fprintf(w, `{"error":{"message":%q}}`, "refused: "+strings.TrimPrefix(key, "Bearer ")+" and "+l.f.plant("provider error", n))
+		return
+	}
+	if reply := l.stores(string(body), n); reply != "" {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"role": "assistant", "content": reply}, "finish_reason": "stop"}},
+			"usage": map[string]any{"prompt_tokens": 100, "completion_tokens": 50}})
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -71,6 +79,9 @@ func (l *leaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // leak puts a secret into a reply without spoiling its form.
 func (l *leaky) leak(asked, reply string, n int) string {
 	switch {
+	case strings.Contains(reply, `"moments"`):
+		secret, _ := json.Marshal(l.f.plant("rule that was read", n))
+		return l.f.plant("reader's reply", n) + "\n" + strings.ReplaceAll(reply, `"rule":"`, `"rule":"`+strings.Trim(string(secret), `"`)+`, `)
 	case strings.Contains(reply, `"score"`):
 		secret, _ := json.Marshal(l.f.plant("judge reply", n))
 		return strings.Replace(reply, `"reason":"`, `"reason":"`+strings.Trim(string(secret), `"`)+". ", 1)
@@ -88,4 +99,33 @@ func (l *leaky) leak(asked, reply string, n int) string {
 		return l.f.plant("miner reply", n) + "\n" + reply
 	}
 	return reply + "\n" + l.f.plant("agent answer", n)
+}
+
+// stores answers what the simulated model has no answer to: the second reader, and who writes
+// probes of a kernel. "" is for any other request.
+func (l *leaky) stores(asked string, n int) string {
+	switch {
+	case strings.Contains(asked, "You review a change to the text"):
+		items := 0
+		for strings.Contains(asked, fmt.Sprintf(`\nItem %d (`, items+1)) {
+			items++
+		}
+		var out strings.Builder
+		for i := range items {
+			answer := "no"
+			if i == 0 && l.second == 0 { // one text waits for its owner, the others are tried
+				answer = "yes | " + oneLine(l.f.plant("second reader's line", n)) + " | " + oneLine(l.f.plant("second reader's words", n))
+			}
+			fmt.Fprintf(&out, "%d | %s\n", i+1, answer)
+		}
+		l.second += items
+		return out.String()
+	case strings.Contains(asked, "You write probes for the locked rules"):
+		probe := map[string]any{"rule": 1, "prompt": "plot it in a hurry, " + l.f.plant("probe request", n), "files": map[string]string{"data/a.csv": l.f.plant("probe file", n)},
+			"checks":   []map[string]any{{"type": "not_contains", "value": "rm -rf"}, {"type": "judge", "rubric": "It keeps the rule: " + l.f.plant("probe rubric", n)}},
+			"feedback": "It broke the rule: " + l.f.plant("probe feedback", n)}
+		block, _ := json.Marshal(map[string]any{"probes": []any{probe}, "untested": []any{}})
+		return l.f.plant("prober's reply", n) + "\n```json\n" + string(block) + "\n```\n"
+	}
+	return ""
 }

@@ -60,7 +60,7 @@ func useEverything(t *testing.T, f *field) {
 			t.Fatal(err)
 		}
 	}
-	write(filepath.Join(claude, "skills", "dataviz", "SKILL.md"), []byte("---\nname: dataviz\ndescription: Draws charts.\n---\n\n# Charts\n\n- Draw what is asked for.\n- Keep it short.\n"))
+	write(filepath.Join(claude, "skills", "dataviz", "SKILL.md"), []byte("---\nname: dataviz\ndescription: Draws charts.\n---\n\n# Charts\n\n- Draw what is asked for.\n- Keep it short.\n\n<!-- kernel -->\n- Never delete the files of the user.\n<!-- /kernel -->\n"))
 	for i := range len(secretsFor(0)) {
 		correction := "no, use a log scale, it grows by factors"
 		if i%4 == 3 {
@@ -112,12 +112,14 @@ func useEverything(t *testing.T, f *field) {
 	}
 	server := []string{"--agent", "openai", "--base-url", web.URL + "/v1", "--model", "sim-task", "--reflect-model", "sim-reflect"}
 
-	evolve("", []int{0}, "harvest", "--json")
+	evolve("", []int{0}, "harvest", "--json", "--moments", "all")
 	// Most replies of this mutator hold a secret in the text, and are refused.
 	evolve("", []int{0, 1}, append([]string{"suggest", "dataviz", "--smoke"}, server...)...)
 	srv.beside.Store(true)
-	evolve("", []int{0}, append([]string{"suggest", "dataviz", "--smoke"}, server...)...)
+	suggested := evolve("", []int{0}, append([]string{"suggest", "dataviz", "--smoke"}, server...)...)
 	srv.beside.Store(false)
+	evolve("", []int{0}, append([]string{"kernel", "probes", "dataviz", "--yes"}, server...)...)
+	evolve("", []int{0}, "kernel", "probes", "dataviz", "--approve")
 	imported := map[string]any{"id": "imp-1", "skill": "dataviz", "prompt": "plot it, " + f.plant("case prompt", 4), "split": "train",
 		"context": []map[string]any{{"role": "user", "text": f.plant("case context", 5)}}, "reference": f.plant("case reference", 6),
 		"files":  map[string]string{"data/a.txt": f.plant("case file", 7)},
@@ -138,9 +140,13 @@ func useEverything(t *testing.T, f *field) {
 	}
 	evolve("", []int{0, 1, 2}, append([]string{"compare", "dataviz", "none", "--json"}, server...)...)
 	for _, args := range [][]string{{"status", "--json"}, {"status"}, {"log", "dataviz"}, {"log", "dataviz", "--json"}, {"show", "dataviz"},
-		{"show", "dataviz@challenger"}, {"diff", "dataviz"}, {"cases", "list", "dataviz"}, {"cases", "export", "dataviz"}, {"report", "--json"}, {"report"}, {"review", "dataviz"}} {
+		{"show", "dataviz@challenger"}, {"diff", "dataviz"}, {"cases", "list", "dataviz"}, {"cases", "export", "dataviz"}, {"report", "--json"}, {"report"}, {"review", "dataviz"}, {"corrections"}} {
 		evolve("1\n2\n=\n", []int{0, 1, 2, 3, 4}, args...)
 	}
+	name, _, _ := strings.Cut(suggested, ":")
+	evolve("", []int{0}, "try", name, "--yes")
+	evolve("", []int{0}, "status", "--json")
+	evolve("", []int{0}, "rollback", "dataviz")
 	// Requests to a person, notes of hooks, a night.
 	evolve("", []int{3}, "--skill", "dataviz", "--agent", "handoff", "--no-wait", "--anew", "--no-harvest", "--max-rollouts", "30", "--judge-agent", "handoff")
 	write(filepath.Join(data, "config.yaml"), []byte("hooks:\n  record_prompts: true\n"))
@@ -187,6 +193,7 @@ func useEverything(t *testing.T, f *field) {
 	if looks == 0 || walBytes == 0 {
 		t.Errorf("%d looks while it ran, %d bytes of its log: this test shows less than it says", looks, walBytes)
 	}
+	srv.kept(t, data)
 	if len(files) < 3 || len(srv.seen) < 50 || len(f.planted) < 20 {
 		t.Errorf("%d files, %d requests, %d origins: the program was hardly used", len(files), len(srv.seen), len(f.planted))
 	}
