@@ -138,6 +138,9 @@ func (o opened) Again() (io.ReadCloser, error) {
 	return packed{jsonl.Unpack(f), f}, nil
 }
 
+// Open opens a transcript that was read before.
+func Open(path string) (io.ReadCloser, error) { return opened{path: path}.Again() }
+
 // packed closes a file with what unpacks it.
 type packed struct {
 	io.ReadCloser

@@ -47,6 +47,9 @@ type Miner struct {
 	// Moment reports whether a turn becomes a case, whatever skills were used in it; nil:
 	// the uses of a skill do.
 	Moment func(s *Session, turn int) bool
+	// Repeats gives, of the answers in these turns, the share of words that a tool had shown to
+	// the agent before anybody wrote them; nil: none. What repeats a file is no reference.
+	Repeats func(s *Session, turns []int) map[int]float64
 	// MinConfidence is the least confidence of a label that becomes a case;
 	// 0 means 0.5.
 	MinConfidence float64
@@ -57,7 +60,9 @@ type Miner struct {
 	// sessions has expired. Mine returns each, with or without other checks.
 	Kept []Kept
 
-	asked int // how often Model was
+	asked  int      // how often Model was
+	of     *Session // of shares
+	shares map[int]float64
 }
 
 // MineStats counts the results of Mine. Every use of the skill is counted in exactly
@@ -80,9 +85,10 @@ type MineStats struct {
 	Elsewhere    int `json:"attributed_elsewhere,omitempty"` // corrected, but it is a case of another skill loaded in the turn
 	Unattributed int `json:"unattributed,omitempty"`         // corrected, and nothing says which of the skills it is about
 
-	NotReplayable int `json:"not_replayable"` // neither prompt nor context contains the request
-	NoAnswer      int `json:"no_answer"`      // accepted, but no answer was recorded: a case without a comparison
-	Known         int `json:"known"`          // in Existing already
+	NotReplayable int `json:"not_replayable"`              // neither prompt nor context contains the request
+	Repeating     int `json:"repeating_answers,omitempty"` // their accepted answer repeats what a tool showed: no reference
+	NoAnswer      int `json:"no_answer"`                   // accepted, but no answer was recorded: a case without a comparison
+	Known         int `json:"known"`                       // in Existing already
 	Cases         int `json:"cases"`
 	Clusters      int `json:"clusters"`
 
@@ -271,11 +277,15 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 			return nil, err
 		}
 	}
-	if out.final >= 0 {
+	repeats := out.final >= 0 && c.Source.Stratum != eval.Silent && m.repeats(s, v.Skill, out.final)
+	if repeats {
+		stats.Repeating++
+	} else if out.final >= 0 {
 		c.Reference = s.Turns[out.final].Answer
 	}
 	switch {
 	case c.Source.Stratum == eval.Silent:
+	case out.Label == Accepted && repeats:
 	case out.Label == Accepted && c.Reference == "":
 		stats.NoAnswer++
 	case out.Label == Accepted:
@@ -295,6 +305,24 @@ func (m *Miner) use(ctx context.Context, s *Session, v Invocation, stats *MineSt
 	c.Reference = Head(c.Reference, maxReference)
 	m.clean(c)
 	return c, nil
+}
+
+// repeats reports whether most words of a turn's answer are a file's, or whatever else a tool
+// showed to the agent: who wrote that may write what a later answer is compared with.
+func (m *Miner) repeats(s *Session, skill string, turn int) bool {
+	if m.Repeats == nil {
+		return false
+	}
+	if m.of != s {
+		var turns []int
+		for _, v := range m.uses(s, skill) {
+			if final := assess(s, v).final; final >= 0 && !slices.Contains(turns, final) {
+				turns = append(turns, final)
+			}
+		}
+		m.of, m.shares = s, m.Repeats(s, turns)
+	}
+	return m.shares[turn] > .5
 }
 
 // draft is the case without checks.

@@ -94,10 +94,18 @@ const maxLooks = 64
 
 // The parts of lines that say whose words they hold; a quote within a text is escaped.
 var (
-	toolMarks = [][]byte{[]byte(`"tool_result"`), []byte(`_output"`), []byte(`"toolResult"`), []byte(`"tool.execution_complete"`), []byte(`"type":"attachment"`),
-		[]byte(`"session_meta"`), []byte(`"session.start"`)}
-	agentMarks = [][]byte{[]byte(`"role":"assistant"`), []byte(`"assistant.message"`), []byte(`"AgentMessage"`), []byte(`"role":"system"`), []byte(`"role":"developer"`)}
+	resultMarks = [][]byte{[]byte(`"tool_result"`), []byte(`_output"`), []byte(`"toolResult"`), []byte(`"tool.execution_complete"`), []byte(`"type":"attachment"`)}
+	startMarks  = [][]byte{[]byte(`"session_meta"`), []byte(`"session.start"`)}
+	agentMarks  = [][]byte{[]byte(`"role":"assistant"`), []byte(`"assistant.message"`), []byte(`"AgentMessage"`), []byte(`"role":"system"`), []byte(`"role":"developer"`)}
 )
+
+func marked(line []byte, marks [][]byte) bool {
+	return slices.ContainsFunc(marks, func(m []byte) bool { return bytes.Contains(line, m) })
+}
+
+// Shows reports whether a line of a transcript holds what a tool or a file showed to the agent.
+// Gemini CLI's lines have that behind the agent's own words.
+func Shows(line []byte) bool { return marked(line, resultMarks) }
 
 // look looks for words in a transcript.
 func (d *Draft) look(r io.Reader, open map[string]*finding) {
@@ -125,11 +133,8 @@ func (d *Draft) look(r io.Reader, open map[string]*finding) {
 			}
 			v := string(w)
 			f := open[v]
-			has := func(marks [][]byte) bool {
-				return slices.ContainsFunc(marks, func(m []byte) bool { return bytes.Contains(line, m) })
-			}
 			switch {
-			case has(toolMarks):
+			case marked(line, resultMarks), marked(line, startMarks):
 				if looks[v]++; looks[v] > maxLooks {
 					continue
 				}
@@ -140,7 +145,7 @@ func (d *Draft) look(r io.Reader, open map[string]*finding) {
 				} else if !f.typed || redact.Digest(v) {
 					f.explained = true
 				}
-			case has(agentMarks):
+			case marked(line, agentMarks):
 				f.explained = f.explained || !f.typed
 			default:
 				f.typed = true

@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/checkout"
 	"github.com/skill-evolve/evolve/harvest/moments"
 	"github.com/skill-evolve/evolve/harvest/reading"
+	"github.com/skill-evolve/evolve/harvest/repeated"
 	"github.com/skill-evolve/evolve/harvest/verify"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
@@ -149,7 +150,7 @@ func (g *Ingester) open(ctx context.Context, name string, m Mining) (*quarry, er
 func (q *quarry) mine(ctx context.Context, save func(context.Context, *harvest.Session) error) (mined []eval.Case, stats MineStats, err error) {
 	reader := reading.Reader{Model: q.Model, May: q.May, Memory: q.g.Store, Redactor: q.g.Redactor, Save: save, Headless: q.Headless}
 	miner := harvest.Miner{Model: q.Model, May: q.May, Memory: q.g.Store, Redactor: q.g.Redactor, Now: q.g.Now, Existing: q.known, Kept: q.kept,
-		Workspace: new(checkout.Finder).Workspace, IncludeHeadless: q.Headless}
+		Workspace: new(checkout.Finder).Workspace, Repeats: repeated.Of, IncludeHeadless: q.Headless}
 	var choice *moments.Choice
 	if q.draw == nil {
 		miner.Attribute = q.g.attribute(ctx)
