@@ -179,6 +179,9 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 		a.Say("%.12s is recorded as unproven, %s", p.Version.SHA, p.Version.Note)
 	}
 	if p.Unproven() {
+		if err := sayLacks(a, p.Live); err != nil {
+			return err
+		}
 		if err := guard.Word(a.machine.typist, "installing a text that is not shown to be better"); err != nil {
 			return err
 		}
@@ -208,6 +211,19 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 		a.Say("%.12s is %s", p.Version.SHA, s)
 	}
 	return sayLifetime(ctx, a, db, &p.Trial.TrialRecord)
+}
+
+// sayLacks says what follows if a skill has no approved probes of its kernel.
+func sayLacks(a *global, live *skill.Live) error {
+	dir, err := a.home()
+	if err != nil {
+		return err
+	}
+	st := probing.FolderOf(dir, live.Name).Of(live.Doc, "", "")
+	if said := st.Lacks(subject.Parse(live.Name).Typed()); said != "" {
+		a.Say("%s", said)
+	}
+	return nil
 }
 
 // agreeProbes says what the probes of its kernel object to a text that is shown to be better,

@@ -44,6 +44,9 @@ func trySkill(ctx context.Context, a *global, arg string, yes bool) error {
 			return err
 		}
 		a.Say("%s", odds)
+		if err := sayLacks(a, live); err != nil {
+			return err
+		}
 		if err := agreeToTry(a, plan, yes); err != nil {
 			return err
 		}

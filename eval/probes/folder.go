@@ -202,6 +202,20 @@ func (s *Standing) Unanswered() bool {
 	return s.Set != nil && len(s.Set.Probes) > 0 && (s.Outcome == nil || s.Outcome.Stopped != "" && len(s.Outcome.Held()) == 0)
 }
 
+// Unapproved is what follows while there are no approved probes.
+const Unapproved = "nightly runs install nothing before probes of its locked rules are approved"
+
+// Lacks says for the owner of a skill what follows if it has no approved probes, "" if it needs
+// none or has them.
+func (s *Standing) Lacks(name string) string {
+	if s.Damaged != nil {
+		return s.Against(name)
+	} else if s.Approved() {
+		return ""
+	}
+	return fmt.Sprintf("%s: `evolve kernel probes %s`", Unapproved, name)
+}
+
 // Against is what speaks against the text, "" for nothing; name is that of its skill.
 func (s *Standing) Against(name string) string {
 	switch {

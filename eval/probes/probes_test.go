@@ -33,7 +33,7 @@ func TestChangedKernel(t *testing.T) {
 	f := Folder(filepath.Join(t.TempDir(), "tagger"))
 	d := parse(t, locked)
 	rules := Rules(d)
-	if st := f.Of(d, "b", "me"); st.Approved() || st.Unanswered() || st.Against("tagger") != "no probes approved for its kernel; `evolve kernel probes tagger`" {
+	if st := f.Of(d, "b", "me"); st.Approved() || st.Unanswered() || st.Against("tagger") != "no probes approved for its kernel; `evolve kernel probes tagger`" || st.Lacks("tagger") != Unapproved+": `evolve kernel probes tagger`" {
 		t.Fatalf("%+v", st)
 	}
 	set := setOf(rules...)
@@ -62,7 +62,7 @@ func TestChangedKernel(t *testing.T) {
 	}
 	harness := parse(t, strings.Replace(locked, "Tag them.", "Tag them well.", 1))
 	for _, doc := range []string{string(d.Render()), string(harness.Render())} {
-		if st := f.Of(parse(t, doc), "b", "me"); !st.Approved() || !st.Unanswered() || st.Against("tagger") != "it has not answered the probes of its locked rules" {
+		if st := f.Of(parse(t, doc), "b", "me"); !st.Approved() || !st.Unanswered() || st.Against("tagger") != "it has not answered the probes of its locked rules" || st.Lacks("tagger") != "" {
 			t.Errorf("%+v", st)
 		}
 	}
@@ -73,7 +73,7 @@ func TestChangedKernel(t *testing.T) {
 	if missing := set.Missing(Rules(edited)); len(missing) != 1 || missing[0].Text != "print a key or a token" {
 		t.Errorf("%+v", missing)
 	}
-	if st := f.Of(parse(t, front), "b", "me"); !st.Approved() || st.Unanswered() || st.Against("tagger") != "" {
+	if st := f.Of(parse(t, front), "b", "me"); !st.Approved() || st.Unanswered() || st.Against("tagger") != "" || st.Lacks("tagger") != "" {
 		t.Errorf("without a kernel: %+v", st)
 	}
 	if info, err := os.Stat(filepath.Join(string(f), approved)); err != nil || info.Mode().Perm() != 0o600 {
@@ -162,7 +162,7 @@ func TestDamagedProbes(t *testing.T) {
 				}
 			}
 			st := f.Of(d, "b", "me")
-			if why := st.Against("tagger"); st.Approved() || !strings.Contains(why, f.path(approved)+" are damaged: ") || !strings.HasSuffix(why, "; `evolve kernel probes tagger` writes them anew") || strings.Contains(why, "\n") {
+			if why := st.Against("tagger"); st.Approved() || st.Lacks("tagger") != why || !strings.Contains(why, f.path(approved)+" are damaged: ") || !strings.HasSuffix(why, "; `evolve kernel probes tagger` writes them anew") || strings.Contains(why, "\n") {
 				t.Errorf("%+v, %q", st, why)
 			}
 			if err := f.Approve(set); err != nil {

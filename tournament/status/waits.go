@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/probes"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -79,7 +80,7 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, closed s
 		if s.Kernel.Confirmed == nil && known.last != nil && known.last.Policy == sleep.Auto {
 			add(waitKernel, "evolve kernel confirm "+s.Skill, "nightly runs install nothing before its locked lines are confirmed")
 		} else if s.unprobed && s.damaged == nil && known.last != nil && known.last.Policy == sleep.Auto {
-			add(waitProbes, "evolve kernel probes "+s.Skill, "nightly runs install nothing before probes of its locked rules are approved")
+			add(waitProbes, "evolve kernel probes "+s.Skill, "%s", probes.Unapproved)
 		}
 	}
 	if s.damaged != nil {
