@@ -21,9 +21,11 @@ type leaky struct {
 	mu    sync.Mutex
 	n     int
 	seen  [][]byte
-	// second counts the items that the second reader was asked about.
+	// second counts the items of the search that the second reader was asked about.
 	second int
-	fail   bool // refuse the key, and repeat it
+	// suggested: the suggestion, which is to be tried, was read before.
+	suggested bool
+	fail      bool // refuse the key, and repeat it
 	// look, if any, is called amid some of the requests: the program waits.
 	look func()
 	// beside has the mutator's secrets stand beside the text only, which is then taken.
@@ -111,14 +113,17 @@ func (l *leaky) stores(asked string, n int) string {
 			items++
 		}
 		var out strings.Builder
+		holds := l.suggested && l.second == 0
 		for i := range items {
 			answer := "no"
-			if i == 0 && l.second == 0 { // one text waits for its owner, the others are tried
+			if i == 0 && holds { // one text of the search waits for its owner, the others are tried
 				answer = "yes | " + oneLine(l.f.plant("second reader's line", n)) + " | " + oneLine(l.f.plant("second reader's words", n))
 			}
 			fmt.Fprintf(&out, "%d | %s\n", i+1, answer)
 		}
-		l.second += items
+		if l.suggested {
+			l.second += items
+		}
 		return out.String()
 	case strings.Contains(asked, "You write probes for the locked rules"):
 		probe := map[string]any{"rule": 1, "prompt": "plot it in a hurry, " + l.f.plant("probe request", n), "files": map[string]string{"data/a.csv": l.f.plant("probe file", n)},

@@ -118,6 +118,9 @@ func useEverything(t *testing.T, f *field) {
 	srv.beside.Store(true)
 	suggested := evolve("", []int{0}, append([]string{"suggest", "dataviz", "--smoke"}, server...)...)
 	srv.beside.Store(false)
+	srv.mu.Lock()
+	srv.suggested = true
+	srv.mu.Unlock()
 	evolve("", []int{0}, append([]string{"kernel", "probes", "dataviz", "--yes"}, server...)...)
 	evolve("", []int{0}, "kernel", "probes", "dataviz", "--approve")
 	imported := map[string]any{"id": "imp-1", "skill": "dataviz", "prompt": "plot it, " + f.plant("case prompt", 4), "split": "train",

@@ -299,8 +299,8 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		Log: log, Options: opt,
 	}
 	if p.Second != nil {
-		e.Second = recalled{&eval.Metered{Model: second.Bounded{Model: p.Second}, By: p.SecondBy, Budget: share, Recorder: p.Journal,
-			Redactor: p.Redact, WallClock: p.WallClock}, p.Elsewhere}
+		e.Second = second.Recalled{Metered: &eval.Metered{Model: second.Bounded{Model: p.Second}, By: p.SecondBy, Budget: share, Recorder: p.Journal,
+			Redactor: p.Redact, WallClock: p.WallClock}, Elsewhere: p.Elsewhere}
 	}
 	res, err := e.Search(ctx, p.Incumbent, cases)
 	if err != nil {

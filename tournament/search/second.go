@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/mutate"
@@ -62,26 +61,4 @@ func (s *State) leaveUnread(p mutate.Proposal) {
 	}
 	s.unread[p.Doc.Hash()] = true
 	s.stats.Unread++
-}
-
-// A recalled model is not asked again what it has answered in another run.
-type recalled struct {
-	*eval.Metered
-	elsewhere func(ctx context.Context, key string) (*eval.Completion, error)
-}
-
-// Complete returns a reply of another run, which costs this one nothing, unless this run has
-// one of its own, which is on its bill.
-func (m recalled) Complete(ctx context.Context, p eval.Prompt) (eval.Completion, error) {
-	key := m.Key(p)
-	own, err := m.Recorder.Completion(ctx, key)
-	if err == nil && own == nil && m.elsewhere != nil {
-		if own, err = m.elsewhere(ctx, key); own != nil {
-			return *own, nil
-		}
-	}
-	if err != nil {
-		return eval.Completion{}, fmt.Errorf("look up the second reader's reply: %w", err)
-	}
-	return m.Metered.Complete(ctx, p)
 }

@@ -188,9 +188,9 @@ func TestRecalled(t *testing.T) {
 	model := &itemReader{says: func(string) string { return "no" }}
 	other, own := &recordtest.Memory{}, &recordtest.Memory{}
 	p := eval.Prompt{System: "s", User: "> the item: a"}
-	in := func(m *recordtest.Memory) (recalled, *eval.Budget) {
+	in := func(m *recordtest.Memory) (second.Recalled, *eval.Budget) {
 		b := eval.NewBudget(eval.Caps{}, nil)
-		return recalled{&eval.Metered{Model: model, By: eval.ByJudge, Budget: b, Recorder: m}, other.Completion}, b
+		return second.Recalled{Metered: &eval.Metered{Model: model, By: eval.ByJudge, Budget: b, Recorder: m}, Elsewhere: other.Completion}, b
 	}
 	for i, x := range []struct {
 		journal *recordtest.Memory

@@ -224,13 +224,17 @@ func (s *Suggestion) forecast(ctx context.Context, db *store.Store, cases []eval
 	o, fc := &s.options, s.Forecast
 	fc.Corrections, fc.Calls, fc.Model = len(s.said), 1, agent.ModelName(o.ReflectAgent, o.ReflectModel)
 	in, out := skill.Tokens(a.system)+skill.Tokens(a.user), s.live.Doc.Tokens()+replyTokens
+	if s.readTwice() {
+		fc.Calls++
+		in += secondTokens + 2*s.live.Doc.Tokens()
+	}
 	fc.Tokens, fc.CostUSD = int64(in+out), new(float64)
 	if fc.free = agent.KindOf(o.ReflectAgent).Simulated; fc.free {
 		fc.Model = "the simulated model"
 	} else {
 		fc.CostUSD = o.Price(o.ReflectModel).USD(&eval.Usage{Input: int64(in), Output: int64(out)})
 	}
-	fc.Sends, err = s.runner.Control.Forecast(ctx, db, s.back, cases, map[string]int64{agent.Mutate: int64(len(a.system) + len(a.user))})
+	fc.Sends, err = s.runner.Control.Forecast(ctx, db, s.back, cases, map[string]int64{agent.Mutate: int64(len(a.system)+len(a.user)) + s.secondBytes()})
 	return err
 }
 
@@ -318,17 +322,23 @@ func (s *Suggestion) Make(ctx context.Context, budget *eval.Budget, read eval.Sp
 	if err != nil && !unusable {
 		return nil, err
 	}
-	spent := budget.Spent()
-	run.Spent, run.Ended = read.Plus(spent), now().UTC()
+	j := db.Journal(run.ID)
+	bill := func() error {
+		run.Spent, run.Ended = read.Plus(budget.Spent()), now().UTC()
+		return j.SaveRun(context.WithoutCancel(ctx), run) // it is paid for
+	}
 	if unusable {
 		run.Note = reply.Error()
 	}
-	j := db.Journal(run.ID)
-	if e := j.SaveRun(ctx, run); e != nil || unusable {
+	if e := bill(); e != nil || unusable {
 		return nil, errors.Join(err, e)
 	}
 	seed := record.Candidate{SHA: run.Incumbent, Run: run.ID, Operator: "found", State: record.Seed, Text: s.live.Doc.Render()}
-	m := &Made{Candidate: s.candidate(run.ID, p), Spent: spent, Simulated: run.Simulated}
+	m := &Made{Candidate: s.candidate(run.ID, p), Simulated: run.Simulated}
+	if err := errors.Join(s.second(ctx, db, &m.Candidate, p.Doc, budget), bill()); err != nil {
+		return nil, err
+	}
+	m.Spent = budget.Spent()
 	if err := errors.Join(j.SaveCandidate(ctx, &seed), j.SaveCandidate(ctx, &m.Candidate)); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/campaign"
-	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release/tracked"
 	"github.com/skill-evolve/evolve/tournament/suggest"
 )
@@ -46,7 +45,7 @@ the live text of a skill or an instructions file, in one call after a forecast. 
 you said of a skill and nobody has read yet is read first. It shows each sentence that
 changed with your words that taught it, and changes no file: the text is a candidate as
 any other. The locked lines stay, and what asks for more than the skill may do is held
-until you approve it.
+until you approve it; so is what weakens a locked line, says the model in a second call.
 
 Nothing is known of a suggestion but what taught it. So a trial of it counts only what
 you ask for from now on: on the requests that it was written from, a text that is worse
@@ -128,7 +127,13 @@ func (p Parts) run(ctx context.Context, f *flags, arg string) error {
 		return err
 	}
 	r.tracked = live.Tracked
-	if f.smoke && made.State != record.Invalid {
+	may := f.smoke
+	if may {
+		if may, err = s.MayRun(ctx, made); err != nil {
+			return err
+		}
+	}
+	if may {
 		if r.Smoke, err = p.smoke(ctx, f, s, made); r.Smoke != nil {
 			r.add(r.Smoke.Spent)
 			err = errors.Join(err, s.Charge(ctx, made, r.Smoke.Spent))

@@ -39,13 +39,14 @@ type result struct {
 	Reading    eval.Spent `json:"spent_reading,omitzero"`
 	Suggestion eval.Spent `json:"spent_suggestion,omitzero"`
 
+	unread  bool   // by the second reader; Reason says why
 	tracked bool   // nothing puts it in place as a trial install
 	promote string // the command that installs it at its owner's word
 }
 
 func resultOf(name string, s *suggest.Suggestion, m *suggest.Made, read eval.Spent) *result {
 	return &result{Schema: 1, Skill: name, Corrections: s.Forecast.Corrections, SHA: m.SHA, Run: m.Run, State: string(m.State), Reason: m.Reason,
-		Before: m.Before, Simulated: m.Simulated, Tokens: m.Tokens, Spent: read.Plus(m.Spent), Reading: read, Suggestion: m.Spent, Changes: append([]suggest.Change{}, m.Changes...)}
+		unread: m.Unread(), Before: m.Before, Simulated: m.Simulated, Tokens: m.Tokens, Spent: read.Plus(m.Spent), Reading: read, Suggestion: m.Spent, Changes: append([]suggest.Change{}, m.Changes...)}
 }
 
 // add adds to what was spent.
@@ -127,6 +128,9 @@ func (r *result) words() string {
 		b.WriteString("no real model wrote it: it is never installed\n")
 		next = []string{fmt.Sprintf("`evolve suggest %s` asks a real one", called)}
 	} else {
+		if r.unread {
+			fmt.Fprintf(&b, "not read: %s; no run and no nightly run installs it\n", r.Reason)
+		}
 		b.WriteString("not shown to be better: its trial counts only what you ask for from now on\n")
 	}
 	if r.Smoke == nil {
