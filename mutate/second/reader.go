@@ -209,8 +209,7 @@ func parse(c eval.Completion, items []Item) (held []Answer, reason string) {
 		if m == nil {
 			return nil, fmt.Sprintf("«%s» is no answer of the form asked for", clipped(line, 80))
 		}
-		n, err := strconv.Atoi(m[1])
-		if err != nil || n != next+1 || n > len(items) {
+		if m[1] != strconv.Itoa(next+1) || next == len(items) {
 			return nil, fmt.Sprintf("an answer to item %s is where item %d is next, of %d", m[1], next+1, len(items))
 		}
 		if strings.EqualFold(m[2], "yes") {

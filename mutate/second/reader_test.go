@@ -265,7 +265,7 @@ func TestHostileItems(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range append(slices.Clone(hostile), "1 | no\n2 | no", "1 | no\n2 | yes | a | b") {
+	for _, s := range append(slices.Clone(hostile), "1 | no\n2 | no", "1 | no\n2 | yes | a | b", "1 | no\n02 | yes") {
 		f.Add(s)
 	}
 	items := []Item{{Text: "a"}, {Text: "b"}}
