@@ -54,6 +54,7 @@ var mayImport = map[string][]string{
 	"harvest/…":                       {"harvest", "eval", "eval/git", "mutate/skill", "harvest/jsonl", "harvest/redact", "harvest/ownwords", "harvest/work"},
 	"harvest/hook/settings":           {"harvest/hook", "store", "store/datadir", "eval/problem", "mutate/skill"},
 	"harvest/ingest":                  {"eval", "eval/casefile", "eval/content", "eval/plain", "eval/problem", "eval/splits", "harvest", "harvest/attribute", "harvest/checkout", "harvest/consent", "harvest/hook", "harvest/moments", "harvest/reading", "harvest/redact", "harvest/repeated", "harvest/suite", "harvest/verify", "harvest/work", "mutate/skill", "mutate/standing", "mutate/subject", "store", "store/datadir", "store/draws", "store/trying", "tournament/record"},
+	"harvest/events":                  {"harvest", "harvest/jsonl", "mutate/skill/lazyregexp"},
 	"harvest/suite":                   {"eval", "harvest", "harvest/consent", "harvest/work", "mutate/skill"},
 	"harvest/moments":                 {"eval", "eval/plain", "harvest", "harvest/ownwords", "mutate/skill", "mutate/subject"},
 	"store/draws":                     {"harvest/moments", "store", "store/sqlite"},

@@ -1,0 +1,228 @@
+package events_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skill-evolve/evolve/harvest/events"
+)
+
+// where is the folder of transcripts in the recordings.
+const where = "/home/dev/.claude/projects/-home-dev-project"
+
+// rebuilt are the events of a recording: its sessions', and behind them its subagents'.
+func rebuilt(t *testing.T, dir string) (out []events.Event) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "*-*.jsonl"))
+	subagents, _ := filepath.Glob(filepath.Join(dir, "subagents", "*.jsonl"))
+	for _, name := range slices.Concat(files, subagents) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		as := filepath.Join(where, filepath.Base(name))
+		if slices.Contains(subagents, name) {
+			as = filepath.Join(where, strings.TrimSuffix(filepath.Base(files[0]), ".jsonl"), "subagents", filepath.Base(name))
+		}
+		found, problems, err := events.Claude(t.Context(), bytes.NewReader(text), as)
+		if err != nil || len(problems) > 0 {
+			t.Fatal(err, problems)
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// TestClaudeRecorded: what is rebuilt from transcripts of the real Claude Code 2.1.329 equals
+// what it gave its hooks in these sessions, in each field that a transcript holds, and
+// in the same order within one tool call's and one prompt's events.
+func TestClaudeRecorded(t *testing.T) {
+	dirs, _ := filepath.Glob("testdata/claude/*")
+	if len(dirs) == 0 {
+		t.Fatal("there are no recordings")
+	}
+	compared := 0
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(dir, "hooks.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string][]map[string]any{}
+			for line := range bytes.Lines(text) {
+				var in map[string]any
+				if err := json.Unmarshal(line, &in); err != nil {
+					t.Fatal(err)
+				}
+				if name := in["hook_event_name"].(string); slices.Contains(events.Names, name) {
+					want[key(in)] = append(want[key(in)], in)
+				}
+			}
+			got := map[string][]map[string]any{}
+			for _, e := range rebuilt(t, dir) {
+				var in map[string]any
+				if err := json.Unmarshal(e.Input, &in); err != nil {
+					t.Fatal(err)
+				}
+				if in["hook_event_name"] != e.Name || e.Tool != "" && in["tool_name"] != e.Tool {
+					t.Errorf("%s of %s has the input %s", e.Name, e.Tool, e.Input)
+				}
+				got[key(in)] = append(got[key(in)], in)
+			}
+			for k, w := range want {
+				if len(got[k]) != len(w) {
+					t.Errorf("%s: rebuilt %d times, want %d", k, len(got[k]), len(w))
+					continue
+				}
+				for i := range w {
+					compared++
+					for field := range w[i] {
+						same(t, k, field, got[k][i], w[i])
+					}
+					for field := range got[k][i] {
+						if _, ok := w[i][field]; !ok {
+							t.Errorf("%s: %s is %v, which no hook got", k, field, got[k][i][field])
+						}
+					}
+				}
+			}
+			for k := range got {
+				if want[k] == nil {
+					t.Errorf("%s is rebuilt, and no hook got it", k)
+				}
+			}
+		})
+	}
+	if compared == 0 {
+		t.Error("nothing was compared")
+	}
+	t.Logf("%d events are equal", compared)
+}
+
+// key tells events of a session apart that have no id of their own.
+func key(in map[string]any) string {
+	return fmt.Sprint(in["hook_event_name"], " ", in["agent_id"], " ", in["prompt_id"], " ", in["tool_use_id"])
+}
+
+func same(t *testing.T, k, field string, got, want map[string]any) {
+	t.Helper()
+	if !events.Held("claude-code", want["hook_event_name"].(string), field) {
+		return
+	}
+	if !reflect.DeepEqual(got[field], want[field]) {
+		g, _ := json.Marshal(got[field])
+		w, _ := json.Marshal(want[field])
+		t.Errorf("%s: %s is\n%s\nwant\n%s", k, field, g, w)
+	}
+}
+
+// TestClaudeOutcomes: what became of the calls in the recordings.
+func TestClaudeOutcomes(t *testing.T) {
+	want := map[string][]string{
+		"asked":   {"Bash permitted", "Write permitted", `Bash refused "never reset my work"`, "Bash refused", "Read ran", "Skill ran", "Agent ran", "Bash ran"},
+		"granted": {"Bash permitted", "Bash ran", "Bash ran", "Read ran", "Bash stopped", "Edit permitted", "Edit ran", "Bash permitted", "Bash permitted"},
+		"queued":  {"AskUserQuestion permitted", "Bash permitted"},
+		"errors":  {"Bash ran", "Bash ran", "Agent ran", "Write ran", "Bash ran"},
+	}
+	for name, want := range want {
+		var got []string
+		for _, e := range rebuilt(t, filepath.Join("testdata/claude", name)) {
+			if e.Name != events.PreToolUse {
+				continue
+			}
+			one := e.Tool + " " + string(e.Outcome)
+			if e.Words != "" {
+				one += fmt.Sprintf(" %q", e.Words)
+			}
+			got = append(got, one)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestClaudeOlder: a transcript from before its lines said who decided tells a refusal by
+// its words and a permission only of a plan; that a call ran says nothing.
+func TestClaudeOlder(t *testing.T) {
+	for result, want := range map[string]events.Outcome{
+		`"content":"ok"`: events.Ran,
+		`"is_error":true,"content":"Exit code 1"`: events.Ran,
+		`"is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. …)."`: events.Refused,
+		`"is_error":true,"content":"The user doesn't want to take this action right now. STOP …"`:                             events.Unknown,
+		`"is_error":true,"content":"Permission to use Bash has been denied."`:                                                 events.Stopped,
+		`"is_error":true,"content":"PreToolUse:Bash hook error: [x]: no"`:                                                     events.Stopped,
+		`"content":"User has approved your plan. You can now start coding."`:                                                  events.Permitted,
+	} {
+		text := `{"type":"user","sessionId":"s","message":{"content":"go"}}
+{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"1","name":"Bash","input":{"command":"ls"}}]}}
+{"type":"user","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"1",` + result + `}]},"toolUseResult":{}}
+`
+		found, _, err := events.Claude(t.Context(), strings.NewReader(text), where+"/s.jsonl")
+		if err != nil || len(found) < 3 || found[2].Name != events.PreToolUse || found[2].Outcome != want {
+			t.Errorf("%s: %+v, %v, want %q", result, found, err, want)
+		}
+	}
+}
+
+// FuzzClaude: whatever a transcript holds, each event's input is an object that names the
+// event, and only tool calls have an outcome.
+func FuzzClaude(f *testing.F) {
+	f.Add([]byte(`{"type":"user","sessionId":"s","cwd":"/w","promptId":"p","permissionMode":"default","message":{"content":"go"}}
+{"type":"assistant","effort":"low","message":{"content":[{"type":"tool_use","id":"1","name":"Edit","input":{"file_path":"a"}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","is_error":true,"content":"The user doesn't want to proceed with this tool use … the user said:\nno"}]},"userFeedback":"no"}
+{"type":"user","message":{"content":"<command-name>/x</command-name>"}}
+{"type":"assistant","message":{"stop_reason":"end_turn","content":[{"type":"text","text":"Done."}]}}
+`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		found, _, err := events.Claude(t.Context(), bytes.NewReader(text), where+"/s.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range found {
+			var in struct {
+				Event string `json:"hook_event_name"`
+			}
+			if err := json.Unmarshal(e.Input, &in); err != nil || in.Event != e.Name || !slices.Contains(events.Names, e.Name) {
+				t.Errorf("%s: %s, %v", e.Name, e.Input, err)
+			}
+			if e.Name != events.PreToolUse && (e.Outcome != "" || e.Words != "") {
+				t.Errorf("%s has the outcome %q", e.Name, e.Outcome)
+			}
+		}
+	})
+}
+
+// TestFieldsInDocs: docs/hooks.md names the fields that transcripts do not hold, and no others.
+func TestFieldsInDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/hooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| event | field | in its place |\n|---|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var got, want []string
+	for row := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.ReplaceAll(row, "`", ""), "| \n"), " | ")
+		for event := range strings.SplitSeq(cells[0], ", ") {
+			for field := range strings.SplitSeq(cells[1], ", ") {
+				got = append(got, event+" "+field+" "+cells[2])
+			}
+		}
+	}
+	for _, m := range events.Fields {
+		want = append(want, m.Event+" "+m.Field+" "+m.Put)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("docs/hooks.md has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -1,0 +1,86 @@
+// Package events rebuilds from an agent's transcript what the agent put on the stdin of its
+// hooks, in order, and what became of each tool call. It needs no database, keeps nothing and
+// redacts nothing: what it returns is as private as the transcript.
+package events
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// The events that are rebuilt, by the names that hooks know them by.
+const (
+	SessionStart       = "SessionStart"
+	UserPromptSubmit   = "UserPromptSubmit"
+	PreToolUse         = "PreToolUse"
+	PostToolUse        = "PostToolUse"
+	PostToolUseFailure = "PostToolUseFailure"
+	Stop               = "Stop"
+	SubagentStop       = "SubagentStop"
+)
+
+// Names are the events that are rebuilt.
+var Names = []string{SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, Stop, SubagentStop}
+
+// An Event is what the agent told its hooks once.
+type Event struct {
+	Name  string          `json:"name"`
+	Tool  string          `json:"tool,omitempty"` // of a tool call's events
+	Input json.RawMessage `json:"input"`          // the object on stdin
+	Time  time.Time       `json:"time,omitzero"`
+	Line  int             `json:"line"` // 0-based, of the transcript
+	// Outcome and Words are of a PreToolUse.
+	Outcome Outcome `json:"outcome,omitempty"`
+	Words   string  `json:"words,omitempty"` // what its user said to a refused call, if anything
+}
+
+// An Outcome is what became of a tool call, as far as its transcript tells.
+type Outcome string
+
+const (
+	Unknown Outcome = "" // it has no result, or ended when its user stopped the agent
+	// Ran: nobody was asked, or the transcript does not tell whether. That it ran does not
+	// mean that its user wanted it.
+	Ran Outcome = "ran"
+	// Permitted: its user was asked and gave permission.
+	Permitted Outcome = "permitted"
+	// Refused: its user was asked and refused. Only words that name a rule tell that the call
+	// was wrong and not just early: most refusals are a matter of time.
+	Refused Outcome = "refused"
+	Stopped Outcome = "stopped" // a hook, a rule of the settings or the mode did
+)
+
+// A Missing field is one that hooks get and transcripts do not hold, so that no case may
+// depend on it.
+type Missing struct {
+	Agent string `json:"agent"`
+	Event string `json:"event"`
+	Field string `json:"field"`
+	Put   string `json:"put"` // what stands there instead
+}
+
+// Fields are those that transcripts do not hold, of Claude Code 2.1.329.
+var Fields = slices.Concat(
+	missing("source", "startup; a resumed session shows no second start", SessionStart),
+	missing("permission_mode", "the last that was noted, for a prompt that was typed while the agent worked, a command or a report", UserPromptSubmit),
+	missing("permission_mode", "that of the last prompt, or what a permission for the session made of it; none in a subagent",
+		PreToolUse, PostToolUse, PostToolUseFailure, Stop, SubagentStop),
+	missing("duration_ms", "nothing", PostToolUse, PostToolUseFailure),
+	missing("is_interrupt", "false", PostToolUseFailure),
+	missing("stop_hook_active", "false", Stop, SubagentStop),
+	missing("background_tasks", "none", Stop, SubagentStop),
+	missing("session_crons", "none", Stop, SubagentStop),
+)
+
+func missing(field, put string, names ...string) (out []Missing) {
+	for _, name := range names {
+		out = append(out, Missing{claudeCode, name, field, put})
+	}
+	return out
+}
+
+// Held reports whether a transcript holds a field of an event.
+func Held(agent, event, field string) bool {
+	return !slices.ContainsFunc(Fields, func(m Missing) bool { return m.Agent == agent && m.Event == event && m.Field == field })
+}
