@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"eval/agent":                      {"eval", "eval/agent/process", "eval/agent/setup", "eval/check", "eval/git", "eval/plain", "eval/workspace", "harvest/redact", "mutate/skill", "mutate/standing", "mutate/subject"},
 	"eval/agent/…":                    {"eval", "eval/agent", "eval/agent/process", "eval/agent/replay", "eval/agent/setup", "eval/check", "eval/git", "eval/problem", "eval/scratch", "eval/shell", "eval/skillcreator", "eval/workspace", "mutate/skill", "mutate/skill/check"},
 	"eval/agent/process":              {"eval/scratch"},
+	"eval/guard":                      {"eval", "eval/agent/process", "eval/plain", "mutate/skill/bounded", "pareto"},
 	"eval/agent/setup":                {"eval/plain", "mutate/skill"},
 	"mutate":                          {"mutate/skill", "eval", "harvest/ownwords"},
 	"harvest/jsonl":                   {},

@@ -38,6 +38,8 @@ var leaves = map[string]string{
 	"eval/agent/process/inside_linux.go":   "within the sandbox: sockets for the hosts that the agent may ask",
 	"eval/agent/process/relay_linux.go":    "the other end of these sockets",
 	"eval/deps/deps.go":                    "the owner's own command, in a sandbox with a recorded tree and the hosts that the owner names, none by default",
+	"eval/guard/guard.go":                  "evolve itself, in a sandbox without a network, which gets recorded events",
+	"eval/guard/serve.go":                  "within that sandbox: the owner's own hook",
 	"eval/git/repository.go":               "git, with no protocol allowed: it reaches no remote",
 	"cmd/evolve/cmd_cases_edit.go":         "the owner's editor gets the owner's case",
 	"cmd/evolve/cmd_serve.go":              "the owner's browser gets an address of loopback; listens there",

@@ -131,6 +131,7 @@ var unboundedReads = map[string]string{
 	"cmd/evolve/internal/timer/install.go Uninstall":     ownUnit,
 	"cmd/evolve/internal/timer/files.go unchanged":       ownUnit,
 	"cmd/evolve/internal/timer/installed.go Installed":   ownUnit,
+	"eval/guard/serve.go Serve":                          "what its parent process writes",
 	"eval/agent/codex/session.go read":                   checkedIn,
 	"eval/agent/command/command.go fingerprint":          streamed,
 	"eval/agent/copilot/bridge.go accept":                "one frame, of at most maxHeader bytes",

@@ -18,3 +18,7 @@ func ShareAtLeast(k, n int, level float64) float64 {
 	}
 	return distuv.Beta{Alpha: float64(k), Beta: float64(n - k + 1)}.Quantile(1 - level)
 }
+
+// ShareAtMost is the upper bound of such a share: 1-(1-level)^(1/n) without hits, 1 if all
+// draws were hits, NaN without draws.
+func ShareAtMost(k, n int, level float64) float64 { return 1 - ShareAtLeast(n-k, n, level) }

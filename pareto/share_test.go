@@ -36,3 +36,17 @@ func TestShareAtLeast(t *testing.T) {
 		}
 	}
 }
+
+func TestShareAtMost(t *testing.T) {
+	for _, c := range []struct {
+		k, n int
+		want float64
+	}{{0, 68, 1 - math.Pow(0.05, 1.0/68)}, {0, 1, 0.95}, {5, 5, 1}, {19, 20, math.Pow(0.95, 1.0/20)}} {
+		if got := ShareAtMost(c.k, c.n, 0.95); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%d of %d: %g, want %g", c.k, c.n, got, c.want)
+		}
+	}
+	if !math.IsNaN(ShareAtMost(0, 0, 0.95)) {
+		t.Error("a bound without draws")
+	}
+}
