@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/newhook"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/hook"
 	"github.com/skill-evolve/evolve/harvest/hook/settings"
 	"github.com/spf13/cobra"
@@ -46,6 +48,8 @@ failed.`,
 		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Example: "  evolve hooks status", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksStatus(a, project) }}, false),
 		newhook.Command(&a.Terminal))
+	c.AddCommand(hooktest.Parts{Terminal: &a.Terminal, Layout: a.layout, Redactor: a.redactor, Program: ownProgram,
+		Gate: func() (*consent.Gate, error) { return a.projects(harvestFlags{}).Decided() }}.Commands()...)
 	return c
 }
 

@@ -234,7 +234,7 @@ func TestLookingChangesNothing(t *testing.T) {
 				{"cases", 0}, {"cases list dataviz", 0}, {"cases show dataviz mined-e", 0}, {"cases export dataviz", 0}, {"corrections", 0}, {"corrections dataviz --json", 0}, {"suggest dataviz --agent simulated --dry-run", 0},
 				{"sessions", 0}, {"sessions list", 0}, {"sessions show s-proved", 0},
 				{"kernel", 0}, {"kernel show proved", 0}, {"kernel check on-trial", 0}, {"resolve $on-trial", 0},
-				{"hooks", 0}, {"hooks status", 0}, {"hooks install --print", 0}, {"sleep", 0}, {"sleep status", 0}, {"sleep status --json", 0},
+				{"hooks", 0}, {"hooks status", 0}, {"hooks test nothing", 2}, {"hooks install --print", 0}, {"sleep", 0}, {"sleep status", 0}, {"sleep status --json", 0},
 				{"doctor", 0}, {"report last -o -", 0}, {"report last --json", 0}, {"report night --json", 0},
 				{"compare dataviz none --split all --agent simulated --dry-run", 0}, {"compare dataviz none --split all --recorded", 2},
 				{"check on-trial --patch edited.md --no-harvest --agent simulated --dry-run", 2},
@@ -261,7 +261,7 @@ func TestLookingMakesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("CLAUDE_CONFIG_DIR", claude)
 	for _, line := range []string{"status", "log dataviz", "log --run last", "show dataviz", "diff dataviz", "report last", "sessions list", "sessions show s",
-		"cases list dataviz", "kernel show dataviz", "sleep status", "sleep run --dry-run --agent simulated", "hooks status", "doctor",
+		"cases list dataviz", "kernel show dataviz", "sleep status", "sleep run --dry-run --agent simulated", "hooks status", "hooks test nothing", "doctor",
 		"--skill dataviz --agent simulated --dry-run", "compare dataviz none --split all --agent simulated --dry-run", "serve"} {
 		t.Setenv("EVOLVE_HOME", home)
 		_, errs, code := read(t, strings.Fields(line)...)

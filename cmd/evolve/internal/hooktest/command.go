@@ -1,0 +1,192 @@
+// Package hooktest is the command that replays a guard on the recorded calls.
+package hooktest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/eval/agent/process"
+	"github.com/skill-evolve/evolve/eval/guard"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/consent"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/tournament/report"
+)
+
+// Parts are what the command works with, opened when it runs.
+type Parts struct {
+	Terminal *term.Terminal
+	Layout   func() *skill.Layout
+	Gate     func() (*consent.Gate, error) // which projects may be read
+	Redactor func() redact.Redactor
+	Program  func() (string, error) // this one
+}
+
+// deliver is the name of the hidden command that runs in the sandbox.
+const deliver = "deliver"
+
+// Commands are `evolve hooks test`, and what it starts in the sandbox.
+func (p Parts) Commands() []*cobra.Command {
+	var event, since string
+	test := &cobra.Command{
+		Use:   "test NAME",
+		Short: "Replay a guard on your recorded calls",
+		Long: `test replays a hook of Claude Code, whoever wrote it, on what your sessions recorded:
+which calls it stops, in how many sessions it stops one that you were asked about and
+permitted, and how long it takes. NAME is a script's path, or the command or the name
+of the script in your settings or those of the project.
+
+The hook runs in the sandbox, without a network and without your files: it sees its own
+folder, and an empty home for each session. Each event is delivered twice, because
+agents may do so: the second time it must decide the same and change nothing. Nothing
+is written.`,
+		Example: "  evolve hooks test no-reset\n  evolve hooks test ~/.claude/hooks/no-reset.py --since 90d\n  evolve hooks test ./lint.sh --event Stop",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.test(c.Context(), args[0], event, since)
+		},
+	}
+	test.Flags().StringVar(&event, "event", "", "the event to deliver (default: those of the settings; of a script PreToolUse)")
+	test.Flags().StringVar(&since, "since", "30d", "how far back sessions are read")
+	serve := &cobra.Command{Use: deliver, Short: "Deliver events to a hook (called by `evolve hooks test`, in a sandbox)", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return guard.Serve(c.Context(), p.Terminal.Stdin, p.Terminal.Stdout)
+		}}
+	return []*cobra.Command{test, serve}
+}
+
+func (p Parts) test(ctx context.Context, name, event, since string) error {
+	age, err := backend.ParseAge(since)
+	if err != nil {
+		return problem.Inputf("for example --since 30d, --since 12h", "--since %q is no age", since)
+	}
+	home, err := p.Layout().Claude()
+	if err != nil {
+		return err
+	}
+	project, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the project: %w", err)
+	}
+	f := finder{home: p.Terminal.Getenv("HOME"), project: project, files: []string{filepath.Join(home, "settings.json"),
+		filepath.Join(project, ".claude", "settings.json"), filepath.Join(project, ".claude", "settings.local.json")}}
+	g, err := f.find(name, event)
+	if err != nil {
+		return err
+	}
+	if err := process.Available(); err != nil {
+		return problem.Inputf("a hook is run in a sandbox or not at all", "%v", err)
+	}
+	gate, err := p.Gate()
+	if err != nil {
+		return err
+	}
+	o := harvest.Options{Redactor: p.Redactor(), Since: p.Terminal.Now().Add(-age), Allowed: gate.Allowed, MayRead: gate.MayRead}
+	sessions, answers, err := p.replay(ctx, home, o, g)
+	if err != nil {
+		return err
+	}
+	if len(sessions) == 0 && gate.Waits() {
+		p.Terminal.Say("hooks: no project may be read yet: `evolve projects`")
+	}
+	return p.print(p.result(name, g, o.Since, sessions, answers))
+}
+
+// replay delivers what sessions recorded.
+func (p Parts) replay(ctx context.Context, home string, o harvest.Options, g *found) ([]*session, [][]guard.Answer, error) {
+	bar := p.Terminal.Watch(report.Task{Phase: "replay", Unit: "events"})
+	defer bar.Done()
+	sessions, problems, err := read(ctx, home, o, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, x := range problems {
+		if !x.Remark {
+			p.Terminal.Say("hooks: %s: %s", x.Path, x.Reason)
+		}
+	}
+	program, err := p.Program()
+	if err != nil {
+		return nil, nil, err
+	}
+	player := guard.Player{Runner: []string{program, "hooks", deliver}, Readable: []string{program, real(program)}}
+	deliveries := make([]guard.Session, len(sessions))
+	for i, s := range sessions {
+		for _, e := range s.events {
+			deliveries[i] = append(deliveries[i], guard.Event{Name: e.Name, Input: e.Input})
+		}
+	}
+	answers, err := player.Play(ctx, g.Guard, deliveries, bar.Count)
+	return sessions, answers, err
+}
+
+// A Result is what `evolve hooks test --json` prints: schema 1.
+type Result struct {
+	Schema  int          `json:"schema"`
+	Name    string       `json:"name"`
+	Command string       `json:"command"`
+	Events  []string     `json:"events"`
+	Since   time.Time    `json:"since"`
+	Score   *guard.Score `json:"score"`
+	// Wrong are the calls that it got wrong: permitted ones that it blocks.
+	Wrong []Call `json:"wrong"`
+	// Stops are calls that it blocks and about which nothing is known.
+	Stops []Call `json:"stops"`
+	// Again are events of which a second delivery did something.
+	Again []Call `json:"again"`
+	// Refused are calls that their user refused, and whether it blocks them.
+	Refused []Call `json:"refused"`
+	failure string // of the first that failed
+}
+
+func (p Parts) result(name string, g *found, since time.Time, sessions []*session, answers [][]guard.Answer) *Result {
+	r := &Result{Schema: 1, Name: name, Command: g.Command, Events: []string{}, Since: since, Wrong: []Call{}, Stops: []Call{}, Again: []Call{}, Refused: []Call{}}
+	for _, on := range g.on {
+		one := on.Event
+		if on.Matcher != "" {
+			one += " " + on.Matcher
+		}
+		r.Events = append(r.Events, one)
+	}
+	red := p.Redactor()
+	clean := func(text string) string { text, _ = harvest.Clean(red, text); return text }
+	var cases []guard.Case
+	for i, s := range sessions {
+		for k := range s.events {
+			e, a := &s.events[k], answers[i][k]
+			refused := e.Outcome == "refused"
+			cases = append(cases, guard.Case{Session: s.id, Label: label(e), Refused: refused, Answer: a})
+			if a.Failed && r.failure == "" {
+				r.failure = clean(a.Reason)
+			}
+			call := Call{Session: s.id, Time: e.Time, Event: e.Name, Tool: e.Tool, Outcome: e.Outcome, Decision: a.Decision, Second: a.Second}
+			blocks := a.Decision == guard.Block
+			if !blocks && a.Second == "" && !refused {
+				continue
+			}
+			call.What, call.Words, call.Reason = clean(what(e)), clean(e.Words), clean(a.Reason)
+			switch {
+			case refused:
+				r.Refused = append(r.Refused, call)
+			case blocks && label(e) == guard.Go:
+				r.Wrong = append(r.Wrong, call)
+			case blocks:
+				r.Stops = append(r.Stops, call)
+			}
+			if a.Second != "" {
+				r.Again = append(r.Again, call)
+			}
+		}
+	}
+	r.Score = guard.Count(cases)
+	return r
+}

@@ -1,0 +1,246 @@
+package hooktest
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval/guard"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/eval/shell"
+	"github.com/skill-evolve/evolve/harvest/events"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
+)
+
+// A found guard is a command, and the events that it is called for.
+type found struct {
+	guard.Guard
+	on []calls
+}
+
+// calls are the events of one name that a guard is called for.
+type calls struct {
+	Event   string
+	Matcher string // of the tool, as settings have it; "" for all
+	tool    *regexp.Regexp
+	timeout time.Duration
+}
+
+// maxSettings bounds a settings file, in bytes.
+const maxSettings = 8 << 20
+
+// A finder looks for a guard in settings, or on disk.
+type finder struct {
+	home    string // the user's
+	project string
+	files   []string // settings
+}
+
+// find is the guard that name names: a script, or the command of settings in which it is a
+// word or the name of a file.
+func (f *finder) find(name, event string) (*found, error) {
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		return f.script(name, event, info)
+	}
+	var all []*found
+	for _, file := range f.files {
+		in, err := f.settings(file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, in...)
+	}
+	var names []string
+	named := slices.DeleteFunc(slices.Clone(all), func(g *found) bool {
+		names = append(names, called(g.Command))
+		return !isNamed(g.Command, name)
+	})
+	slices.Sort(names)
+	names = slices.Compact(names)
+	switch {
+	case len(named) == 0 && len(names) == 0:
+		return nil, problem.Inputf("name a script by its path", "no settings here have a hook, and there is no file %s", plain.Arg(name))
+	case len(named) == 0:
+		return nil, problem.Inputf("there are "+strings.Join(names, ", ")+"; or name a script by its path", "no hook is called %s", plain.Arg(name))
+	}
+	g := named[0]
+	for _, other := range named[1:] {
+		if other.Command != g.Command {
+			return nil, problem.Inputf("name more of its command, or its script by the path", "%s and %s are both called %s", plain.Arg(g.Command), plain.Arg(other.Command), plain.Arg(name))
+		}
+		g.on = append(g.on, other.on...)
+	}
+	if event != "" {
+		if g.on = slices.DeleteFunc(g.on, func(c calls) bool { return c.Event != event }); len(g.on) == 0 {
+			g.on = []calls{{Event: event}}
+		}
+	}
+	if !slices.ContainsFunc(g.on, func(c calls) bool { return slices.Contains(events.Names, c.Event) }) {
+		return nil, problem.Inputf("the events that transcripts tell are "+strings.Join(events.Names, ", "), "%s is called at %s, which no transcript tells", plain.Arg(name), g.on[0].Event)
+	}
+	for _, on := range g.on {
+		g.Timeout = max(g.Timeout, on.timeout)
+	}
+	return g, nil
+}
+
+// script is the guard in a file, for an event.
+func (f *finder) script(name, event string, info fs.FileInfo) (*found, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	command := plain.Arg(path)
+	if info.Mode()&0o111 == 0 {
+		with, ok := map[string]string{".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh"}[filepath.Ext(path)]
+		if !ok {
+			return nil, problem.Inputf("`chmod +x "+plain.Arg(name)+"`", "%s is no program", plain.Arg(name))
+		}
+		command = with + " " + command
+	}
+	if event == "" {
+		event = events.PreToolUse
+	}
+	return &found{f.guard(command), []calls{{Event: event}}}, nil
+}
+
+// settings are the hooks in a settings file.
+func (f *finder) settings(file string) (out []*found, err error) {
+	text, err := bounded.ReadFile(file, maxSettings)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var s struct {
+		Hooks map[string][]struct {
+			Matcher string
+			Hooks   []struct {
+				Type, Command string
+				Timeout       float64
+			}
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		return nil, problem.Inputf("mend the file first", "%s cannot be read: %s", file, plain.JSON(err))
+	}
+	for _, event := range slices.Sorted(maps.Keys(s.Hooks)) {
+		for _, group := range s.Hooks[event] {
+			on := calls{Event: event, Matcher: group.Matcher}
+			if on.tool, err = matcher(group.Matcher); err != nil {
+				return nil, problem.Inputf("mend it first", "%s: the matcher %q is no pattern", file, group.Matcher)
+			}
+			for _, h := range group.Hooks {
+				if h.Type == "command" {
+					on.timeout = time.Duration(h.Timeout * float64(time.Second))
+					out = append(out, &found{f.guard(h.Command), []calls{on}})
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+var (
+	onlyNames = lazyregexp.New(`^[\w|]+$`)
+	homeWord  = lazyregexp.New(`(^|[\s"'=])(?:~|\$HOME|\$\{HOME\})/`)
+)
+
+// matcher is how Claude Code reads one: names, or else a regular expression; nil for all.
+func matcher(text string) (*regexp.Regexp, error) {
+	switch {
+	case text == "" || text == "*":
+		return nil, nil
+	case onlyNames.MatchString(text):
+		text = "^(?:" + text + ")$"
+	}
+	return regexp.Compile(text)
+}
+
+// wants reports whether the guard is called for an event.
+func (g *found) wants(e *events.Event) bool {
+	return slices.ContainsFunc(g.on, func(c calls) bool {
+		return c.Event == e.Name && (e.Tool == "" || c.tool == nil || c.tool.MatchString(e.Tool))
+	})
+}
+
+// guard is a command as it runs in the sandbox, whose HOME is another.
+func (f *finder) guard(command string) guard.Guard {
+	command = homeWord.ReplaceAllString(command, "${1}"+strings.ReplaceAll(f.home, "$", "$$")+"/")
+	command = strings.NewReplacer("$CLAUDE_PROJECT_DIR", f.project, "${CLAUDE_PROJECT_DIR}", f.project).Replace(command)
+	g := guard.Guard{Command: command, Project: f.project}
+	for _, word := range words(command) {
+		if !filepath.IsAbs(word) {
+			continue
+		}
+		for _, path := range []string{word, real(word)} {
+			info, err := os.Stat(path)
+			if err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			// What a script calls is beside it.
+			if dir := filepath.Dir(filepath.Clean(path)); dir != "/" && dir != f.home && !skill.Within(f.home, []string{dir}) {
+				path = dir
+			}
+			if !slices.Contains(g.Readable, path) {
+				g.Readable = append(g.Readable, filepath.Clean(path))
+			}
+		}
+	}
+	return g
+}
+
+// real is what links lead to; the path itself, if they lead nowhere.
+func real(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return path
+}
+
+// words are those of a command line, without quotes.
+func words(line string) (out []string) {
+	commands, err := shell.Commands(line)
+	if err != nil {
+		return strings.Fields(line)
+	}
+	for _, c := range commands {
+		for _, w := range c.Words {
+			out = append(out, w.Text)
+		}
+	}
+	return out
+}
+
+// isNamed reports whether name is a command, or the name of a file in it.
+func isNamed(command, name string) bool {
+	return command == name || slices.ContainsFunc(words(command), func(w string) bool {
+		base := filepath.Base(w)
+		return w == name || base == name || strings.TrimSuffix(base, filepath.Ext(base)) == name
+	})
+}
+
+// called is a short name of a command: that of its script.
+func called(command string) string {
+	all := words(command)
+	for _, w := range slices.Backward(all) {
+		if strings.Contains(w, "/") {
+			return filepath.Base(w)
+		}
+	}
+	if len(all) == 0 {
+		return command
+	}
+	return all[0]
+}
