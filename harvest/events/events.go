@@ -60,22 +60,26 @@ type Missing struct {
 	Put   string `json:"put"` // what stands there instead
 }
 
-// Fields are those that transcripts do not hold, of Claude Code 2.1.329.
+// Fields are those that transcripts do not hold, of Claude Code 2.1.329 and Codex 0.169.0.
 var Fields = slices.Concat(
-	missing("source", "startup; a resumed session shows no second start", SessionStart),
-	missing("permission_mode", "the last that was noted, for a prompt that was typed while the agent worked, a command or a report", UserPromptSubmit),
-	missing("permission_mode", "that of the last prompt, or what a permission for the session made of it; none in a subagent",
+	missing(claudeCode, "source", "startup; a resumed session shows no second start", SessionStart),
+	missing(claudeCode, "permission_mode", "the last that was noted, for a prompt that was typed while the agent worked, a command or a report", UserPromptSubmit),
+	missing(claudeCode, "permission_mode", "that of the last prompt, or what a permission for the session made of it; none in a subagent",
 		PreToolUse, PostToolUse, PostToolUseFailure, Stop, SubagentStop),
-	missing("duration_ms", "nothing", PostToolUse, PostToolUseFailure),
-	missing("is_interrupt", "false", PostToolUseFailure),
-	missing("stop_hook_active", "false", Stop, SubagentStop),
-	missing("background_tasks", "none", Stop, SubagentStop),
-	missing("session_crons", "none", Stop, SubagentStop),
+	missing(claudeCode, "duration_ms", "nothing", PostToolUse, PostToolUseFailure),
+	missing(claudeCode, "is_interrupt", "false", PostToolUseFailure),
+	missing(claudeCode, "stop_hook_active", "false", Stop, SubagentStop),
+	missing(claudeCode, "background_tasks", "none", Stop, SubagentStop),
+	missing(claudeCode, "session_crons", "none", Stop, SubagentStop),
+	missing(codexCLI, "source", "startup", SessionStart),
+	missing(codexCLI, "permission_mode", "bypassPermissions where nobody is asked and there is no sandbox, else default",
+		SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop),
+	missing(codexCLI, "stop_hook_active", "false", Stop),
 )
 
-func missing(field, put string, names ...string) (out []Missing) {
+func missing(agent, field, put string, names ...string) (out []Missing) {
 	for _, name := range names {
-		out = append(out, Missing{claudeCode, name, field, put})
+		out = append(out, Missing{agent, name, field, put})
 	}
 	return out
 }

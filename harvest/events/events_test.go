@@ -20,6 +20,10 @@ const where = "/home/dev/.claude/projects/-home-dev-project"
 // rebuilt are the events of a recording: its sessions', and behind them its subagents'.
 func rebuilt(t *testing.T, dir string) (out []events.Event) {
 	t.Helper()
+	of, where := events.Claude, where
+	if strings.Contains(dir, "/codex/") {
+		of, where = events.Codex, "/home/dev/.codex/sessions/2026/11/28"
+	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*-*.jsonl"))
 	subagents, _ := filepath.Glob(filepath.Join(dir, "subagents", "*.jsonl"))
 	for _, name := range slices.Concat(files, subagents) {
@@ -31,7 +35,7 @@ func rebuilt(t *testing.T, dir string) (out []events.Event) {
 		if slices.Contains(subagents, name) {
 			as = filepath.Join(where, strings.TrimSuffix(filepath.Base(files[0]), ".jsonl"), "subagents", filepath.Base(name))
 		}
-		found, problems, err := events.Claude(t.Context(), bytes.NewReader(text), as)
+		found, problems, err := of(t.Context(), bytes.NewReader(text), as)
 		if err != nil || len(problems) > 0 {
 			t.Fatal(err, problems)
 		}
@@ -40,17 +44,18 @@ func rebuilt(t *testing.T, dir string) (out []events.Event) {
 	return out
 }
 
-// TestClaudeRecorded: what is rebuilt from transcripts of the real Claude Code 2.1.329 equals
-// what it gave its hooks in these sessions, in each field that a transcript holds, and
-// in the same order within one tool call's and one prompt's events.
-func TestClaudeRecorded(t *testing.T) {
-	dirs, _ := filepath.Glob("testdata/claude/*")
+// TestRecorded: what is rebuilt from transcripts of the real Claude Code 2.1.329 and Codex
+// 0.169.0 equals what they gave their hooks in these sessions, in each field that a
+// transcript holds.
+func TestRecorded(t *testing.T) {
+	dirs, _ := filepath.Glob("testdata/c*/*")
 	if len(dirs) == 0 {
 		t.Fatal("there are no recordings")
 	}
 	compared := 0
+	agents := map[string]string{"claude": "claude-code", "codex": "codex"}
 	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
+		t.Run(dir, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(dir, "hooks.jsonl"))
 			if err != nil {
 				t.Fatal(err)
@@ -84,7 +89,7 @@ func TestClaudeRecorded(t *testing.T) {
 				for i := range w {
 					compared++
 					for field := range w[i] {
-						same(t, k, field, got[k][i], w[i])
+						same(t, agents[filepath.Base(filepath.Dir(dir))], k, field, got[k][i], w[i])
 					}
 					for field := range got[k][i] {
 						if _, ok := w[i][field]; !ok {
@@ -108,12 +113,12 @@ func TestClaudeRecorded(t *testing.T) {
 
 // key tells events of a session apart that have no id of their own.
 func key(in map[string]any) string {
-	return fmt.Sprint(in["hook_event_name"], " ", in["agent_id"], " ", in["prompt_id"], " ", in["tool_use_id"])
+	return fmt.Sprint(in["hook_event_name"], " ", in["agent_id"], " ", in["prompt_id"], in["turn_id"], " ", in["tool_use_id"])
 }
 
-func same(t *testing.T, k, field string, got, want map[string]any) {
+func same(t *testing.T, agent, k, field string, got, want map[string]any) {
 	t.Helper()
-	if !events.Held("claude-code", want["hook_event_name"].(string), field) {
+	if !events.Held(agent, want["hook_event_name"].(string), field) {
 		return
 	}
 	if !reflect.DeepEqual(got[field], want[field]) {
@@ -123,9 +128,10 @@ func same(t *testing.T, k, field string, got, want map[string]any) {
 	}
 }
 
-// TestClaudeOutcomes: what became of the calls in the recordings.
-func TestClaudeOutcomes(t *testing.T) {
+// TestOutcomes: what became of the calls in the recordings.
+func TestOutcomes(t *testing.T) {
 	want := map[string][]string{
+		"../codex/exec": {"Bash ran", "apply_patch ran", "Bash ran"}, "../codex/asked": {"Bash ran"}, "../codex/aborted": {"Bash "},
 		"asked":   {"Bash permitted", "Write permitted", `Bash refused "never reset my work"`, "Bash refused", "Read ran", "Skill ran", "Agent ran", "Bash ran"},
 		"granted": {"Bash permitted", "Bash ran", "Bash ran", "Read ran", "Bash stopped", "Edit permitted", "Edit ran", "Bash permitted", "Bash permitted"},
 		"queued":  {"AskUserQuestion permitted", "Bash permitted"},
@@ -172,21 +178,31 @@ func TestClaudeOlder(t *testing.T) {
 	}
 }
 
-// FuzzClaude: whatever a transcript holds, each event's input is an object that names the
+// FuzzTranscripts: whatever a transcript holds, each event's input is an object that names the
 // event, and only tool calls have an outcome.
-func FuzzClaude(f *testing.F) {
+func FuzzTranscripts(f *testing.F) {
 	f.Add([]byte(`{"type":"user","sessionId":"s","cwd":"/w","promptId":"p","permissionMode":"default","message":{"content":"go"}}
 {"type":"assistant","effort":"low","message":{"content":[{"type":"tool_use","id":"1","name":"Edit","input":{"file_path":"a"}}]}}
 {"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","is_error":true,"content":"The user doesn't want to proceed with this tool use … the user said:\nno"}]},"userFeedback":"no"}
 {"type":"user","message":{"content":"<command-name>/x</command-name>"}}
 {"type":"assistant","message":{"stop_reason":"end_turn","content":[{"type":"text","text":"Done."}]}}
 `))
+	f.Add([]byte(`{"type":"session_meta","payload":{"id":"s","cwd":"/w"}}
+{"type":"turn_context","payload":{"turn_id":"t","model":"m","approval_policy":"never","permission_profile":{"type":"disabled"}}}
+{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c"}}
+{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c","status":"declined","aggregated_output":""}}}
+{"type":"event_msg","payload":{"type":"task_complete","last_agent_message":"Done."}}
+`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		found, _, err := events.Claude(t.Context(), bytes.NewReader(text), where+"/s.jsonl")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range found {
+		more, _, err := events.Codex(t.Context(), bytes.NewReader(text), where+"/s.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range slices.Concat(found, more) {
 			var in struct {
 				Event string `json:"hook_event_name"`
 			}
@@ -206,19 +222,19 @@ func TestFieldsInDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "| event | field | in its place |\n|---|---|---|\n")
+	_, table, _ := strings.Cut(string(text), "| agent | event | field | in its place |\n|---|---|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	var got, want []string
 	for row := range strings.Lines(table) {
 		cells := strings.Split(strings.Trim(strings.ReplaceAll(row, "`", ""), "| \n"), " | ")
-		for event := range strings.SplitSeq(cells[0], ", ") {
-			for field := range strings.SplitSeq(cells[1], ", ") {
-				got = append(got, event+" "+field+" "+cells[2])
+		for event := range strings.SplitSeq(cells[1], ", ") {
+			for field := range strings.SplitSeq(cells[2], ", ") {
+				got = append(got, cells[0]+" "+event+" "+field+" "+cells[3])
 			}
 		}
 	}
 	for _, m := range events.Fields {
-		want = append(want, m.Event+" "+m.Field+" "+m.Put)
+		want = append(want, m.Agent+" "+m.Event+" "+m.Field+" "+m.Put)
 	}
 	slices.Sort(got)
 	slices.Sort(want)
