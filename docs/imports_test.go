@@ -125,7 +125,7 @@ var mayImport = map[string][]string{
 	"cmd/evolve/internal/guard":       {"cmd/evolve/internal/owner", "eval/problem", "store/datadir/policy"},
 	"harvest/outgoing":                {"eval", "eval/agent", "eval/agent/setup", "eval/plain", "eval/problem", "harvest", "harvest/consent", "mutate/skill", "store", "store/datadir/policy"},
 	"cmd/evolve/internal/privacy":     {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval/agent", "eval/problem", "harvest/outgoing", "mutate/skill", "store", "store/datadir/policy"},
-	"cmd/evolve/internal/hooktest":    {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval/agent/process", "eval/guard", "eval/plain", "eval/problem", "eval/shell", "harvest", "harvest/claude", "harvest/consent", "harvest/events", "harvest/redact", "mutate/skill", "mutate/skill/bounded", "tournament/report"},
+	"cmd/evolve/internal/hooktest":    {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval/agent/process", "eval/guard", "eval/plain", "eval/problem", "eval/shell", "harvest", "harvest/consent", "harvest/events", "harvest/redact", "mutate/skill", "mutate/skill/bounded", "tournament/report"},
 	"cmd/evolve/internal/projects":    {"cmd/evolve/internal/backend", "cmd/evolve/internal/owner", "cmd/evolve/internal/term", "eval/plain", "eval/problem", "harvest", "harvest/consent", "harvest/ingest", "harvest/outgoing", "harvest/suite", "harvest/work", "store", "store/datadir", "store/datadir/policy", "tournament/report"},
 	"harvest/redact/wordlike":         {},
 	"harvest/redact/personal":         {},

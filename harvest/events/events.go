@@ -4,9 +4,13 @@
 package events
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"slices"
 	"time"
+
+	"github.com/skill-evolve/evolve/harvest"
 )
 
 // The events that are rebuilt, by the names that hooks know them by.
@@ -22,6 +26,9 @@ const (
 
 // Names are the events that are rebuilt.
 var Names = []string{SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, Stop, SubagentStop}
+
+// Rebuild are the agents of which events are rebuilt, by their names in sessions.
+var Rebuild = map[string]func(ctx context.Context, r io.Reader, file string) ([]Event, []harvest.Problem, error){claudeCode: Claude, codexCLI: Codex}
 
 // An Event is what the agent told its hooks once.
 type Event struct {

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/harvest"
-	"github.com/skill-evolve/evolve/harvest/claude"
 	"github.com/skill-evolve/evolve/harvest/events"
 )
 
@@ -21,14 +21,14 @@ type session struct {
 	events []events.Event
 }
 
-// read rebuilds the events of the sessions in a home that g is called for, the newest first. o
-// says which sessions may be read.
-func read(ctx context.Context, home string, o harvest.Options, g *found) (out []*session, problems []harvest.Problem, err error) {
+// read rebuilds the events of the sessions in an agent's home that g is called for, the newest
+// first. o says which sessions may be read.
+func read(ctx context.Context, home backend.Home, o harvest.Options, g *found) (out []*session, problems []harvest.Problem, err error) {
 	var mu sync.Mutex
 	of := map[string][]events.Event{} // by transcript
-	kind := claude.Kind
+	kind, rebuild := home.Kind, events.Rebuild[home.Agent]
 	kind.Read = func(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
-		s, problems, err := claude.Kind.Read(ctx, r, file, o)
+		s, problems, err := home.Read(ctx, r, file, o)
 		if err != nil || s == nil || o.Again == nil {
 			return s, problems, err
 		}
@@ -37,7 +37,7 @@ func read(ctx context.Context, home string, o harvest.Options, g *found) (out []
 			return s, append(problems, harvest.Problem{Path: file, Reason: "it cannot be read again"}), nil
 		}
 		defer again.Close()
-		found, _, err := events.Claude(ctx, again, file) // its problems are those above
+		found, _, err := rebuild(ctx, again, file) // its problems are those above
 		found = slices.DeleteFunc(found, func(e events.Event) bool {
 			return !g.wants(&e) || !e.Time.IsZero() && e.Time.Before(o.Since)
 		})
@@ -47,7 +47,7 @@ func read(ctx context.Context, home string, o harvest.Options, g *found) (out []
 		return s, problems, err
 	}
 	byID, driven := map[string]*session{}, map[string]bool{}
-	problems, err = kind.Source(home, o).Sessions(ctx, nil, func(s *harvest.Session) error {
+	problems, err = kind.Source(home.Dir, o).Sessions(ctx, nil, func(s *harvest.Session) error {
 		mu.Lock()
 		found := of[s.Path]
 		delete(of, s.Path)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/consent"
+	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -31,6 +33,10 @@ type Parts struct {
 	Program  func() (string, error) // this one
 }
 
+// settingsOf are the files in which agents find their hooks, in their home and in a project's
+// folder for them.
+var settingsOf = map[string][]string{"claude": {"settings.json", "settings.local.json"}, "codex": {"hooks.json"}}
+
 // deliver is the name of the hidden command that runs in the sandbox.
 const deliver = "deliver"
 
@@ -40,7 +46,7 @@ func (p Parts) Commands() []*cobra.Command {
 	test := &cobra.Command{
 		Use:   "test NAME",
 		Short: "Replay a guard on your recorded calls",
-		Long: `test replays a hook of Claude Code, whoever wrote it, on what your sessions recorded:
+		Long: `test replays a hook of Claude Code or Codex, whoever wrote it, on what your sessions recorded:
 which calls it stops, in how many sessions it stops one that you were asked about and
 permitted, and how long it takes. NAME is a script's path, or the command or the name
 of the script in your settings or those of the project.
@@ -69,7 +75,7 @@ func (p Parts) test(ctx context.Context, name, event, since string) error {
 	if err != nil {
 		return problem.Inputf("for example --since 30d, --since 12h", "--since %q is no age", since)
 	}
-	home, err := p.Layout().Claude()
+	homes, err := backend.Homes(p.Layout())
 	if err != nil {
 		return err
 	}
@@ -77,8 +83,12 @@ func (p Parts) test(ctx context.Context, name, event, since string) error {
 	if err != nil {
 		return fmt.Errorf("find the project: %w", err)
 	}
-	f := finder{home: p.Terminal.Getenv("HOME"), project: project, files: []string{filepath.Join(home, "settings.json"),
-		filepath.Join(project, ".claude", "settings.json"), filepath.Join(project, ".claude", "settings.local.json")}}
+	f := finder{home: p.Terminal.Getenv("HOME"), project: project}
+	for _, h := range homes {
+		for _, file := range settingsOf[h.Name] {
+			f.files = append(f.files, settings{h.Agent, filepath.Join(h.Dir, file)}, settings{h.Agent, filepath.Join(project, "."+h.Name, file)})
+		}
+	}
 	g, err := f.find(name, event)
 	if err != nil {
 		return err
@@ -91,7 +101,10 @@ func (p Parts) test(ctx context.Context, name, event, since string) error {
 		return err
 	}
 	o := harvest.Options{Redactor: p.Redactor(), Since: p.Terminal.Now().Add(-age), Allowed: gate.Allowed, MayRead: gate.MayRead}
-	sessions, answers, err := p.replay(ctx, home, o, g)
+	homes = slices.DeleteFunc(homes, func(h backend.Home) bool {
+		return events.Rebuild[h.Agent] == nil || g.agent != "" && g.agent != h.Agent
+	})
+	sessions, answers, err := p.replay(ctx, homes, o, g)
 	if err != nil {
 		return err
 	}
@@ -102,17 +115,21 @@ func (p Parts) test(ctx context.Context, name, event, since string) error {
 }
 
 // replay delivers what sessions recorded.
-func (p Parts) replay(ctx context.Context, home string, o harvest.Options, g *found) ([]*session, [][]guard.Answer, error) {
+func (p Parts) replay(ctx context.Context, homes []backend.Home, o harvest.Options, g *found) ([]*session, [][]guard.Answer, error) {
 	bar := p.Terminal.Watch(report.Task{Phase: "replay", Unit: "events"})
 	defer bar.Done()
-	sessions, problems, err := read(ctx, home, o, g)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, x := range problems {
-		if !x.Remark {
-			p.Terminal.Say("hooks: %s: %s", x.Path, x.Reason)
+	var sessions []*session
+	for _, home := range homes {
+		found, problems, err := read(ctx, home, o, g)
+		if err != nil {
+			return nil, nil, err
 		}
+		for _, x := range problems {
+			if !x.Remark {
+				p.Terminal.Say("hooks: %s: %s", x.Path, x.Reason)
+			}
+		}
+		sessions = append(sessions, found...)
 	}
 	program, err := p.Program()
 	if err != nil {

@@ -25,7 +25,8 @@ import (
 // A found guard is a command, and the events that it is called for.
 type found struct {
 	guard.Guard
-	on []calls
+	agent string // whose settings name it; "" for a script, which any may call
+	on    []calls
 }
 
 // calls are the events of one name that a guard is called for.
@@ -43,8 +44,11 @@ const maxSettings = 8 << 20
 type finder struct {
 	home    string // the user's
 	project string
-	files   []string // settings
+	files   []settings
 }
+
+// settings are a file with an agent's hooks.
+type settings struct{ agent, path string }
 
 // find is the guard that name names: a script, or the command of settings in which it is a
 // word or the name of a file.
@@ -75,6 +79,9 @@ func (f *finder) find(name, event string) (*found, error) {
 	}
 	g := named[0]
 	for _, other := range named[1:] {
+		if other.agent != g.agent {
+			g.agent = "" // several call it
+		}
 		if other.Command != g.Command {
 			return nil, problem.Inputf("name more of its command, or its script by the path", "%s and %s are both called %s", plain.Arg(g.Command), plain.Arg(other.Command), plain.Arg(name))
 		}
@@ -111,12 +118,12 @@ func (f *finder) script(name, event string, info fs.FileInfo) (*found, error) {
 	if event == "" {
 		event = events.PreToolUse
 	}
-	return &found{f.guard(command), []calls{{Event: event}}}, nil
+	return &found{Guard: f.guard(command), on: []calls{{Event: event}}}, nil
 }
 
 // settings are the hooks in a settings file.
-func (f *finder) settings(file string) (out []*found, err error) {
-	text, err := bounded.ReadFile(file, maxSettings)
+func (f *finder) settings(file settings) (out []*found, err error) {
+	text, err := bounded.ReadFile(file.path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -133,18 +140,18 @@ func (f *finder) settings(file string) (out []*found, err error) {
 		err = json.Unmarshal(text, &s)
 	}
 	if err != nil {
-		return nil, problem.Inputf("mend the file first", "%s cannot be read: %s", file, plain.JSON(err))
+		return nil, problem.Inputf("mend the file first", "%s cannot be read: %s", file.path, plain.JSON(err))
 	}
 	for _, event := range slices.Sorted(maps.Keys(s.Hooks)) {
 		for _, group := range s.Hooks[event] {
 			on := calls{Event: event, Matcher: group.Matcher}
 			if on.tool, err = matcher(group.Matcher); err != nil {
-				return nil, problem.Inputf("mend it first", "%s: the matcher %q is no pattern", file, group.Matcher)
+				return nil, problem.Inputf("mend it first", "%s: the matcher %q is no pattern", file.path, group.Matcher)
 			}
 			for _, h := range group.Hooks {
 				if h.Type == "command" {
 					on.timeout = time.Duration(h.Timeout * float64(time.Second))
-					out = append(out, &found{f.guard(h.Command), []calls{on}})
+					out = append(out, &found{f.guard(h.Command), file.agent, []calls{on}})
 				}
 			}
 		}
