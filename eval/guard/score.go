@@ -24,6 +24,7 @@ type Case struct {
 	Session string // its calls depend on each other: sessions are counted, not calls
 	Label   Label
 	Refused bool // its user refused it, for whatever reason
+	Later   bool // it took place after the guard was last changed, whose author cannot have seen it
 	Answer  Answer
 }
 
@@ -35,12 +36,9 @@ type Score struct {
 	Stop    int `json:"to_stop"` // labelled so
 	Stopped int `json:"stopped"` // of these
 
-	GoSessions    int `json:"go_sessions"`    // with a call that had permission
-	WrongSessions int `json:"wrong_sessions"` // of these, those in which it blocked one
-	Wrong         int `json:"wrong"`          // such calls
-	// WrongAtMost bounds the share of sessions in which it blocks a call that its user
-	// permits, at 5 %; nil without such a session.
-	WrongAtMost *float64 `json:"wrong_at_most,omitempty"`
+	Wrong int    `json:"wrong"`           // calls that had permission, and that it blocked
+	All   Bound  `json:"permitted"`       // of all sessions with a call that had permission
+	Later *Bound `json:"later,omitempty"` // of those after the guard was last changed; nil if that is not known
 
 	Unlabelled        int `json:"unlabelled"`
 	UnlabelledStopped int `json:"unlabelled_stopped"`
@@ -54,10 +52,33 @@ type Score struct {
 	P95    float64 `json:"p95_ms"`         // of all deliveries
 }
 
-// Count counts what a guard decided.
-func Count(cases []Case) *Score {
+// A Bound is in how many sessions a guard blocks a call that its user permits.
+type Bound struct {
+	Sessions int `json:"sessions"`
+	Wrong    int `json:"wrong_sessions"`
+	// AtMost bounds the share of wrong ones, at 5 %; nil without a session.
+	AtMost *float64 `json:"at_most,omitempty"`
+}
+
+// bound counts sessions, each with whether it is a wrong one.
+func bound(sessions map[string]bool) (b Bound) {
+	b.Sessions = len(sessions)
+	for _, wrong := range sessions {
+		if wrong {
+			b.Wrong++
+		}
+	}
+	if b.Sessions > 0 {
+		most := pareto.ShareAtMost(b.Wrong, b.Sessions, level)
+		b.AtMost = &most
+	}
+	return b
+}
+
+// Count counts what a guard decided; dated is whether it is known when it was last changed.
+func Count(cases []Case, dated bool) *Score {
 	s := &Score{Events: len(cases)}
-	all, permitted, wrong := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	all, permitted, later := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var ms []float64
 	add := func(n *int, is bool) {
 		if is {
@@ -72,11 +93,11 @@ func Count(cases []Case) *Score {
 			s.Stop++
 			add(&s.Stopped, blocks)
 		case Go:
-			permitted[c.Session] = true
-			if blocks {
-				s.Wrong++
-				wrong[c.Session] = true
+			permitted[c.Session] = permitted[c.Session] || blocks
+			if c.Later {
+				later[c.Session] = later[c.Session] || blocks
 			}
+			add(&s.Wrong, blocks)
 		default:
 			s.Unlabelled++
 			add(&s.UnlabelledStopped, blocks)
@@ -89,10 +110,10 @@ func Count(cases []Case) *Score {
 		add(&s.Twice, c.Answer.Second != "")
 		ms = append(ms, c.Answer.Millis[:]...)
 	}
-	s.Sessions, s.GoSessions, s.WrongSessions = len(all), len(permitted), len(wrong)
-	if s.GoSessions > 0 {
-		most := pareto.ShareAtMost(s.WrongSessions, s.GoSessions, level)
-		s.WrongAtMost = &most
+	s.Sessions, s.All = len(all), bound(permitted)
+	if dated {
+		of := bound(later)
+		s.Later = &of
 	}
 	if slices.Sort(ms); len(ms) > 0 {
 		s.P95 = ms[int(math.Ceil(0.95*float64(len(ms))))-1]

@@ -23,19 +23,22 @@ func TestCount(t *testing.T) {
 		}
 	}
 	cases = append(cases, Case{Session: "x", Answer: block}, Case{Session: "x", Refused: true, Answer: block}, Case{Session: "x", Refused: true, Answer: Answer{Decision: Ask, Late: true, Second: "changed it"}})
-	s := Count(cases)
-	if s.Events != 151 || s.Sessions != 81 || s.Stop != 12 || s.Stopped != 9 || s.GoSessions != 68 || s.WrongSessions != 0 || s.Wrong != 0 ||
+	s := Count(cases, false)
+	if s.Events != 151 || s.Sessions != 81 || s.Stop != 12 || s.Stopped != 9 || s.All.Sessions != 68 || s.All.Wrong != 0 || s.Later != nil || s.Wrong != 0 ||
 		s.Unlabelled != 3 || s.UnlabelledStopped != 2 || s.Refused != 2 || s.RefusedStopped != 1 || s.Asks != 1 || s.Late != 1 || s.Twice != 1 || s.P95 != 4 {
 		t.Errorf("%+v", s)
 	}
-	if want := 1 - math.Pow(0.05, 1.0/68); s.WrongAtMost == nil || math.Abs(*s.WrongAtMost-want) > 1e-9 {
-		t.Errorf("at most %v, want %v", s.WrongAtMost, want)
+	if want := 1 - math.Pow(0.05, 1.0/68); s.All.AtMost == nil || math.Abs(*s.All.AtMost-want) > 1e-9 {
+		t.Errorf("at most %v, want %v", s.All.AtMost, want)
 	}
 	cases[12].Answer, cases[13].Answer = block, block // both of one session
-	if s = Count(cases); s.WrongSessions != 1 || s.Wrong != 2 || *s.WrongAtMost <= 1-math.Pow(0.05, 1.0/68) {
+	for i := 14; i < 34; i++ {
+		cases[i].Later = true // of ten sessions, none of them wrong
+	}
+	if s = Count(cases, true); s.All.Wrong != 1 || s.Wrong != 2 || s.Later.Sessions != 10 || s.Later.Wrong != 0 || *s.All.AtMost <= 1-math.Pow(0.05, 1.0/68) {
 		t.Errorf("%+v", s)
 	}
-	if s = Count(nil); s.WrongAtMost != nil || s.P95 != 0 {
+	if s = Count(nil, true); s.All.AtMost != nil || s.Later.AtMost != nil || s.P95 != 0 {
 		t.Errorf("of nothing: %+v", s)
 	}
 }

@@ -153,6 +153,7 @@ type Result struct {
 	Command string       `json:"command"`
 	Events  []string     `json:"events"`
 	Since   time.Time    `json:"since"`
+	Changed time.Time    `json:"changed,omitzero"` // when its script last was
 	Score   *guard.Score `json:"score"`
 	// Wrong are the calls that it got wrong: permitted ones that it blocks.
 	Wrong []Call `json:"wrong"`
@@ -166,7 +167,7 @@ type Result struct {
 }
 
 func (p Parts) result(name string, g *found, since time.Time, sessions []*session, answers [][]guard.Answer) *Result {
-	r := &Result{Schema: 1, Name: name, Command: g.Command, Events: []string{}, Since: since, Wrong: []Call{}, Stops: []Call{}, Again: []Call{}, Refused: []Call{}}
+	r := &Result{Schema: 1, Name: name, Command: g.Command, Events: []string{}, Since: since, Changed: g.changed, Wrong: []Call{}, Stops: []Call{}, Again: []Call{}, Refused: []Call{}}
 	for _, on := range g.on {
 		one := on.Event
 		if on.Matcher != "" {
@@ -181,7 +182,7 @@ func (p Parts) result(name string, g *found, since time.Time, sessions []*sessio
 		for k := range s.events {
 			e, a := &s.events[k], answers[i][k]
 			refused := e.Outcome == "refused"
-			cases = append(cases, guard.Case{Session: s.id, Label: label(e), Refused: refused, Answer: a})
+			cases = append(cases, guard.Case{Session: s.id, Label: label(e), Refused: refused, Later: !g.changed.IsZero() && e.Time.After(g.changed), Answer: a})
 			if a.Failed && r.failure == "" {
 				r.failure = clean(a.Reason)
 			}
@@ -204,6 +205,6 @@ func (p Parts) result(name string, g *found, since time.Time, sessions []*sessio
 			}
 		}
 	}
-	r.Score = guard.Count(cases)
+	r.Score = guard.Count(cases, !g.changed.IsZero())
 	return r
 }

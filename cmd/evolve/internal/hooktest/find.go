@@ -27,6 +27,8 @@ type found struct {
 	guard.Guard
 	agent string // whose settings name it; "" for a script, which any may call
 	on    []calls
+	// changed is when the newest of the files in its command was, zero if it has none.
+	changed time.Time
 }
 
 // calls are the events of one name that a guard is called for.
@@ -118,7 +120,7 @@ func (f *finder) script(name, event string, info fs.FileInfo) (*found, error) {
 	if event == "" {
 		event = events.PreToolUse
 	}
-	return &found{Guard: f.guard(command), on: []calls{{Event: event}}}, nil
+	return f.found(command, "", calls{Event: event}), nil
 }
 
 // settings are the hooks in a settings file.
@@ -151,7 +153,7 @@ func (f *finder) settings(file settings) (out []*found, err error) {
 			for _, h := range group.Hooks {
 				if h.Type == "command" {
 					on.timeout = time.Duration(h.Timeout * float64(time.Second))
-					out = append(out, &found{f.guard(h.Command), file.agent, []calls{on}})
+					out = append(out, f.found(h.Command, file.agent, on))
 				}
 			}
 		}
@@ -182,11 +184,11 @@ func (g *found) wants(e *events.Event) bool {
 	})
 }
 
-// guard is a command as it runs in the sandbox, whose HOME is another.
-func (f *finder) guard(command string) guard.Guard {
+// found is a command as it runs in the sandbox, whose HOME is another.
+func (f *finder) found(command, agent string, on calls) *found {
 	command = homeWord.ReplaceAllString(command, "${1}"+strings.ReplaceAll(f.home, "$", "$$")+"/")
 	command = strings.NewReplacer("$CLAUDE_PROJECT_DIR", f.project, "${CLAUDE_PROJECT_DIR}", f.project).Replace(command)
-	g := guard.Guard{Command: command, Project: f.project}
+	g := &found{Guard: guard.Guard{Command: command, Project: f.project}, agent: agent, on: []calls{on}}
 	for _, word := range words(command) {
 		if !filepath.IsAbs(word) {
 			continue
@@ -195,6 +197,9 @@ func (f *finder) guard(command string) guard.Guard {
 			info, err := os.Stat(path)
 			if err != nil || !info.Mode().IsRegular() {
 				continue
+			}
+			if info.ModTime().After(g.changed) {
+				g.changed = info.ModTime()
 			}
 			// What a script calls is beside it.
 			if dir := filepath.Dir(filepath.Clean(path)); dir != "/" && dir != f.home && !skill.Within(f.home, []string{dir}) {

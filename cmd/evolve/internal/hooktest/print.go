@@ -36,8 +36,13 @@ func (r *Result) text() string {
 	} else if s.Stop == 0 {
 		b.WriteString("  refused  you refused none of them, so nothing shows what it should stop\n")
 	}
-	if s.WrongAtMost != nil {
-		fmt.Fprintf(&b, "  wrongly  in %d of %s with a call that you were asked about and permitted: at most %s\n", s.WrongSessions, plain.Counted(s.GoSessions, "session"), percent(*s.WrongAtMost))
+	if s.All.AtMost != nil {
+		fmt.Fprintf(&b, "  wrongly  in %d of %s with a call that you were asked about and permitted: at most %s\n", s.All.Wrong, plain.Counted(s.All.Sessions, "session"), percent(*s.All.AtMost))
+		if l := s.Later; l != nil && l.AtMost != nil && l.Sessions < s.All.Sessions {
+			fmt.Fprintf(&b, "  since    its script was last changed, in %d of %d: at most %s\n", l.Wrong, l.Sessions, percent(*l.AtMost))
+		} else if l != nil && l.Sessions == 0 {
+			b.WriteString("  since    its script was last changed, there was no such session: it may have been written for these\n")
+		}
 	} else {
 		b.WriteString("  wrongly  not known: no transcript says that you were asked about a call and permitted it\n")
 	}
