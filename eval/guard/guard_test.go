@@ -158,10 +158,10 @@ func TestOrder(t *testing.T) {
 		p.Workers = rapid.IntRange(1, 3).Draw(rt, "workers")
 		var sessions []Session
 		var want [][]Decision
-		for i := range rapid.IntRange(0, 5).Draw(rt, "sessions") {
+		for i := range rapid.IntRange(0, 3).Draw(rt, "sessions") {
 			var s Session
 			var w []Decision
-			for k := range rapid.IntRange(0, 4).Draw(rt, "events") {
+			for k := range rapid.IntRange(0, 2).Draw(rt, "events") {
 				if rapid.Bool().Draw(rt, "bad") {
 					s, w = append(s, bash(fmt.Sprint(i, k), "git reset --hard")), append(w, Block)
 				} else {

@@ -201,9 +201,9 @@ func (f *finder) found(command, agent string, on calls) *found {
 			if info.ModTime().After(g.changed) {
 				g.changed = info.ModTime()
 			}
-			// What a script calls is beside it.
-			if dir := filepath.Dir(filepath.Clean(path)); dir != "/" && dir != f.home && !skill.Within(f.home, []string{dir}) {
-				path = dir
+			// What a script calls is beside it. A sandbox has a /tmp of its own.
+			if dir := []string{filepath.Dir(filepath.Clean(path))}; !skill.Within(f.home, dir) && !skill.Within("/tmp", dir) {
+				path = dir[0]
 			}
 			if !slices.Contains(g.Readable, path) {
 				g.Readable = append(g.Readable, filepath.Clean(path))

@@ -58,6 +58,19 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %+v at %q", c.name, g.Guard, on)
 		}
 	}
+	// A script in the folder for temporary files is shown without it.
+	file, err := os.CreateTemp("/tmp", "guard-*.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if err := file.Chmod(0o755); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := f.find(file.Name(), ""); err != nil || !slices.Equal(g.Readable, []string{file.Name()}) {
+		t.Errorf("%+v, %v", g, err)
+	}
 	if g, err := f.find("lint", ""); err != nil || len(g.on) != 2 {
 		t.Errorf("both events of one command: %+v, %v", g, err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // shown is how many calls of a kind are printed; --json has all.
-const shown = 5
+const shown = 3
 
 func (p Parts) print(r *Result) error {
 	if p.Terminal.JSON {
