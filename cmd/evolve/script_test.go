@@ -231,6 +231,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{6}\b`), "RUN"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`), "TIME"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d\b`), "YYYY-MM-DD"},
+	{regexp.MustCompile(`, \d+(\.\d)? (min|h)(; from \d+ rollouts? of earlier runs)`), "$3"}, // which a busy machine makes long enough to be told
 	{regexp.MustCompile(`\b\d+(\.\d)? (ms|s|min|h)\b`), "SOME TIME"},
 	{regexp.MustCompile(`"(latency_ms|wall_ms|duration_ms)": \d+`), `"$1": 0`},
 }
