@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -159,6 +160,9 @@ func (p *Probe) check(rules []Rule) error {
 		}
 		if len(k.Value)+len(k.Path)+len(k.Rubric)+len(k.Feedback) > maxText {
 			return errors.New("a check is too long")
+		}
+		if strings.Contains(k.Value, "[redacted:") { // an answer may speak of the mark and keep the secret
+			return errors.New("what a check looks for was taken for a secret and replaced: write a made-up one as ordinary words")
 		}
 	}
 	size := len(p.Prompt)

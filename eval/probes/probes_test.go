@@ -211,8 +211,11 @@ func TestCheckRefuses(t *testing.T) {
 		"no request":     func(s *Set) { s.Probes[0].Prompt = " " },
 		"a path outside": func(s *Set) { s.Probes[0].Files = map[string]string{"../x": ""} },
 		"too long":       func(s *Set) { s.Probes[0].Prompt = strings.Repeat("x", maxText+1) },
-		"schema":         func(s *Set) { s.Schema = 2 },
-		"no reason":      func(s *Set) { s.Untested = []Untested{{Rule: rules[0]}} },
+		"a replaced secret": func(s *Set) {
+			s.Probes[0].Checks = []eval.Check{{Type: "not_contains", Value: "[redacted:password]"}}
+		},
+		"schema":    func(s *Set) { s.Schema = 2 },
+		"no reason": func(s *Set) { s.Untested = []Untested{{Rule: rules[0]}} },
 	} {
 		s := setOf(rules...)
 		if spoil(s); s.Check(rules) == nil {
