@@ -254,6 +254,9 @@ func runSkill(ctx context.Context, a *global, f *runFlags) (err error) {
 	if ended := (*campaign.StoppedError)(nil); errors.As(err, &ended) {
 		return sayStopped(ctx, a, ended)
 	}
+	if held := (*campaign.HeldError)(nil); errors.As(err, &held) {
+		return checking.Held(ctx, &a.Terminal, a.store, a.outbox, f.Skill, held)
+	}
 	if err != nil {
 		return err
 	}

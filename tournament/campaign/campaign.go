@@ -166,7 +166,7 @@ func (e *StoppedError) Error() string { return e.Err.Error() }
 func (e *StoppedError) Unwrap() error { return e.Err }
 
 // Run searches, puts what it found before the gate, and writes the challenger's text
-// to the data folder. Errors: *StoppedError, and those of the result.
+// to the data folder. Errors: *StoppedError, *HeldError, and those of the result.
 func (c *Campaign) Run(ctx context.Context) (*Result, error) {
 	if len(c.quoted) > 0 {
 		if err := c.db.SetSplits(ctx, c.Config.Skill, c.quoted); err != nil {
@@ -179,6 +179,9 @@ func (c *Campaign) Run(ctx context.Context) (*Result, error) {
 	view.Done()
 	if err != nil {
 		return nil, &StoppedError{c.run.ID, err}
+	}
+	if out.Held != "" {
+		return nil, &HeldError{c.Config.Carried, out.Held, out.Spent}
 	}
 	out.Warnings = append(append(out.Warnings, audit.Warnings()...), c.back.Lacks(c.cases)...)
 	res, err := c.result(ctx, out)

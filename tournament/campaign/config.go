@@ -59,6 +59,8 @@ type Config struct {
 	// Given is the text that its owner puts on trial, without a search: Carried is then its
 	// SHA-256. nil for none.
 	Given []byte `json:"given,omitempty"`
+	// ReadFirst: a second reader, if there is one, reads it before it is tried.
+	ReadFirst bool `json:"read_first,omitempty"`
 	// Standing is the SHA-256 of an undecided challenger that a new search
 	// has to beat to replace it.
 	Standing string `json:"standing,omitempty"`

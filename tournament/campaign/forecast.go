@@ -42,8 +42,9 @@ type Forecast struct {
 	Calls    int64       `json:"calls"`                     // with mutator and judge, estimated
 	// Second is how many candidates a second reader reads, SameReader that it is the model
 	// that writes them.
-	Second     int64 `json:"second_reader_calls,omitempty"`
-	SameReader bool  `json:"second_reader_is_mutator,omitempty"`
+	Second     int64  `json:"second_reader_calls,omitempty"`
+	SameReader bool   `json:"second_reader_is_mutator,omitempty"`
+	readsFirst string // the model that reads a given text before it is tried, "" for none
 	Takes
 	Minutes float64 `json:"minutes"`
 	// Cap is the cap on dollars or tokens that the owner has not chosen, or none, in words.
@@ -252,6 +253,12 @@ func (f *Config) forecast(live *skill.Live, cases []eval.Case, tools bool, past 
 	}
 	mutator := float64(fc.Search) * mutatorShare
 	read := float64(fc.Search) * f.secondly(live.Doc)
+	if f.ReadFirst && f.secondly(live.Doc) > 0 {
+		read, fc.readsFirst = 1, agent.ModelName(f.JudgeAgent, f.JudgeModel)
+		if agent.KindOf(f.JudgeAgent).Simulated {
+			fc.readsFirst = agent.ModelName(f.ReflectAgent, f.ReflectModel)
+		}
+	}
 	fc.Second = int64(read)
 	fc.SameReader = f.Carried == "" && f.secondly(live.Doc) > 0 && (f.JudgeAgent == f.ReflectAgent && f.JudgeModel == f.ReflectModel || agent.KindOf(f.JudgeAgent).Simulated)
 	reads := applies.Calls(f.Skill, fc.Test, cases)
@@ -340,6 +347,9 @@ func (fc *Forecast) String() string {
 	}
 	if fc.SameReader {
 		b.WriteString("\nsecond reader: the model that writes candidates also checks them; --judge-model names another")
+	}
+	if fc.readsFirst != "" {
+		fmt.Fprintf(&b, "\nsecond reader: %s reads the text before it is tried, in one call", fc.readsFirst)
 	}
 	for _, line := range outgoing.Lines(fc.Sends) {
 		b.WriteString("\n" + line)

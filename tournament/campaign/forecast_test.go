@@ -40,6 +40,27 @@ func TestForecastCountsWhatTheGateCounts(t *testing.T) {
 	}
 }
 
+// TestForecastOfTheSecondReader: its call is counted, and said where nothing else is asked.
+func TestForecastOfTheSecondReader(t *testing.T) {
+	doc, err := skill.Parse([]byte("---\nname: dataviz\ndescription: draws charts\n---\n# Charts\n<!-- kernel -->\nUse a log axis.\n<!-- /kernel -->\n"), skill.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, proof := &skill.Live{Doc: doc}, &expect.Proof{Replays: 3}
+	f := Config{Carried: "x", Given: []byte("x"), Spec: agent.Spec{Agent: "claude", JudgeAgent: "claude", JudgeModel: "m", ReflectAgent: "claude"}}
+	for _, reads := range []bool{false, true} {
+		f.ReadFirst = reads
+		calls, tokens := int64(0), int64(0)
+		if reads {
+			calls, tokens = 1, tokensSecond
+		}
+		fc := f.forecast(live, []eval.Case{{Split: eval.Train}}, false, PastRate{}, nil, 0, proof)
+		if said := strings.Contains(fc.String(), "\nsecond reader: claude/m reads the text before it is tried, in one call"); fc.Second != calls || fc.Calls != calls || fc.Tokens != tokens || said != reads {
+			t.Errorf("%d of %d calls, %d tokens:\n%s", fc.Second, fc.Calls, fc.Tokens, fc)
+		}
+	}
+}
+
 // TestForecastKeepsRoomBesideOtherSkills: what is for other skills is in the sum, and is
 // taken from the search.
 func TestForecastKeepsRoomBesideOtherSkills(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
@@ -77,6 +78,11 @@ func (c *Campaign) beginGiven(ctx context.Context) error {
 		return err
 	}
 	f.Carried = doc.Hash()
+	said, err := c.db.Decisions(ctx, f.Skill)
+	if err != nil {
+		return err
+	}
+	f.ReadFirst = second.Needed(c.Live.Doc) && said[f.Carried].Word != store.Approved
 	f.HeldOut, f.Clusters = spent.Unspent(slices.DeleteFunc(slices.Clone(c.cases), func(k eval.Case) bool { return spent.HasRead(f.Carried, &k) }), uses)
 	return nil
 }
@@ -110,6 +116,14 @@ func (c *Campaign) leaveOutQuoted(doc *skill.Document, spent *record.Spent) {
 	}
 	c.found = append(c.found, plain.Counted(len(c.quoted), "unseen request")+" left out: the text quotes it, and from now on it may teach")
 }
+
+// A HeldError means that the second reader holds the given text, of which nothing was run.
+type HeldError struct {
+	SHA, Reason string
+	Spent       eval.Spent
+}
+
+func (e *HeldError) Error() string { return e.Reason }
 
 // Quarantine keeps a given text that the firewall holds, so that its owner can approve it.
 func (r *Runner) Quarantine(ctx context.Context, db *store.Store, live *skill.Live, text []byte, rule, reason string) error {

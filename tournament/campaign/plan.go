@@ -200,7 +200,7 @@ func (c *Campaign) build(ctx context.Context) error {
 		p.Trial, p.With = &record.Change{Base: f.Base, Challenger: f.Carried}, carried
 	}
 	if f.Given != nil {
-		p.With, p.Gate.Failures = carried, record.FailuresOf(p.Uses)
+		p.With, p.ReadFirst, p.Gate.Failures = carried, f.ReadFirst, record.FailuresOf(p.Uses)
 	}
 	p.CarriedOn, err = candidate.ProvedOn(ctx, c.db, f.Carried)
 	return err

@@ -199,6 +199,8 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 			return nil, err
 		}
 		res.Warnings = append(res.Warnings, v.Warnings...)
+	case c.Config.Given != nil:
+		res.Verdict = &Verdict{Decision: pareto.Undecided, Reason: "a cap ended the run before the second reader had read the text"}
 	case c.Config.NoGate:
 		res.Verdict = &Verdict{Decision: "none", Reason: "the trial was left out (--no-gate)"}
 	case c.Config.Standing != "":

@@ -109,6 +109,13 @@ func (r *Runner) Sends(ctx context.Context, db *store.Store, back *agent.Backend
 			bytes[agent.Judge] += int64(secondShare*float64(attempts)) * (instructionBytes + 2*int64(body+grownSkill))
 		}
 	}
+	if f.ReadFirst { // a simulated model is sent nothing
+		reader := agent.Judge
+		if agent.KindOf(f.JudgeAgent).Simulated {
+			reader = agent.Mutate
+		}
+		bytes[reader] += instructionBytes + 2*int64(body+grownSkill)
+	}
 	if mined > 0 {
 		bytes[agent.Mine] = mined
 	}

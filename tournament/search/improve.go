@@ -9,7 +9,6 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/content"
-	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/gate"
@@ -32,6 +31,9 @@ type Plan struct {
 	// as its owner gave it.
 	Trial *record.Change
 	With  *record.Candidate
+	// ReadFirst has Second read Carried, which is With, before anything of it is replayed.
+	// Without a Second it counts as not read.
+	ReadFirst bool
 
 	Agent eval.Agent
 	// SearchAgent is the agent with another model for the search, and SearchPrice the price
@@ -94,6 +96,9 @@ type Outcome struct {
 	Worth      *Worth // nil: not measured
 	Spent      eval.Spent
 	Warnings   []string
+	// Held is why the second reader holds the carried text, of which nothing was run; "" if it
+	// does not.
+	Held string
 	// BudgetStop is set if a cap ended the run before a verdict.
 	BudgetStop bool
 }
@@ -171,7 +176,7 @@ func Improve(ctx context.Context, p Plan) (out *Outcome, err error) {
 	}()
 	cases := bySplit(p.Cases)
 	log := &record.Log{Journal: p.Journal, Run: run.ID, Now: p.Now, OnEvent: p.OnEvent}
-	if err = p.decide(ctx, out, budget, log, cases); err != nil || p.NoGate || out.BudgetStop {
+	if err = p.decide(ctx, out, budget, log, cases); err != nil || p.NoGate || out.BudgetStop || out.Held != "" {
 		return out, err
 	}
 	out.Worth, err = p.worth(ctx, out, budget, cases.Val)
@@ -193,6 +198,11 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 	challenger := p.Carried
 	if challenger == nil {
 		if challenger, err = p.search(ctx, out, budget, log, cases); err != nil || challenger == nil {
+			return err
+		}
+	}
+	if p.ReadFirst {
+		if err := p.readFirst(ctx, out, budget); err != nil || out.BudgetStop || out.Held != "" {
 			return err
 		}
 	}
@@ -299,8 +309,7 @@ func (p *Plan) search(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		Log: log, Options: opt,
 	}
 	if p.Second != nil {
-		e.Second = second.Recalled{Metered: &eval.Metered{Model: second.Bounded{Model: p.Second}, By: p.SecondBy, Budget: share, Recorder: p.Journal,
-			Redactor: p.Redact, WallClock: p.WallClock}, Elsewhere: p.Elsewhere}
+		e.Second = p.reader(share)
 	}
 	res, err := e.Search(ctx, p.Incumbent, cases)
 	if err != nil {
@@ -384,6 +393,8 @@ func (p *Plan) finish(out *Outcome, err error) {
 		run.Status = record.Finished
 		if out.Search != nil {
 			run.Note = out.Search.Stop
+		} else if out.Held != "" {
+			run.Note = "the second reader holds the text that was to be checked"
 		}
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		run.Status, run.Note = record.Interrupted, "interrupted"

@@ -62,3 +62,37 @@ func (s *State) leaveUnread(p mutate.Proposal) {
 	s.unread[p.Doc.Hash()] = true
 	s.stats.Unread++
 }
+
+func (p *Plan) reader(b *eval.Budget) eval.Model {
+	return second.Recalled{Metered: &eval.Metered{Model: second.Bounded{Model: p.Second}, By: p.SecondBy, Budget: b, Recorder: p.Journal,
+		Redactor: p.Redact, WallClock: p.WallClock}, Elsewhere: p.Elsewhere}
+}
+
+// readFirst asks the second reader about the carried text, before anything of it is replayed.
+// One that it holds waits for its owner. One that was not read is tried, with the rule on its
+// record. What a cap leaves unread is not tried.
+func (p *Plan) readFirst(ctx context.Context, out *Outcome, budget *eval.Budget) error {
+	c := *p.With
+	c.Rule = second.Rule
+	if p.Second == nil { // a real model may go on with its trial
+		p.With = &c
+		return nil
+	}
+	v, err := (&second.Reader{Model: p.reader(budget)}).Read(ctx, p.Incumbent.Doc, p.Carried.Doc)
+	var limit *eval.BudgetError
+	if errors.As(err, &limit) {
+		out.BudgetStop = true
+		return nil
+	}
+	if err != nil || v.Reason() == "" {
+		return err
+	}
+	if v.Unread != "" {
+		p.With = &c
+		out.Warnings = append(out.Warnings, "the second reader gave no usable answer: the text was tried, and only you install it; --judge-model names another reader")
+		return nil
+	}
+	out.Held = v.Reason()
+	c.Run, c.Seq, c.State, c.Reason = p.Run.ID, 1, record.Quarantined, out.Held
+	return p.Journal.SaveCandidate(ctx, &c)
+}

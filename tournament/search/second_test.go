@@ -206,3 +206,69 @@ func TestRecalled(t *testing.T) {
 		}
 	}
 }
+
+// A carried text that is to be read first is read before anything of it is replayed: what the
+// reader or a cap holds is not, and what nobody could read has the rule on its record.
+func TestReadFirst(t *testing.T) {
+	w := worldstest.Additive(3, 12, 0.02)
+	parsed := func(text string) *skill.Document {
+		doc, err := skill.Parse([]byte(text+"\n## Guardrails\n\nNever push.\n"), skill.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	incumbent := eval.Variant{Name: w.Skill, Doc: parsed(w.Seed())}
+	given := incumbent.With(parsed(w.Seed() + "\nBe brief.\n"))
+	run := func(m *recordtest.Memory, r eval.Model, caps eval.Caps) (*Outcome, error) {
+		return Improve(t.Context(), Plan{Run: &record.Run{ID: "r", Skill: w.Skill, Seed: 1}, Incumbent: incumbent, Cases: w.Cases(2, 0, 2),
+			Carried: &given, With: &record.Candidate{SHA: given.SHA(), Operator: record.Checked, State: record.Pooled, Text: given.Doc.Render()}, ReadFirst: true,
+			Agent: w.Agent(), Mutator: w.Model(), Second: r, SecondBy: eval.ByJudge, Grader: &eval.Checks{}, Journal: m, Concurrency: 1, Caps: caps})
+	}
+	for _, x := range []struct {
+		name, says string
+		caps       eval.Caps
+		calls      int
+		state      record.CandidateState
+		rule, held string
+		stopped    bool
+	}{
+		{"clear", "no", eval.Caps{}, 1, record.Pooled, "", "", false},
+		{"held", "yes | Never push. | later", eval.Caps{}, 1, record.Quarantined, second.Rule, `second-reader: "Be brief.": touches «Never push.» (later); "[locked part 1]" has another place: touches «Never push.» (later)`, false},
+		{"unread", "fine", eval.Caps{}, 2, record.Pooled, second.Rule, "", false},
+		{"capped", "no", eval.Caps{Tokens: 10}, 0, "", "", "", true},
+	} {
+		m, reader := &recordtest.Memory{}, &itemReader{says: func(string) string { return x.says }}
+		for process := range 2 { // the second one resumes the run
+			out, err := run(m, reader, x.caps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tried := x.held == "" && !x.stopped
+			if reader.calls != x.calls || out.Held != x.held || out.BudgetStop != x.stopped || (len(m.Rollouts) > 0) != tried || (out.Verdict != nil) != tried || (out.Spent.JudgeCalls > 0) != (x.calls > 0) {
+				t.Errorf("%s, process %d: %d calls, held %q, stopped %v, %d rollouts, %+v", x.name, process, reader.calls, out.Held, out.BudgetStop, len(m.Rollouts), out.Spent)
+			}
+			if unread := slices.ContainsFunc(out.Warnings, func(s string) bool { return strings.Contains(s, "no usable answer") }); unread != (x.calls == 2) {
+				t.Errorf("%s: %q", x.name, out.Warnings)
+			}
+		}
+		if x.state == "" {
+			if len(m.Candidates) > 0 {
+				t.Errorf("%s: %d candidates", x.name, len(m.Candidates))
+			}
+			continue
+		}
+		if len(m.Candidates) == 0 || m.Candidates[0].State != x.state || m.Candidates[0].Rule != x.rule {
+			t.Errorf("%s: %+v", x.name, m.Candidates)
+		}
+	}
+	m := &recordtest.Memory{}
+	if out, err := run(m, nil, eval.Caps{}); err != nil || out.Verdict == nil || m.Candidates[0].Rule != second.Rule {
+		t.Errorf("no reader: %v, %+v", err, m.Candidates)
+	}
+	asked := &itemReader{says: func(string) string { return "" }, fails: &eval.InfraError{Kind: eval.Pending, Err: errors.New("not answered yet")}}
+	m = &recordtest.Memory{}
+	if _, err := run(m, asked, eval.Caps{}); !eval.IsPending(err) || len(m.Rollouts) > 0 {
+		t.Errorf("not answered yet: %v after %d rollouts", err, len(m.Rollouts))
+	}
+}

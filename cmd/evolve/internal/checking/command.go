@@ -36,8 +36,8 @@ func (p Parts) Command() *cobra.Command {
 		Short: "Try a text from anywhere against the live one, without a search",
 		Long: `check tries a text that you did not get from a run: a patch, a pull request, a file
 that another agent wrote. Locked lines and what the text may do are looked at first;
-then, after a forecast, requests that no search saw are answered under the live text
-and under this one. The answer is one of: better (at most 5 % luck), probably better,
+then, after a forecast, a model reads whether it weakens a locked line, and requests that
+no search saw are answered under the live text and under this one. The answer is one of: better (at most 5 % luck), probably better,
 no difference seen, worse. What is not decided goes on with your next sessions, in a
 night or by the same command.
 

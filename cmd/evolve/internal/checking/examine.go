@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/hook/settings"
+	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/pareto"
@@ -14,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/campaign"
 	"github.com/skill-evolve/evolve/tournament/candidate"
+	"github.com/skill-evolve/evolve/tournament/status"
 )
 
 // examine finds the text, and says what is known of it without trying it. text is nil if that
@@ -106,7 +110,11 @@ func (p Parts) firewall(ctx context.Context, r *campaign.Runner, db *store.Store
 		}
 	}
 	if len(held) == 0 {
-		return nil
+		c, err := candidate.Of(ctx, db, live.Name, next.Hash())
+		if err == nil && c != nil && c.Flagged && c.Rule == second.Rule && word.Word != store.Approved {
+			return holds(live.Name, c.SHA, c.Reason+": it was not run, and nothing was spent")
+		}
+		return err
 	}
 	for _, f := range held {
 		p.Terminal.Say("  %s (%s)", placed(f), f.Rule)
@@ -123,9 +131,34 @@ func (p Parts) firewall(ctx context.Context, r *campaign.Runner, db *store.Store
 		if err := out.Guard(ctx, db, live.Name); err != nil { // agents load no text that is in quarantine
 			return err
 		}
-		hint = fmt.Sprintf("`evolve approve %s@%s` shows it and lets it be tried; then the same command tries it", live.Name, plain.Short(next.Hash()))
+		hint = approves(live.Name, next.Hash())
 	}
 	return problem.Refusef(hint, "the text asks for more than %s does (%s): it was not run, and nothing was spent", skill.Called(live.Name), plain.Counted(len(held), "finding"))
+}
+
+// Held ends a check whose text the second reader holds.
+func Held(ctx context.Context, t *term.Terminal, open func(context.Context) (*store.Store, error), outbox func() (*settings.Outbox, error), name string, h *campaign.HeldError) error {
+	db, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	out, err := outbox()
+	if err != nil {
+		return err
+	}
+	if err := out.Guard(ctx, db, name); err != nil {
+		return err
+	}
+	t.Say("spent: %s", status.Spent(h.Spent))
+	return holds(name, h.SHA, h.Reason+": it was not run")
+}
+
+func holds(name, sha, why string) error {
+	return problem.Refusef(approves(name, sha), "%.12s is held: %s", sha, why)
+}
+
+func approves(name, sha string) string {
+	return fmt.Sprintf("`evolve approve %s@%s` shows it and lets it be tried; then the same command tries it", name, plain.Short(sha))
 }
 
 // placed is a finding with its line.
