@@ -145,6 +145,22 @@ func start(t testing.TB, home, name string, args ...string) *exec.Cmd {
 	return c
 }
 
+// given is a file to read text from: this process need not be awake to write it to a pipe
+// while the program waits, which a busy machine does not grant within its second.
+func given(t testing.TB, text string) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "event.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
 // TestKilled: a process that is killed while it writes leaves the old value or the new
 // one, and no lock.
 func TestKilled(t *testing.T) {
@@ -192,7 +208,7 @@ func TestFiftyProcesses(t *testing.T) {
 	for i := range 50 {
 		input := fmt.Sprintf(`{"session_id":"s","hook_event_name":"PreToolUse","tool_use_id":"t%d"}`, i/2)
 		add, cool := start(t, home, "hook-kit", "bus", "add", fmt.Sprintf("n=%d", i/2)), start(t, home, "hook-kit", "cooldown", "once", "3600")
-		add.Stdin, cool.Stdin = strings.NewReader(input), strings.NewReader(input)
+		add.Stdin, cool.Stdin = given(t, input), given(t, input)
 		wg.Go(func() {
 			if out, err := add.CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, out)
