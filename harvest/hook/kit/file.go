@@ -46,6 +46,7 @@ func Sweep(dir string, old time.Time) {
 const (
 	maxLog     = 256 << 10 // bytes of a log at which a new one is begun; the previous one is kept
 	maxMessage = 1000      // bytes of a line of a log
+	cut        = " […]"    // what is longer
 )
 
 // Log writes text as one line, behind its time, to logs/NAME.log in home.
@@ -61,17 +62,17 @@ func Log(home, name string, at time.Time, text string) error {
 	if err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
-	_, err = fmt.Fprintf(f, "%s %s\n", at.UTC().Format(time.RFC3339), message(text))
+	_, err = fmt.Fprintf(f, "%s %s\n", at.UTC().Format(time.RFC3339), message(text, maxMessage))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
 	return nil
 }
 
-// message is text on one line of a log.
-func message(text string) string {
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage], "") + " […]"
+// message is text on one line of a log, of no more than most bytes and a mark.
+func message(text string, most int) string {
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + cut
 	}
 	return strings.Join(strings.Fields(text), " ")
 }

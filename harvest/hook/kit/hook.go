@@ -234,14 +234,17 @@ func (h *Hook) Log(text string) error {
 		return err
 	}
 	defer unlock()
-	text = message(text)
 	if h.Event != nil {
-		text += " (event " + h.id()[:12] + ")"
+		mark := " (event " + h.id()[:12] + ")"
+		// The mark must be left, or the line would not be recognised.
+		text = strings.TrimSpace(message(text, maxMessage-len(cut)-len(mark)) + mark)
 		if f, err := bounded.Open(filepath.Join(h.Home, "logs", h.Name+".log")); err == nil {
 			end, err := tail(f)
 			f.Close()
-			if err == nil && strings.Contains(string(end), " "+text+"\n") {
-				return nil
+			for line := range strings.Lines(string(end)) {
+				if _, was, _ := strings.Cut(line, " "); err == nil && was == text+"\n" {
+					return nil
+				}
 			}
 		}
 	}

@@ -184,6 +184,24 @@ func TestDeliveredTwice(t *testing.T) {
 	})
 }
 
+// TestLoggedOnce: a line of any length is written once for an event, and also one that ends
+// as another one does.
+func TestLoggedOnce(t *testing.T) {
+	h := &Hook{Home: t.TempDir(), Name: "h", Event: event(t, `{"hook_event_name":"Stop"}`), Now: time.Now}
+	texts := []string{"the tests were not run", "run", "", strings.Repeat("é", maxMessage), strings.Repeat("long ", maxMessage), strings.Repeat("x", maxMessage-10)}
+	for range 2 {
+		for _, text := range texts {
+			if err := h.Log(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	log, err := os.ReadFile(filepath.Join(h.Home, "logs", "h.log"))
+	if n := strings.Count(string(log), "(event "+h.id()[:12]+")\n"); err != nil || n != len(texts) || n != strings.Count(string(log), "\n") {
+		t.Errorf("%d lines of %d, %v: %s", n, len(texts), err, log)
+	}
+}
+
 // TestCooldown: it is over again when its time has passed, and a clock that was set back
 // does not hold it for ever.
 func TestCooldown(t *testing.T) {
