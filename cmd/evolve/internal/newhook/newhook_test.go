@@ -34,7 +34,8 @@ func TestCasesPass(t *testing.T) {
 			if _, err := exec.LookPath("node"); l.name == "node" && err != nil {
 				t.Skip("no node")
 			}
-			t.Parallel()
+			// Not at once with others: a program that was just written cannot be started while
+			// another goroutine's child, which is not its program yet, has it open.
 			for i, e := range examples {
 				if testing.Short() && i > 0 && l.name != "sh" {
 					break // starting an interpreter takes long
@@ -47,7 +48,7 @@ func TestCasesPass(t *testing.T) {
 					t.Errorf("%s: %v: %s", e.event, err, out)
 				}
 			}
-			w, err := Write(filepath.Join(t.TempDir()), "my-hook", "PreToolUse", l.name)
+			w, err := Write(t.TempDir(), "my-hook", "PreToolUse", l.name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,6 +69,33 @@ func TestCasesPass(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestMistakesInSh: what sh, [ and grep end with after a mistake is the code that blocks. The
+// skeleton fails instead, for which the agent goes on.
+func TestMistakesInSh(t *testing.T) {
+	bin := built(t)
+	w, err := Write(t.TempDir(), "my-hook", "PreToolUse", "sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(w.Folder, w.Files[0])
+	text, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel, _, ok := strings.Cut(string(text), "# /kernel\n")
+	if !ok {
+		t.Fatal("no kernel")
+	}
+	for _, mistake := range []string{"if kit commands (", `[ "" -gt 3 ] && kit emit block "no"`, `kit commands | grep -q '[' && kit emit block "no"`, ". ./nothing", "exit 2"} {
+		c := exec.Command("sh", "-c", kernel+mistake+"\n")
+		c.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "EVOLVE_HOME="+t.TempDir())
+		c.Stdin = strings.NewReader(`{"hook_event_name":"PreToolUse","tool_input":{"command":"ls"}}`)
+		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != 1 {
+			t.Errorf("%s: exit %d: %s", mistake, c.ProcessState.ExitCode(), out)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 #!/bin/sh
 # kernel
 # {{.Name}} answers {{.Event}}. Exit code 0: the agent goes on, or does what the JSON on stdout
-# says; 2: it must not, and stderr says why; any other: the hook failed, and the agent goes on.
+# says; any other: the hook failed, and the agent goes on. 2 would stop it, but sh, [ and grep
+# end with 2 after a mistake: it counts as a failure here, and `kit emit block` stops.
+trap '[ $? = 2 ] && exit 1' EXIT
 export HOOK_NAME={{.Name}}
 event=$(hook-kit input) || exit 1
 [ -n "$event" ] || exit 0 # what is no event is passed over

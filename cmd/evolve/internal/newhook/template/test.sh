@@ -5,9 +5,10 @@ command -v hook-kit >/dev/null || { echo "hook-kit is not on PATH" >&2; exit 1; 
 home=$(mktemp -d) || exit 1
 trap 'rm -rf "$home"' EXIT
 decision() {
-	answer=$(hook-kit input event <"$1" | ./{{.Script}})
+	hook-kit input event <"$1" >"$home/event" # a hook does not wait for a file
+	./{{.Script}} <"$home/event" >"$home/answer"
 	code=$?
-	case $code,$(printf '%s' "$answer" | hook-kit input) in
+	case $code,$(hook-kit input <"$home/answer") in
 	2,* | 0,*'"permissionDecision":"deny"'* | 0,*'"decision":"block"'*) echo block ;;
 	0,*'"permissionDecision":"ask"'*) echo ask ;;
 	0,*'"permissionDecision":"allow"'*) echo allow ;;
