@@ -148,10 +148,15 @@ func inside(dir, pattern string) (out []string) {
 	return out
 }
 
-// keptByHooks are the files of the hooks that people wrote.
+// keptByHooks are the files of the hooks that people wrote. What a link leads to is not
+// evolve's: the link itself is listed.
 func keptByHooks(home datadir.Dir) (out []string) {
 	for _, folder := range inside(home.HookState(), "*") {
-		out = append(out, inside(folder, "*")...)
+		if info, err := os.Lstat(folder); err == nil && info.IsDir() {
+			out = append(out, inside(folder, "*")...)
+		} else {
+			out = append(out, folder)
+		}
 	}
 	return out
 }
