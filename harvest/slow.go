@@ -16,7 +16,8 @@ const maxReading = 2 * time.Minute
 var ErrSlow = errors.New("it takes longer than 2 minutes to read: left out")
 
 // InTime calls read with a context that ends in time, and with options by which a Draft
-// notices the end. Its error is read's, or ErrSlow if the time was not enough.
+// notices the end. Its error is read's, ctx's if that has ended, since then texts may be
+// missing, or ErrSlow if the time was not enough.
 func InTime(ctx context.Context, o Options, read func(context.Context, Options) error) error {
 	limit := o.MaxReading
 	if limit == 0 {
@@ -26,7 +27,10 @@ func InTime(ctx context.Context, o Options, read func(context.Context, Options) 
 	defer cancel()
 	o.late = func() bool { return within.Err() != nil }
 	err := read(within, o)
-	if within.Err() != nil && ctx.Err() == nil {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if within.Err() != nil {
 		return ErrSlow
 	}
 	return err
@@ -38,8 +42,8 @@ func (k Kind) Transcript(ctx context.Context, r io.Reader, file string, o Option
 		s, problems, err = k.Read(ctx, r, file, o)
 		return err
 	})
-	if errors.Is(err, ErrSlow) {
+	if err != nil {
 		return nil, nil, err
 	}
-	return s, problems, err
+	return s, problems, nil
 }

@@ -126,6 +126,22 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
+// TestEndedWithin: of a transcript during which the harvest was ended nothing is returned, even if
+// its reader did not notice: the texts after that are missing.
+func TestEndedWithin(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	kind := Kind{Read: func(_ context.Context, _ io.Reader, file string, o Options) (*Session, []Problem, error) {
+		o.Redactor = new(countingRedactor)
+		d := NewDraft("a", "s", file, o)
+		first := d.Typed("Chart it.")
+		end()
+		return &Session{Turns: []Turn{{Prompt: first, Answer: d.Said("Done.")}}}, nil, nil
+	}}
+	if s, _, err := kind.Transcript(ctx, nil, "f", Options{}); s != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // TestLookEnds: the search for words in a transcript, which goes through all of it for each
 // word, ends with the time.
 func TestLookEnds(t *testing.T) {
