@@ -117,6 +117,9 @@ func Write(dir, name, event, lang string) (*Written, error) {
 	if j < 0 {
 		return nil, usage.UnknownWord("language", lang, Values()["lang"])
 	}
+	if strings.EqualFold(name+languages[j].ending, tests) {
+		return nil, problem.Inputf("choose another name", "%s is the script that tries the cases", tests)
+	}
 	folder := filepath.Join(dir, name)
 	files, err := texts(folder, name, &examples[i], &languages[j])
 	if err != nil {
@@ -143,6 +146,10 @@ func Write(dir, name, event, lang string) (*Written, error) {
 	return w, nil
 }
 
+// tests is the script that tries the cases. A hook of that name would be overwritten by it, and
+// start itself for ever.
+const tests = "test.sh"
+
 type file struct {
 	name string
 	text []byte
@@ -164,8 +171,8 @@ func texts(folder, name string, e *example, l *language) ([]file, error) {
 	}
 	data := map[string]any{"Name": name, "Event": e.event, "Script": script, "Comment": l.comment, "Entry": string(bytes.TrimSpace(settings)), "Commands": e.field == "",
 		"Field": e.field, "Match": e.match, "Answer": e.answer, "Text": e.text, "Stops": strings.HasSuffix(e.event, "Stop")}
-	files := []file{{name: script, mode: 0o755}, {name: "test.sh", mode: 0o755}, {name: "README.md", mode: 0o644}}
-	for i, source := range []string{"hook" + l.ending, "test.sh", "README.md"} {
+	files := []file{{name: script, mode: 0o755}, {name: tests, mode: 0o755}, {name: "README.md", mode: 0o644}}
+	for i, source := range []string{"hook" + l.ending, tests, "README.md"} {
 		t, err := template.ParseFS(templates, "template/"+source)
 		if err != nil {
 			return nil, fmt.Errorf("read the skeleton: %w", err)

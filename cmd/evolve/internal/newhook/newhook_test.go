@@ -148,6 +148,8 @@ func TestRefuses(t *testing.T) {
 		{"there", "PreToolUse", "sh", "there exists already"},
 		{"../x", "PreToolUse", "sh", `"../x" is no name`},
 		{"x", "SessionEnd", "sh", `unknown event "SessionEnd"`},
+		{"test", "PreToolUse", "sh", "test.sh is the script that tries the cases"},
+		{"Test", "PreToolUse", "sh", "test.sh is the script that tries the cases"},
 		{"x", "PreToolUse", "perl", `unknown language "perl"`},
 	} {
 		if _, err := Write(dir, c[0], c[1], c[2]); err == nil || !strings.HasPrefix(err.Error(), c[3]) {

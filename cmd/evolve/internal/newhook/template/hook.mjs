@@ -24,7 +24,7 @@ const fields = JSON.parse(event);
 // An example: put your rule here, and its cases into cases.
 {{- if .Commands}}
 const commands = kit("commands").stdout.toString().split("\n").filter(Boolean).map((line) => JSON.parse(line));
-if (commands.some(({ words = [] }) => words[0] === "git" && words[1] === "push" && words.includes("--force"))) {
+if (commands.some(({ words = [] }) => words[0] === "git" && words[1] === "push" && (words.includes("--force") || words.includes("-f")))) {
   kit("log", "a push that forces");
   answer("{{.Answer}}", "{{.Text}}");
 }

@@ -30,7 +30,7 @@ fields = json.loads(event)
 {{- if .Commands}}
 for line in kit("commands").stdout.splitlines():
     words = json.loads(line).get("words", [])
-    if words[:2] == ["git", "push"] and "--force" in words:
+    if words[:2] == ["git", "push"] and ("--force" in words or "-f" in words):
         kit("log", "a push that forces")
         answer("{{.Answer}}", "{{.Text}}")
 {{- else}}

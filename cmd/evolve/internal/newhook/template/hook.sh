@@ -12,7 +12,7 @@ kit() { printf '%s' "$event" | hook-kit "$@"; }
 
 # An example: put your rule here, and its cases into cases.
 {{- if .Commands}}
-if kit commands | grep -q '"words":\["git","push".*"--force"'; then
+if kit commands | grep -Eq '"words":\["git","push".*"(--force|-f)"'; then
 	kit log "a push that forces"
 	kit emit {{.Answer}} "{{.Text}}"
 	exit
