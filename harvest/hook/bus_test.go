@@ -15,6 +15,7 @@ import (
 
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/hook/kit"
+	"github.com/skill-evolve/evolve/store/datadir"
 )
 
 func numbered(i int) Record {
@@ -133,15 +134,27 @@ func TestState(t *testing.T) {
 		}
 	})
 	wg.Wait()
-	old := filepath.Join(dir, "queue", kit.TempPrefix+"1")
-	if err := errors.Join(os.WriteFile(old, nil, 0o600), os.Chtimes(old, noon, noon)); err != nil {
+	outside, state := t.TempDir(), datadir.Dir(dir).HookState()
+	if err := errors.Join(os.MkdirAll(filepath.Join(state, "guard"), 0o700), os.Symlink(outside, filepath.Join(state, "link"))); err != nil {
 		t.Fatal(err)
+	}
+	kept := filepath.Join(outside, kit.TempPrefix+"1")
+	left := []string{filepath.Join(dir, "queue", kit.TempPrefix+"1"), filepath.Join(state, "guard", kit.TempPrefix+"1")}
+	for _, path := range append(left, kept) {
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, noon, noon)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := Harvested(dir, noon.Add(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what a killed hook left is still there: %v", err)
+	for _, path := range left {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("what a killed hook left is still there: %v", err)
+		}
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("what a link leads to is gone: %v", err)
 	}
 }
 

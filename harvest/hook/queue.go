@@ -126,7 +126,14 @@ func Harvested(home string, began time.Time) error {
 			_ = os.Remove(path) // another harvest may have removed it
 		}
 	}
-	folders, _ := filepath.Glob(filepath.Join(datadir.Dir(home).HookState(), "*"))
+	var folders []string
+	state := datadir.Dir(home).HookState()
+	hooks, _ := os.ReadDir(state)
+	for _, e := range hooks {
+		if e.IsDir() { // what a link leads to is not evolve's
+			folders = append(folders, filepath.Join(state, e.Name()))
+		}
+	}
 	for _, below := range []string{"queue", "notes", "quarantine"} {
 		folders = append(folders, filepath.Join(home, below))
 	}
