@@ -13,10 +13,12 @@ var (
 
 // forbidden are the items of lists that a line right above them ("Do none of these:"), or
 // else the heading of their section ("Never"), forbids. Such an item is a rule only together
-// with that line, which may turn while the items stay.
+// with that line, which may turn while the items stay. If that line leaves a way out, each
+// item has it.
 func forbidden(text string) []match {
 	var out []match
 	above, lead := false, false // the heading forbids, and what is above the list
+	way := ""                   // out, of what is above the list
 	at := 0
 	for line := range strings.Lines(text) {
 		mark := listItem.FindString(line)
@@ -24,15 +26,19 @@ func forbidden(text string) []match {
 		case strings.TrimSpace(line) == "":
 		case heading.MatchString(line):
 			above = patternOf("forbids-below").MatchString(normalize(line))
-			lead = above
+			lead, way = above, ""
 		case mark != "":
 			if item := normalize(line[len(mark):]); lead && item != "" {
-				out = append(out, match{at + len(mark), item})
+				out = append(out, match{at + len(mark), item + way})
 			}
 		case strings.HasSuffix(strings.TrimRight(line, "*_ \t\r\n"), ":"):
-			lead = patternOf("forbids-below").MatchString(normalize(line))
+			said := normalize(line)
+			lead, way = patternOf("forbids-below").MatchString(said), ""
+			if patternOf("hedged").MatchString(said) {
+				way = ", " + said
+			}
 		case line[0] != ' ' && line[0] != '\t': // a paragraph; what is indented belongs to an item
-			lead = above
+			lead, way = above, ""
 		}
 		at += len(line)
 	}
