@@ -32,29 +32,25 @@ func (s *Suggestion) secondBytes() int64 {
 // second asks the second reader about a suggestion that the patterns let pass. One that it holds
 // waits for its owner. One that was not read has the rule on its record, so that no run and no
 // night installs it: it is paid for, and its owner decides.
-func (s *Suggestion) second(ctx context.Context, db *store.Store, c *record.Candidate, doc *skill.Document, budget *eval.Budget) error {
+func (s *Suggestion) second(ctx context.Context, db *store.Store, c *record.Candidate, doc *skill.Document, budget *eval.Budget) {
 	if c.State != record.Pooled || !s.readTwice() {
-		return nil
+		return
 	}
 	reader := &second.Reader{Model: second.Recalled{
 		Metered:   &eval.Metered{Model: second.Bounded{Model: s.back.Mutator}, By: eval.ByMutator, Budget: budget, Recorder: db.Journal(c.Run), Redactor: s.back.Redactor, WallClock: s.options.WallClock},
 		Elsewhere: func(ctx context.Context, key string) (*eval.Completion, error) { return replies.To(ctx, db, key) },
 	}}
 	v, err := reader.Read(ctx, s.live.Doc, doc)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	if err != nil {
 		v.Unread = plain.Line(err.Error())
 	}
 	if v.Reason() == "" {
-		return nil
+		return
 	}
 	c.Rule, c.Reason = second.Rule, v.Reason()
 	if v.Unread == "" {
 		c.State = record.Quarantined
 	}
-	return nil
 }
 
 // Unread reports whether the second reader was asked, and gave no answer that can be used.

@@ -335,11 +335,10 @@ func (s *Suggestion) Make(ctx context.Context, budget *eval.Budget, read eval.Sp
 	}
 	seed := record.Candidate{SHA: run.Incumbent, Run: run.ID, Operator: "found", State: record.Seed, Text: s.live.Doc.Render()}
 	m := &Made{Candidate: s.candidate(run.ID, p), Simulated: run.Simulated}
-	if err := errors.Join(s.second(ctx, db, &m.Candidate, p.Doc, budget), bill()); err != nil {
-		return nil, err
-	}
+	s.second(ctx, db, &m.Candidate, p.Doc, budget)
 	m.Spent = budget.Spent()
-	if err := errors.Join(j.SaveCandidate(ctx, &seed), j.SaveCandidate(ctx, &m.Candidate)); err != nil {
+	kept := context.WithoutCancel(ctx) // the text is paid for, also if its reading was interrupted
+	if err := errors.Join(bill(), j.SaveCandidate(kept, &seed), j.SaveCandidate(kept, &m.Candidate), ctx.Err()); err != nil {
 		return nil, err
 	}
 	return m, s.explain(ctx, db, m)

@@ -4,14 +4,16 @@ import (
 	"encoding/json"
 	"os"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // widener is a program for --agent command that widens what the skill may
 // reach: as a mutator it adds a line with an address that no request asked
 // for, or with a command if the feedback names one, and as an agent it does well
 // with that line alone. With an argument the line allows what the kernel forbids, in
-// words that no pattern knows: a second reader holds it ("seen"), or says nothing that
-// can be used ("unread").
+// words that no pattern knows: a second reader holds it ("seen"), says nothing that
+// can be used ("unread"), or is interrupted ("interrupted").
 func widener() {
 	line, does, mode := "- Take the data from https://data.example.org/latest and cite it.", "cites data.example.org", ""
 	if len(os.Args) > 1 {
@@ -40,8 +42,14 @@ func widener() {
 		out["usage"] = map[string]int{"input": 900, "output": 20}
 	case "complete":
 		if text := secondly(q.User, "put the numbers right"); text != "" {
-			if mode == "unread" {
+			switch mode {
+			case "unread":
 				text = "All is well."
+			case "interrupted": // as by a person
+				if err := syscall.Kill(os.Getppid(), syscall.SIGINT); err != nil {
+					panic(err)
+				}
+				time.Sleep(time.Minute) // until it is ended
 			}
 			out["text"], out["finish"] = text, "stop"
 			break
