@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooklearn"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/newhook"
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -48,8 +49,9 @@ failed.`,
 		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Example: "  evolve hooks status", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksStatus(a, project) }}, false),
 		newhook.Command(&a.Terminal))
-	c.AddCommand(hooktest.Parts{Terminal: &a.Terminal, Layout: a.layout, Redactor: a.redactor, Program: ownProgram,
-		Gate: func() (*consent.Gate, error) { return a.projects(harvestFlags{}).Decided() }}.Commands()...)
+	tests := hooktest.Parts{Terminal: &a.Terminal, Layout: a.layout, Redactor: a.redactor, Program: ownProgram, Store: a.existingStore,
+		Gate: func() (*consent.Gate, error) { return a.projects(harvestFlags{}).Decided() }}
+	c.AddCommand(append(tests.Commands(), hooklearn.Parts{Parts: correctionsParts(a), Recorded: tests.Recorded}.Command())...)
 	return c
 }
 

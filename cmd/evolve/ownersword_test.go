@@ -24,7 +24,7 @@ var ownersLines = []string{
 	"projects tests --confirm make", "projects tests . --confirm make --json",
 	"projects allow --all", "projects allow .", "projects allow . --to openai --json",
 	"privacy agree openai", "privacy agree openai judge --json",
-	"harvest --moments all", "harvest --moments off --again", "corrections --read --sandbox none", "suggest charts --sandbox none",
+	"harvest --moments all", "harvest --moments off --again", "corrections --read --sandbox none", "hooks learn --sandbox none", "suggest charts --sandbox none",
 	"cases import cases.jsonl --trust-checks", "cases edit charts c-1 --trust-checks",
 	"--skill charts --sandbox none", "run --skill charts --sandbox=none --dry-run", "compare charts --sandbox none", "sleep run --sandbox none",
 	"sleep install --at 03:00 --no-ping -- --sandbox none",

@@ -175,12 +175,13 @@ func (p Parts) Read(ctx context.Context, f *backend.Spending, name string) (spen
 	}
 	p.Terminal.Say("read: %s", readWords(done))
 	if err != nil {
-		err = &problem.Error{Kind: kindOf(err), Err: err, Hint: "what was read is kept; the same command continues"}
+		err = &problem.Error{Kind: KindOf(err), Err: err, Hint: "what was read is kept; the same command continues"}
 	}
 	return done.Spent, err, nil
 }
 
-func kindOf(err error) problem.Kind {
+// KindOf is the kind of what ended a reading.
+func KindOf(err error) problem.Kind {
 	if known, ok := errors.AsType[*problem.Error](err); ok {
 		return known.Kind
 	}

@@ -13,19 +13,28 @@ import (
 	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/events"
+	"github.com/skill-evolve/evolve/harvest/refusals"
 )
 
-// A session is one that a person drove, with those of its subagents, in the order of time.
-type session struct {
-	id     string
-	events []events.Event
+// A Session is one that a person drove, with those of its subagents, in the order of time.
+type Session struct {
+	Agent   string
+	ID      string
+	Events  []events.Event   // that are wanted
+	Refused []*refusals.Call // all calls that were refused with words
 }
 
-// read rebuilds the events of the sessions in an agent's home that g is called for, the newest
+// A transcript is a session's, or of one of its subagents.
+type transcript struct {
+	events  []events.Event // that are wanted
+	refused []*refusals.Call
+}
+
+// read rebuilds the events of the sessions in an agent's home that are wanted, the newest
 // first. o says which sessions may be read.
-func read(ctx context.Context, home backend.Home, o harvest.Options, g *found) (out []*session, problems []harvest.Problem, err error) {
+func read(ctx context.Context, home backend.Home, o harvest.Options, wants func(*events.Event) bool) (out []*Session, problems []harvest.Problem, err error) {
 	var mu sync.Mutex
-	of := map[string][]events.Event{} // by transcript
+	of := map[string]*transcript{}
 	kind, rebuild := home.Kind, events.Rebuild[home.Agent]
 	kind.Read = func(ctx context.Context, r io.Reader, file string, o harvest.Options) (*harvest.Session, []harvest.Problem, error) {
 		s, problems, err := home.Read(ctx, r, file, o)
@@ -38,51 +47,82 @@ func read(ctx context.Context, home backend.Home, o harvest.Options, g *found) (
 		}
 		defer again.Close()
 		found, _, err := rebuild(ctx, again, file) // its problems are those above
-		found = slices.DeleteFunc(found, func(e events.Event) bool {
-			return !g.wants(&e) || !e.Time.IsZero() && e.Time.Before(o.Since)
-		})
+		found = slices.DeleteFunc(found, func(e events.Event) bool { return !e.Time.IsZero() && e.Time.Before(o.Since) })
+		one := &transcript{refused: refusals.Of(home.Agent, mainOf(s.ID), found, o.Redactor)}
+		one.events = slices.DeleteFunc(found, func(e events.Event) bool { return !wants(&e) })
 		mu.Lock()
 		defer mu.Unlock()
-		of[s.Path] = found
+		of[s.Path] = one
 		return s, problems, err
 	}
-	byID, driven := map[string]*session{}, map[string]bool{}
+	byID, driven := map[string]*Session{}, map[string]bool{}
 	problems, err = kind.Source(home.Dir, o).Sessions(ctx, nil, func(s *harvest.Session) error {
 		mu.Lock()
 		found := of[s.Path]
 		delete(of, s.Path)
 		mu.Unlock()
-		id, _, _ := strings.Cut(s.ID, "/") // of the session whose subagent it is
+		id := mainOf(s.ID)
 		if s.Subagent == "" && s.Headless {
 			driven[id] = true
 		}
 		if byID[id] == nil {
-			byID[id] = &session{id: id}
+			byID[id] = &Session{Agent: home.Agent, ID: id}
 		}
-		byID[id].events = append(byID[id].events, found...)
+		if found != nil {
+			byID[id].Events = append(byID[id].Events, found.events...)
+			byID[id].Refused = append(byID[id].Refused, found.refused...)
+		}
 		return nil
 	})
 	for id, s := range byID {
-		if driven[id] || len(s.events) == 0 {
+		if driven[id] || len(s.Events) == 0 {
 			continue
 		}
-		slices.SortStableFunc(s.events, func(a, b events.Event) int { return a.Time.Compare(b.Time) })
+		slices.SortStableFunc(s.Events, func(a, b events.Event) int { return a.Time.Compare(b.Time) })
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b *session) int {
-		if byTime := b.events[0].Time.Compare(a.events[0].Time); byTime != 0 {
+	slices.SortFunc(out, func(a, b *Session) int {
+		if byTime := b.Events[0].Time.Compare(a.Events[0].Time); byTime != 0 {
 			return byTime
 		}
-		return strings.Compare(a.id, b.id)
+		return strings.Compare(a.ID, b.ID)
 	})
 	return out, problems, err
 }
 
-// label is what should have happened. What a refusal's words say needs a reader; none has read
-// them yet.
-func label(e *events.Event) guard.Label {
-	if e.Outcome == events.Permitted {
+// mainOf is the session whose subagent wrote a transcript; a session that is none's is its own.
+func mainOf(id string) string {
+	id, _, _ = strings.Cut(id, "/")
+	return id
+}
+
+// labels are the calls that were refused for a rule, as a model has read twice; read: some
+// refusals were.
+func labels(ctx context.Context, memory harvest.Memory, sessions []*Session) (stop map[labelled]bool, read bool, err error) {
+	stop = map[labelled]bool{}
+	var all []*refusals.Call
+	for _, s := range sessions {
+		all = append(all, s.Refused...)
+	}
+	r := refusals.Reader{Memory: memory}
+	stats, err := r.Read(ctx, all)
+	for _, c := range all {
+		if c.Label != nil {
+			stop[labelled{c.Agent, c.Session, c.ID}] = true
+		}
+	}
+	return stop, stats.Read > 0, err
+}
+
+type labelled struct{ agent, session, call string }
+
+// label is what should have happened.
+func (r *Result) label(s *Session, e *events.Event) guard.Label {
+	switch {
+	case e.Outcome == events.Permitted:
 		return guard.Go
+	case e.Outcome == events.Refused && r.stop[labelled{s.Agent, s.ID, refusals.ID(e)}]:
+		return guard.Stop
 	}
 	return guard.Unlabelled
 }
@@ -95,6 +135,7 @@ type Call struct {
 	Tool     string         `json:"tool,omitempty"`
 	What     string         `json:"what"` // its command, file or text, redacted
 	Outcome  events.Outcome `json:"outcome,omitempty"`
+	Label    guard.Label    `json:"label,omitempty"`
 	Words    string         `json:"words,omitempty"` // of a refusal, redacted
 	Decision guard.Decision `json:"decision"`
 	Reason   string         `json:"reason,omitempty"`

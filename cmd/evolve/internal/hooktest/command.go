@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +20,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
 
@@ -31,6 +31,8 @@ type Parts struct {
 	Gate     func() (*consent.Gate, error) // which projects may be read
 	Redactor func() redact.Redactor
 	Program  func() (string, error) // this one
+	// Store holds what a model has read of refusals; nil if there is none yet.
+	Store func(context.Context) (*store.Store, error)
 }
 
 // settingsOf are the files in which agents find their hooks, in their home and in a project's
@@ -71,10 +73,6 @@ is written.`,
 }
 
 func (p Parts) test(ctx context.Context, name, event, since string) error {
-	age, err := backend.ParseAge(since)
-	if err != nil {
-		return problem.Inputf("for example --since 30d, --since 12h", "--since %q is no age", since)
-	}
 	homes, err := backend.Homes(p.Layout())
 	if err != nil {
 		return err
@@ -96,54 +94,84 @@ func (p Parts) test(ctx context.Context, name, event, since string) error {
 	if err := process.Available(); err != nil {
 		return problem.Inputf("a hook is run in a sandbox or not at all", "%v", err)
 	}
-	gate, err := p.Gate()
+	sessions, from, err := p.Recorded(ctx, since, g.agent, g.wants)
 	if err != nil {
 		return err
 	}
-	o := harvest.Options{Redactor: p.Redactor(), Since: p.Terminal.Now().Add(-age), Allowed: gate.Allowed, MayRead: gate.MayRead}
-	homes = slices.DeleteFunc(homes, func(h backend.Home) bool {
-		return events.Rebuild[h.Agent] == nil || g.agent != "" && g.agent != h.Agent
-	})
-	sessions, answers, err := p.replay(ctx, homes, o, g)
+	answers, err := p.replay(ctx, g, sessions)
 	if err != nil {
 		return err
 	}
-	if len(sessions) == 0 && gate.Waits() {
-		p.Terminal.Say("hooks: no project may be read yet: `evolve projects`")
+	db, err := p.Store(ctx)
+	if err != nil {
+		return err
 	}
-	return p.print(p.result(name, g, o.Since, sessions, answers))
+	var memory harvest.Memory
+	if db != nil {
+		memory = db
+	}
+	r := &Result{Schema: 1, Name: name, Since: from}
+	if r.stop, r.read, err = labels(ctx, memory, sessions); err != nil {
+		return err
+	}
+	p.fill(r, g, sessions, answers)
+	return p.print(r)
 }
 
-// replay delivers what sessions recorded.
-func (p Parts) replay(ctx context.Context, homes []backend.Home, o harvest.Options, g *found) ([]*session, [][]guard.Answer, error) {
-	bar := p.Terminal.Watch(report.Task{Phase: "replay", Unit: "events"})
-	defer bar.Done()
-	var sessions []*session
+// Recorded are the sessions that may be read since an age, of one agent, or of all for "", with
+// the events that are wanted.
+func (p Parts) Recorded(ctx context.Context, since, agent string, wants func(*events.Event) bool) (all []*Session, from time.Time, err error) {
+	age, err := backend.ParseAge(since)
+	if err != nil {
+		return nil, from, problem.Inputf("for example --since 30d, --since 12h", "--since %q is no age", since)
+	}
+	homes, err := backend.Homes(p.Layout())
+	if err != nil {
+		return nil, from, err
+	}
+	gate, err := p.Gate()
+	if err != nil {
+		return nil, from, err
+	}
+	from = p.Terminal.Now().Add(-age)
+	o := harvest.Options{Redactor: p.Redactor(), Since: from, Allowed: gate.Allowed, MayRead: gate.MayRead}
 	for _, home := range homes {
-		found, problems, err := read(ctx, home, o, g)
+		if events.Rebuild[home.Agent] == nil || agent != "" && agent != home.Agent {
+			continue
+		}
+		found, problems, err := read(ctx, home, o, wants)
 		if err != nil {
-			return nil, nil, err
+			return nil, from, err
 		}
 		for _, x := range problems {
 			if !x.Remark {
 				p.Terminal.Say("hooks: %s: %s", x.Path, x.Reason)
 			}
 		}
-		sessions = append(sessions, found...)
+		all = append(all, found...)
 	}
+	if len(all) == 0 && gate.Waits() {
+		p.Terminal.Say("hooks: no project may be read yet: `evolve projects`")
+	}
+	return all, from, nil
+}
+
+// replay delivers what sessions recorded.
+func (p Parts) replay(ctx context.Context, g *found, sessions []*Session) ([][]guard.Answer, error) {
+	bar := p.Terminal.Watch(report.Task{Phase: "replay", Unit: "events"})
+	defer bar.Done()
 	program, err := p.Program()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	player := guard.Player{Runner: []string{program, "hooks", deliver}, Readable: []string{program, real(program)}}
 	deliveries := make([]guard.Session, len(sessions))
 	for i, s := range sessions {
-		for _, e := range s.events {
+		for _, e := range s.Events {
 			deliveries[i] = append(deliveries[i], guard.Event{Name: e.Name, Input: e.Input})
 		}
 	}
-	answers, err := player.Play(ctx, g.Guard, deliveries, bar.Count)
-	return sessions, answers, err
+	return player.Play(ctx, g.Guard, deliveries, bar.Count)
 }
 
 // A Result is what `evolve hooks test --json` prints: schema 1.
@@ -164,10 +192,14 @@ type Result struct {
 	// Refused are calls that their user refused, and whether it blocks them.
 	Refused []Call `json:"refused"`
 	failure string // of the first that failed
+	stop    map[labelled]bool
+	read    bool // why some calls were refused
 }
 
-func (p Parts) result(name string, g *found, since time.Time, sessions []*session, answers [][]guard.Answer) *Result {
-	r := &Result{Schema: 1, Name: name, Command: g.Command, Events: []string{}, Since: since, Changed: g.changed, Wrong: []Call{}, Stops: []Call{}, Again: []Call{}, Refused: []Call{}}
+// fill counts what the guard decided.
+func (p Parts) fill(r *Result, g *found, sessions []*Session, answers [][]guard.Answer) {
+	r.Command, r.Events, r.Changed = g.Command, []string{}, g.changed
+	r.Wrong, r.Stops, r.Again, r.Refused = []Call{}, []Call{}, []Call{}, []Call{}
 	for _, on := range g.on {
 		one := on.Event
 		if on.Matcher != "" {
@@ -179,14 +211,15 @@ func (p Parts) result(name string, g *found, since time.Time, sessions []*sessio
 	clean := func(text string) string { text, _ = harvest.Clean(red, text); return text }
 	var cases []guard.Case
 	for i, s := range sessions {
-		for k := range s.events {
-			e, a := &s.events[k], answers[i][k]
+		for k := range s.Events {
+			e, a := &s.Events[k], answers[i][k]
 			refused := e.Outcome == "refused"
-			cases = append(cases, guard.Case{Session: s.id, Label: label(e), Refused: refused, Later: !g.changed.IsZero() && e.Time.After(g.changed), Answer: a})
+			is := r.label(s, e)
+			cases = append(cases, guard.Case{Session: s.ID, Label: is, Refused: refused, Later: !g.changed.IsZero() && e.Time.After(g.changed), Answer: a})
 			if a.Failed && r.failure == "" {
 				r.failure = clean(a.Reason)
 			}
-			call := Call{Session: s.id, Time: e.Time, Event: e.Name, Tool: e.Tool, Outcome: e.Outcome, Decision: a.Decision, Second: a.Second}
+			call := Call{Session: s.ID, Time: e.Time, Event: e.Name, Tool: e.Tool, Outcome: e.Outcome, Label: is, Decision: a.Decision, Second: a.Second}
 			blocks := a.Decision == guard.Block
 			if !blocks && a.Second == "" && !refused {
 				continue
@@ -195,7 +228,7 @@ func (p Parts) result(name string, g *found, since time.Time, sessions []*sessio
 			switch {
 			case refused:
 				r.Refused = append(r.Refused, call)
-			case blocks && label(e) == guard.Go:
+			case blocks && is == guard.Go:
 				r.Wrong = append(r.Wrong, call)
 			case blocks:
 				r.Stops = append(r.Stops, call)
@@ -206,5 +239,4 @@ func (p Parts) result(name string, g *found, since time.Time, sessions []*sessio
 		}
 	}
 	r.Score = guard.Count(cases, !g.changed.IsZero())
-	return r
 }

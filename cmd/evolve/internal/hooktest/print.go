@@ -32,7 +32,11 @@ func (r *Result) text() string {
 		fmt.Fprintf(&b, "  stops    %d of %d that were refused for a rule\n", s.Stopped, s.Stop)
 	}
 	if s.Refused > 0 {
-		fmt.Fprintf(&b, "  refused  it would have stopped %d of %s that you refused; for a rule or because it was early, nobody has read\n", s.RefusedStopped, plain.Counted(s.Refused, "call"))
+		why := "; for a rule or because it was early, nobody has read"
+		if r.read {
+			why = " and of which no rule is known"
+		}
+		fmt.Fprintf(&b, "  refused  it would have stopped %d of %s that you refused%s\n", s.RefusedStopped, plain.Counted(s.Refused, "call"), why)
 	} else if s.Stop == 0 {
 		b.WriteString("  refused  you refused none of them, so nothing shows what it should stop\n")
 	}
@@ -86,6 +90,9 @@ func list(b *strings.Builder, title string, calls []Call) {
 		mark := ""
 		if c.Outcome == "refused" {
 			mark = map[bool]string{true: "  stopped", false: "  goes on"}[c.Decision == guard.Block]
+			if c.Label == guard.Stop {
+				mark += ", for a rule"
+			}
 		}
 		fmt.Fprintf(b, "  %s  %s  %q%s\n", c.Time.Local().Format("2006-01-02"), plain.Line(c.Tool), plain.Excerpt(c.What, 60), mark)
 		if c.Words != "" {

@@ -1,0 +1,124 @@
+// Package hooklearn is the command that has a model read why calls were refused.
+package hooklearn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/corrections"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/harvest/events"
+	"github.com/skill-evolve/evolve/harvest/refusals"
+)
+
+// Parts are what the command works with, opened when it runs.
+type Parts struct {
+	corrections.Parts
+	// Recorded are the sessions since an age, as `evolve hooks test` reads them.
+	Recorded func(ctx context.Context, since, agent string, wants func(*events.Event) bool) ([]*hooktest.Session, time.Time, error)
+}
+
+type flags struct {
+	backend.Spending
+	since string
+}
+
+// Command is `evolve hooks learn`.
+func (p Parts) Command() *cobra.Command {
+	f := &flags{}
+	c := &cobra.Command{
+		Use:   "learn",
+		Short: "Read which calls you refused for a rule that a guard could hold",
+		Long: `learn has a model (--reflect-agent, --reflect-model) read what you said when you
+refused a call, after a forecast: most refusals are a matter of time ("not yet"), and
+some name a rule that holds for later calls, too. Each refusal is read twice, among
+others and in another order, and only what both readings find counts. The newest 60
+are read at a time, of sessions that were harvested, and each is paid for once.
+
+` + "`evolve hooks test`" + ` then counts the calls that were refused for a rule and that a
+guard stops.`,
+		Example: "  evolve hooks learn --dry-run\n  evolve hooks learn --since 180d",
+		Args:    usage.None,
+		RunE:    func(c *cobra.Command, _ []string) error { return p.run(c.Context(), f) },
+	}
+	fl := c.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&f.since, "since", "90d", "how far back sessions are read")
+	f.Register(fl, "print the forecast and stop")
+	return c
+}
+
+func (p Parts) run(ctx context.Context, f *flags) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	sessions, from, err := p.Recorded(ctx, f.since, "", func(e *events.Event) bool { return e.Name == events.PreToolUse })
+	if err != nil {
+		return err
+	}
+	var calls []*refusals.Call
+	for _, s := range sessions {
+		calls = append(calls, s.Refused...)
+	}
+	stats, spent, stop, err := p.read(ctx, f, calls)
+	if err != nil || f.DryRun {
+		return err
+	}
+	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Rules: rulesOf(calls)}
+	if err := p.Terminal.Print(r, r.text()); err != nil {
+		return err
+	}
+	return stop
+}
+
+// read has a model read why calls were refused, after a forecast. stop is why it ended early;
+// what was read is kept.
+func (p Parts) read(ctx context.Context, f *flags, calls []*refusals.Call) (stats refusals.Stats, spent eval.Spent, stop, err error) {
+	if len(calls) == 0 && !f.DryRun {
+		return stats, spent, nil, nil
+	}
+	db, err := p.Store(ctx)
+	if err != nil {
+		return stats, spent, nil, err
+	}
+	runner, err := p.Runner(&f.Spending)
+	if err != nil {
+		return stats, spent, nil, err
+	}
+	g, err := prepare(ctx, runner, db, f.Who.Spec(), f.WallClock, calls)
+	defer func() { g.close() }() // with an error too
+	if err != nil {
+		return stats, spent, nil, err
+	}
+	if g.Forecast.Stats.Calls == 0 && !f.DryRun {
+		return g.Forecast.Stats, spent, nil, nil
+	}
+	p.Terminal.Say("%s", g.Forecast)
+	if f.DryRun {
+		if p.Terminal.JSON {
+			err = p.Terminal.PrintJSON(g.Forecast)
+		}
+		return stats, spent, nil, err
+	}
+	if err := p.Fund(ctx, &f.Spending, false); err != nil {
+		return stats, spent, nil, err
+	}
+	if err := p.Approve(&f.Spending, g.Forecast.CostUSD, g.Forecast.Tokens, "Spend about %s on reading?"); err != nil {
+		return stats, spent, nil, err
+	}
+	budget := f.Purse.Part()
+	if stats, err = g.run(ctx, budget); err != nil {
+		stop = &problem.Error{Kind: corrections.KindOf(err), Err: err, Hint: "what was read is kept; the same command continues"}
+	}
+	if errors.Is(err, context.Canceled) {
+		return stats, spent, nil, err
+	}
+	return stats, budget.Spent(), stop, nil
+}

@@ -1,0 +1,164 @@
+package hooklearn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/outgoing"
+	"github.com/skill-evolve/evolve/harvest/refusals"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/tournament/campaign"
+	"github.com/skill-evolve/evolve/tournament/campaign/readlimit"
+)
+
+const (
+	mostCalls = 60 // that one command has read, the newest
+	replyOf   = 55 // tokens that are expected of the reply about one call
+)
+
+// A reading has a model read why calls were refused.
+type reading struct {
+	Forecast *forecast
+
+	db        *store.Store
+	back      *agent.Backends
+	calls     []*refusals.Call
+	may       func(*refusals.Call) bool
+	clock     time.Duration
+	sessionOf map[[2]string]*harvest.Session
+}
+
+// A forecast is what reading takes, estimated before anything is spent: schema 1.
+type forecast struct {
+	Schema  int             `json:"schema"`
+	Model   string          `json:"model"`
+	Stats   refusals.Stats  `json:"stats"` // its Calls are those to come
+	Tokens  int64           `json:"tokens"`
+	CostUSD *float64        `json:"cost_usd"`
+	Sends   []outgoing.Send `json:"sends,omitempty"`
+
+	free bool
+}
+
+func (fc *forecast) String() string {
+	n := min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls)
+	line := fmt.Sprintf("forecast: %s that you refused are to be read twice by %s, %s, about %s tokens, %s", plain.Counted(n, "call"),
+		fc.Model, plain.Counted(fc.Stats.Calls, "request"), plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
+	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
+}
+
+// prepare opens the model and counts what there is to read. The reading must be closed, with an
+// error too.
+func prepare(ctx context.Context, r *campaign.Runner, db *store.Store, spec agent.Spec, clock time.Duration, calls []*refusals.Call) (*reading, error) {
+	spec.TextOnly = true
+	back, err := r.Backends(ctx, &spec)
+	if err != nil {
+		return nil, err
+	}
+	g := &reading{db: db, back: back, calls: calls, clock: clock, sessionOf: map[[2]string]*harvest.Session{}}
+	stored, err := db.Sessions(ctx, store.SessionFilter{Text: true, Bare: true})
+	if err != nil {
+		return g, err
+	}
+	for i := range stored {
+		g.sessionOf[[2]string{stored[i].Agent, stored[i].ID}] = &stored[i]
+	}
+	readable, err := r.Control.Sessions(ctx, db, back, []string{agent.Mine}, "")
+	if err != nil {
+		return g, err
+	}
+	g.may = func(c *refusals.Call) bool {
+		s := g.sessionOf[[2]string{c.Agent, c.Session}]
+		return s != nil && (readable == nil || readable(s)) // a reply goes with its session
+	}
+	count := &counter{id: back.Miner.Identity()}
+	fc := &forecast{Schema: 1, Model: agent.ModelName(spec.ReflectAgent, spec.ReflectModel), CostUSD: new(float64), free: agent.KindOf(spec.ReflectAgent).Simulated}
+	g.Forecast = fc
+	if fc.Stats, err = g.read(ctx, count); err != nil || fc.Stats.Calls == 0 {
+		return g, err
+	}
+	out := int64(2 * replyOf * min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls))
+	if fc.Tokens = count.in + out; !fc.free {
+		fc.CostUSD = spec.Price(spec.ReflectModel).USD(&eval.Usage{Input: count.in, Output: out})
+	}
+	if fc.Sends, err = r.Control.Forecast(ctx, db, back, nil, map[string]int64{agent.Mine: count.bytes}); err != nil {
+		return g, err
+	}
+	projects := g.projects()
+	for i := range fc.Sends {
+		fc.Sends[i].Projects = projects
+	}
+	return g, nil
+}
+
+// projects are the folders of the sessions whose calls may be read, with their number.
+func (g *reading) projects() (out []outgoing.Project) {
+	at, seen := map[string]int{}, map[[2]string]bool{}
+	for _, c := range g.calls {
+		of := [2]string{c.Agent, c.Session}
+		if seen[of] || !g.may(c) {
+			continue
+		}
+		seen[of] = true
+		folder := g.sessionOf[of].CWD
+		i, ok := at[folder]
+		if !ok {
+			i, at[folder] = len(out), len(out)
+			out = append(out, outgoing.Project{Folder: folder})
+		}
+		out[i].Sessions++
+	}
+	return out
+}
+
+func (g *reading) read(ctx context.Context, model eval.Model) (refusals.Stats, error) {
+	r := refusals.Reader{Model: model, Memory: g.db, Redactor: g.back.Redactor, Most: mostCalls, May: g.may}
+	return r.Read(ctx, g.calls)
+}
+
+// run has the calls read within a budget. What was read is kept, also if an error ended it.
+func (g *reading) run(ctx context.Context, budget *eval.Budget) (refusals.Stats, error) {
+	if err := g.back.Ping(ctx); err != nil {
+		return g.Forecast.Stats, err
+	}
+	limit := &readlimit.Failures{Model: &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: g.clock}}
+	stats, err := g.read(ctx, limit)
+	if err == nil {
+		err = limit.Unanswered()
+	}
+	return stats, err
+}
+
+// close releases what the reading holds. It does nothing for nil.
+func (g *reading) close() {
+	if g != nil {
+		_ = g.back.Close() // what stays behind does no harm
+	}
+}
+
+// A counter counts what a model would be asked.
+type counter struct {
+	id    eval.Identity
+	mu    sync.Mutex
+	in    int64 // tokens, estimated
+	bytes int64
+}
+
+func (c *counter) Identity() eval.Identity { return c.id }
+
+func (c *counter) Complete(_ context.Context, p eval.Prompt) (eval.Completion, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.in += int64(skill.Tokens(p.System) + skill.Tokens(p.User))
+	c.bytes += int64(len(p.System) + len(p.User))
+	return eval.Completion{}, &eval.InfraError{Kind: eval.Unreachable, Err: errors.New("only counted")}
+}

@@ -1,0 +1,115 @@
+package hooklearn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest/refusals"
+	"github.com/skill-evolve/evolve/tournament/caps"
+)
+
+const (
+	rulesShown = 8
+	callsShown = 2 // of a rule
+)
+
+// A Result is what `evolve hooks learn --json` prints: schema 1.
+type Result struct {
+	Schema int            `json:"schema"`
+	Since  time.Time      `json:"since"`
+	Stats  refusals.Stats `json:"stats"`
+	Rules  []Rule         `json:"rules"`
+	Spent  eval.Spent     `json:"spent,omitzero"`
+}
+
+// A Rule is one for which calls were refused, the newest first.
+type Rule struct {
+	Rule  string `json:"rule"`
+	Calls []Call `json:"calls"`
+}
+
+// A Call was refused for a rule.
+type Call struct {
+	Agent   string    `json:"agent"`
+	Session string    `json:"session"`
+	Time    time.Time `json:"time,omitzero"`
+	Tool    string    `json:"tool"`
+	What    string    `json:"what"`
+	Words   string    `json:"words"` // of its user
+}
+
+// rulesOf are the rules for which calls were refused, equal ones once, the most frequent first.
+func rulesOf(calls []*refusals.Call) []Rule {
+	out := []Rule{}
+	seen := map[[3]string]bool{} // a call that is in several transcripts
+	calls = slices.Clone(calls)
+	slices.SortStableFunc(calls, func(a, b *refusals.Call) int { return b.Time.Compare(a.Time) })
+	for _, c := range calls {
+		id := [3]string{c.Agent, c.Session, c.ID}
+		if c.Label == nil || seen[id] {
+			continue
+		}
+		seen[id] = true
+		i := slices.IndexFunc(out, func(r Rule) bool { return same(r.Rule) == same(c.Label.Rule) })
+		if i < 0 {
+			i, out = len(out), append(out, Rule{Rule: c.Label.Rule})
+		}
+		out[i].Calls = append(out[i].Calls, Call{c.Agent, c.Session, c.Time, c.Tool, c.What(), c.Label.Words})
+	}
+	slices.SortStableFunc(out, func(a, b Rule) int { return len(b.Calls) - len(a.Calls) })
+	return out
+}
+
+// same is a rule without what does not tell it from another.
+func same(rule string) string {
+	return strings.Trim(strings.ToLower(rule), " .!`\"'")
+}
+
+// text is the result for a person.
+func (r *Result) text() string {
+	var b strings.Builder
+	s := &r.Stats
+	if s.Refused == 0 {
+		fmt.Fprintf(&b, "you refused no call with words since %s that is known here: there is nothing to learn\n", r.Since.Local().Format(time.DateOnly))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s refused with words since %s → %d read twice → %d for a rule\n", plain.Counted(s.Refused, "call"), r.Since.Local().Format(time.DateOnly), s.Read, s.Rules)
+	for i := range r.Rules {
+		if i == rulesShown {
+			fmt.Fprintf(&b, "\nand %s more: --json\n", plain.Counted(len(r.Rules)-i, "rule"))
+			break
+		}
+		b.WriteString(r.Rules[i].text())
+	}
+	b.WriteString("\n")
+	if s.Withheld > 0 {
+		fmt.Fprintf(&b, "%s not read: `evolve harvest` has not stored their sessions, or their text may not go to the model (`evolve privacy`)\n", plain.Counted(s.Withheld, "call"))
+	}
+	if n := s.Unread - s.Withheld; n > 0 {
+		fmt.Fprintf(&b, "%s not read yet: the same command continues\n", plain.Counted(n, "call"))
+	}
+	if !r.Spent.Nothing() {
+		fmt.Fprintf(&b, "spent: %s\n", caps.Words(r.Spent))
+	}
+	if s.Rules > 0 {
+		b.WriteString("next: `evolve hooks test NAME` counts which of these a guard stops\n")
+	}
+	return b.String()
+}
+
+func (r *Rule) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s\n", plain.Excerpt(r.Rule, 110))
+	for i, c := range r.Calls {
+		if i == callsShown {
+			fmt.Fprintf(&b, "  and %d more\n", len(r.Calls)-i)
+			break
+		}
+		fmt.Fprintf(&b, "  %s  %s  %q  «%s»\n", c.Time.Local().Format(time.DateOnly), plain.Line(c.Tool), plain.Excerpt(c.What, 50), plain.Excerpt(c.Words, 50))
+	}
+	return b.String()
+}
