@@ -51,7 +51,7 @@ failed.`,
 		newhook.Command(&a.Terminal))
 	tests := hooktest.Parts{Terminal: &a.Terminal, Layout: a.layout, Redactor: a.redactor, Program: ownProgram, Store: a.existingStore,
 		Gate: func() (*consent.Gate, error) { return a.projects(harvestFlags{}).Decided() }}
-	c.AddCommand(append(tests.Commands(), hooklearn.Parts{Parts: correctionsParts(a), Recorded: tests.Recorded}.Command())...)
+	c.AddCommand(append(tests.Commands(), hooklearn.Parts{Parts: correctionsParts(a), Redactor: a.redactor, Recorded: tests.Recorded}.Command())...)
 	return c
 }
 

@@ -69,6 +69,13 @@ func ID(e *events.Event) string {
 	return in.ID
 }
 
+// Input is what the tool of a call's event got.
+func Input(e *events.Event) json.RawMessage {
+	var in input
+	_ = json.Unmarshal(e.Input, &in) // ours
+	return in.Tool
+}
+
 // Of are the refused calls among the events of one transcript, in their order. A user who said
 // nothing when they refused a call said it in their next message, if the agent did nothing else
 // before.

@@ -1,4 +1,5 @@
-// Package hooklearn is the command that has a model read why calls were refused.
+// Package hooklearn is the command that has a model read why calls were refused, and proposes
+// rules of the settings that would have held.
 package hooklearn
 
 import (
@@ -15,12 +16,14 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/events"
+	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/harvest/refusals"
 )
 
 // Parts are what the command works with, opened when it runs.
 type Parts struct {
 	corrections.Parts
+	Redactor func() redact.Redactor
 	// Recorded are the sessions since an age, as `evolve hooks test` reads them.
 	Recorded func(ctx context.Context, since, agent string, wants func(*events.Event) bool) ([]*hooktest.Session, time.Time, error)
 }
@@ -35,15 +38,17 @@ func (p Parts) Command() *cobra.Command {
 	f := &flags{}
 	c := &cobra.Command{
 		Use:   "learn",
-		Short: "Read which calls you refused for a rule that a guard could hold",
+		Short: "Find the rules for which you refused calls, and a guard for each",
 		Long: `learn has a model (--reflect-agent, --reflect-model) read what you said when you
 refused a call, after a forecast: most refusals are a matter of time ("not yet"), and
 some name a rule that holds for later calls, too. Each refusal is read twice, among
 others and in another order, and only what both readings find counts. The newest 60
 are read at a time, of sessions that were harvested, and each is paid for once.
 
-` + "`evolve hooks test`" + ` then counts the calls that were refused for a rule and that a
-guard stops.`,
+Where one tool and the beginning of a command or a path tells the calls of a rule, it
+proposes an entry for Claude Code's settings, and says what that would have been about
+in all recorded calls: deny if no such call ran or had your permission, else ask. It
+puts nothing in place. ` + "`evolve hooks test`" + ` counts what a script stops of them.`,
 		Example: "  evolve hooks learn --dry-run\n  evolve hooks learn --since 180d",
 		Args:    usage.None,
 		RunE:    func(c *cobra.Command, _ []string) error { return p.run(c.Context(), f) },
@@ -72,6 +77,9 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 		return err
 	}
 	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Rules: rulesOf(calls)}
+	for i := range r.Rules {
+		r.Rules[i].propose(sessions, p.Redactor())
+	}
 	if err := p.Terminal.Print(r, r.text()); err != nil {
 		return err
 	}

@@ -30,6 +30,10 @@ type Result struct {
 type Rule struct {
 	Rule  string `json:"rule"`
 	Calls []Call `json:"calls"`
+	Guard *Guard `json:"guard,omitempty"`
+	None  string `json:"no_guard,omitempty"` // why there is none
+
+	of []*refusals.Call
 }
 
 // A Call was refused for a rule.
@@ -58,6 +62,7 @@ func rulesOf(calls []*refusals.Call) []Rule {
 		if i < 0 {
 			i, out = len(out), append(out, Rule{Rule: c.Label.Rule})
 		}
+		out[i].of = append(out[i].of, c)
 		out[i].Calls = append(out[i].Calls, Call{c.Agent, c.Session, c.Time, c.Tool, c.What(), c.Label.Words})
 	}
 	slices.SortStableFunc(out, func(a, b Rule) int { return len(b.Calls) - len(a.Calls) })
@@ -96,7 +101,7 @@ func (r *Result) text() string {
 		fmt.Fprintf(&b, "spent: %s\n", caps.Words(r.Spent))
 	}
 	if s.Rules > 0 {
-		b.WriteString("next: `evolve hooks test NAME` counts which of these a guard stops\n")
+		b.WriteString("nothing is put in place; next: add an entry to your settings, or `evolve hooks new NAME` for a script,\n      and `evolve hooks test NAME` counts what that stops\n")
 	}
 	return b.String()
 }
@@ -110,6 +115,11 @@ func (r *Rule) text() string {
 			break
 		}
 		fmt.Fprintf(&b, "  %s  %s  %q  «%s»\n", c.Time.Local().Format(time.DateOnly), plain.Line(c.Tool), plain.Excerpt(c.What, 50), plain.Excerpt(c.Words, 50))
+	}
+	if r.Guard != nil {
+		b.WriteString(r.Guard.text())
+	} else {
+		fmt.Fprintf(&b, "  no rule of the settings holds it: %s\n", plain.Line(r.None))
 	}
 	return b.String()
 }

@@ -20,6 +20,7 @@ import (
 type Session struct {
 	Agent   string
 	ID      string
+	CWD     string           // the folder in which it began
 	Events  []events.Event   // that are wanted
 	Refused []*refusals.Call // all calls that were refused with words
 }
@@ -67,6 +68,9 @@ func read(ctx context.Context, home backend.Home, o harvest.Options, wants func(
 		}
 		if byID[id] == nil {
 			byID[id] = &Session{Agent: home.Agent, ID: id}
+		}
+		if s.Subagent == "" {
+			byID[id].CWD = s.CWD
 		}
 		if found != nil {
 			byID[id].Events = append(byID[id].Events, found.events...)

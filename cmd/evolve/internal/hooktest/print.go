@@ -41,9 +41,9 @@ func (r *Result) text() string {
 		b.WriteString("  refused  you refused none of them, so nothing shows what it should stop\n")
 	}
 	if s.All.AtMost != nil {
-		fmt.Fprintf(&b, "  wrongly  in %d of %s with a call that you were asked about and permitted: at most %s\n", s.All.Wrong, plain.Counted(s.All.Sessions, "session"), percent(*s.All.AtMost))
+		fmt.Fprintf(&b, "  wrongly  in %d of %s with a call that you were asked about and permitted: at most %s\n", s.All.Wrong, plain.Counted(s.All.Sessions, "session"), Percent(*s.All.AtMost))
 		if l := s.Later; l != nil && l.AtMost != nil && l.Sessions < s.All.Sessions {
-			fmt.Fprintf(&b, "  since    its script was last changed, in %d of %d: at most %s\n", l.Wrong, l.Sessions, percent(*l.AtMost))
+			fmt.Fprintf(&b, "  since    its script was last changed, in %d of %d: at most %s\n", l.Wrong, l.Sessions, Percent(*l.AtMost))
 		} else if l != nil && l.Sessions == 0 {
 			b.WriteString("  since    its script was last changed, there was no such session: it may have been written for these\n")
 		}
@@ -72,8 +72,8 @@ func (r *Result) text() string {
 	return b.String()
 }
 
-// percent is a share that is a bound: rounded, and never 0.
-func percent(share float64) string {
+// Percent is a share that is a bound: rounded, and never 0.
+func Percent(share float64) string {
 	if share < 0.01 {
 		return fmt.Sprintf("%.1f %%", 100*share)
 	}
