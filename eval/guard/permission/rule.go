@@ -112,8 +112,9 @@ func (r Rule) matchesFile(file, project string) bool {
 	if !ok {
 		return false
 	}
-	pattern = strings.TrimPrefix(pattern, "./")
-	if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
+	// A folder is all in it, too, so that "x/**" is x at any depth, as "x" is.
+	pattern = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/**"), "/")
+	if !strings.Contains(pattern, "/") {
 		pattern = "**/" + pattern
 	}
 	return glob(strings.TrimPrefix(pattern, "/"), below)
