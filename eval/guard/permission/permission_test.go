@@ -197,3 +197,30 @@ func FuzzRule(f *testing.F) {
 		}
 	})
 }
+
+// A script looks for words in any order, and into lines for other shells.
+func TestWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule    string
+		calls   []Call
+		want    string // "": none
+		yes, no string
+	}{
+		"named":      {"Never git push with --force", []Call{bash("git push origin main --force")}, "git push --force", `cd x && bash -c "git --no-pager push --force"`, "git push --force-with-lease"},
+		"shared":     {"Keep what is there", []Call{bash("git push -f origin a"), bash("make && git push b -f")}, "git push -f", "git push -f", "git push origin"},
+		"not shared": {"Keep what is there", []Call{bash("git push"), bash("make x")}, "", "", ""},
+		"not named":  {"Keep what is there", []Call{bash("git push --force")}, "", "", ""},
+		"twice":      {"Keep what is there", []Call{bash("git push --force"), bash("git push --force")}, "", "", ""},
+		"tools":      {"Never push", []Call{bash("git push"), edit("Edit", "/p/push")}, "", "", ""},
+		"computed":   {"Never push", []Call{bash("$X push push")}, "", "", ""},
+	} {
+		w, ok := ProposeWords(c.calls, c.rule)
+		if strings.Join(w, " ") != c.want && ok || ok != (c.want != "") {
+			t.Errorf("%s: %v, %v", name, w, ok)
+			continue
+		}
+		if ok && (!w.Matches(bash(c.yes)) || w.Matches(bash(c.no)) || !all(c.calls, w.Matches)) {
+			t.Errorf("%s: %v does not tell %q from %q", name, w, c.yes, c.no)
+		}
+	}
+}

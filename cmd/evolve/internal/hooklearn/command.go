@@ -1,10 +1,12 @@
 // Package hooklearn is the command that has a model read why calls were refused, and proposes
-// rules of the settings that would have held.
+// rules of the settings, or scripts, that would have held.
 package hooklearn
 
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +32,7 @@ type Parts struct {
 
 type flags struct {
 	backend.Spending
-	since string
+	since, out string
 }
 
 // Command is `evolve hooks learn`.
@@ -48,7 +50,8 @@ are read at a time, of sessions that were harvested, and each is paid for once.
 Where one tool and the beginning of a command or a path tells the calls of a rule, it
 proposes an entry for Claude Code's settings, and says what that would have been about
 in all recorded calls: deny if no such call ran or had your permission, else ask. It
-puts nothing in place. ` + "`evolve hooks test`" + ` counts what a script stops of them.`,
+puts nothing in place. Where no entry tells the calls, but words of their commands do,
+--out writes a script that stops them, with its cases; ` + "`evolve hooks test`" + ` tries it.`,
 		Example: "  evolve hooks learn --dry-run\n  evolve hooks learn --since 180d",
 		Args:    usage.None,
 		RunE:    func(c *cobra.Command, _ []string) error { return p.run(c.Context(), f) },
@@ -56,6 +59,7 @@ puts nothing in place. ` + "`evolve hooks test`" + ` counts what a script stops 
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.since, "since", "90d", "how far back sessions are read")
+	fl.StringVar(&f.out, "out", "", "write scripts into this `FOLDER`")
 	f.Register(fl, "print the forecast and stop")
 	return c
 }
@@ -80,10 +84,28 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	for i := range r.Rules {
 		r.Rules[i].propose(sessions, p.Redactor())
 	}
-	if err := p.Terminal.Print(r, r.text()); err != nil {
-		return err
+	if f.out != "" {
+		stop = errors.Join(stop, r.write(f.out))
 	}
-	return stop
+	return errors.Join(p.Terminal.Print(r, r.text()), stop) // what was paid for is shown in any case
+}
+
+// write writes the scripts into a folder.
+func (r *Result) write(out string) error {
+	dir, err := filepath.Abs(out)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return problem.Inputf("name a folder that can be written", "write scripts: %v", err)
+	}
+	var errs []error
+	for i := range r.Rules {
+		if r.Rules[i].Script != nil {
+			errs = append(errs, r.Rules[i].write(dir))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // read has a model read why calls were refused, after a forecast. stop is why it ended early;

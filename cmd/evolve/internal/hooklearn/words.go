@@ -32,6 +32,8 @@ type Rule struct {
 	Calls []Call `json:"calls"`
 	Guard *Guard `json:"guard,omitempty"`
 	None  string `json:"no_guard,omitempty"` // why there is none
+	// Script is what holds the rule without one.
+	Script *Script `json:"script,omitempty"`
 
 	of []*refusals.Call
 }
@@ -120,6 +122,9 @@ func (r *Rule) text() string {
 		b.WriteString(r.Guard.text())
 	} else {
 		fmt.Fprintf(&b, "  no rule of the settings holds it: %s\n", plain.Line(r.None))
+		if r.Script != nil {
+			b.WriteString(r.Script.text())
+		}
 	}
 	return b.String()
 }

@@ -120,8 +120,22 @@ func Write(dir, name, event, lang string) (*Written, error) {
 	if strings.EqualFold(name+languages[j].ending, tests) {
 		return nil, problem.Inputf("choose another name", "%s is the script that tries the cases", tests)
 	}
+	return write(dir, name, &examples[i], &languages[j], "")
+}
+
+// WriteRule makes the folder of a hook in dir that stops the shell calls with a command of these
+// words, a program first, and says text. One such call is its case.
+func WriteRule(dir, name string, words []string, text, call string) (*Written, error) {
+	if err := kit.ValidName(name); err != nil {
+		return nil, fmt.Errorf("write a hook: %w", err)
+	}
+	return write(dir, name, &example{event: "PreToolUse", answer: kit.Block, text: text, yes: call, no: words[0] + " --version"}, &languages[0], find(words))
+}
+
+// write makes a folder; find is the condition of its rule, "" for that of the example.
+func write(dir, name string, e *example, l *language, find string) (*Written, error) {
 	folder := filepath.Join(dir, name)
-	files, err := texts(folder, name, &examples[i], &languages[j])
+	files, err := texts(folder, name, e, l, find)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +144,7 @@ func Write(dir, name, event, lang string) (*Written, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("make the hook's folder: %w", err)
 	}
-	w := &Written{Schema: 1, Hook: name, Event: event, Language: lang, Folder: folder}
+	w := &Written{Schema: 1, Hook: name, Event: e.event, Language: l.name, Folder: folder}
 	for _, f := range files {
 		path := filepath.Join(folder, f.name)
 		err := os.MkdirAll(filepath.Dir(path), 0o755)
@@ -158,7 +172,7 @@ type file struct {
 
 // texts are the files of a skeleton, the script first, then test.sh and the README, then
 // the cases.
-func texts(folder, name string, e *example, l *language) ([]file, error) {
+func texts(folder, name string, e *example, l *language, find string) ([]file, error) {
 	script := name + l.ending
 	command := map[string]any{"type": "command", "command": plain.Arg(filepath.Join(folder, script)), "timeout": 5}
 	entry := map[string]any{"hooks": []any{command}}
@@ -170,7 +184,8 @@ func texts(folder, name string, e *example, l *language) ([]file, error) {
 		return nil, err
 	}
 	data := map[string]any{"Name": name, "Event": e.event, "Script": script, "Comment": l.comment, "Entry": string(bytes.TrimSpace(settings)), "Commands": e.field == "",
-		"Field": e.field, "Match": e.match, "Answer": e.answer, "Text": e.text, "Stops": strings.HasSuffix(e.event, "Stop")}
+		"Field": e.field, "Match": e.match, "Answer": e.answer, "Text": e.text, "Stops": strings.HasSuffix(e.event, "Stop"),
+		"Find": find, "Said": plain.Arg(e.text)}
 	files := []file{{name: script, mode: 0o755}, {name: tests, mode: 0o755}, {name: "README.md", mode: 0o644}}
 	for i, source := range []string{"hook" + l.ending, tests, "README.md"} {
 		t, err := template.ParseFS(templates, "template/"+source)
@@ -191,6 +206,16 @@ func texts(folder, name string, e *example, l *language) ([]file, error) {
 		files = append(files, file{filepath.Join("cases", c.name+".json"), text, 0o644})
 	}
 	return files, nil
+}
+
+// find is a pipeline that succeeds if a command has all words: a program, and the others behind
+// it in any order. They are words that a shell and JSON leave as they are.
+func find(words []string) string {
+	pipe := "kit commands"
+	for _, w := range words[1:] {
+		pipe += " | grep '\"words\":\\[\"" + strings.ReplaceAll(words[0], ".", `\.`) + "\"[^]]*\"" + strings.ReplaceAll(w, ".", `\.`) + "\"'"
+	}
+	return pipe
 }
 
 func encode(v any, indent string) ([]byte, error) {

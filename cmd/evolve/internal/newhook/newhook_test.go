@@ -164,3 +164,39 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// A learned hook stops what it was learned from, and says why in words that no shell reads.
+func TestWriteRule(t *testing.T) {
+	t.Setenv("PATH", built(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	dir := t.TempDir()
+	w, err := WriteRule(dir, "no-force", []string{"git", "push", "--f.x"}, "You said: don't $(touch x) `touch x`", "cd a && git push origin --f.x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("sh", filepath.Join(w.Folder, "test.sh")).CombinedOutput(); err != nil || string(out) != "every case is decided as it says\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+	script := filepath.Join(w.Folder, w.Files[0])
+	if text, err := os.ReadFile(script); err != nil || bytes.Count(text, []byte("\n")) > 40 {
+		t.Errorf("%v: %s", err, text)
+	}
+	for command, blocks := range map[string]bool{"git push --f.x": true, "git --f.x a push": true, `sh -c "git push --f.x"`: true, "git push --fax": false, "git pull --f.x": false, "hub push --f.x": false, "git push; git x --f.x": false} {
+		event, err := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "session_id": "s", "tool_use_id": "t", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.Command(script)
+		c.Dir, c.Stdin, c.Env = dir, bytes.NewReader(event), append(os.Environ(), "EVOLVE_HOME="+dir)
+		out, err := c.Output()
+		said := strings.Contains(string(out), "You said: don't $(touch x) `touch x`")
+		if err != nil || said != blocks {
+			t.Errorf("%s: %v, %s", command, err, out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
+		t.Error("the text was run")
+	}
+	if _, err := WriteRule(dir, "../x", []string{"git", "x"}, "", ""); err == nil {
+		t.Error("a name leads elsewhere")
+	}
+}

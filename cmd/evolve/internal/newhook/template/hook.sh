@@ -9,7 +9,14 @@ event=$(hook-kit input) || exit 1
 [ -n "$event" ] || exit 0 # what is no event is passed over
 kit() { printf '%s' "$event" | hook-kit "$@"; }
 # /kernel
-
+{{if .Find}}
+# Learned from calls that were refused.
+if {{.Find}} >/dev/null; then
+	kit log 'a call that breaks the rule'
+	kit emit {{.Answer}} {{.Said}}
+	exit
+fi
+{{- else}}
 # An example: put your rule here, and its cases into cases.
 {{- if .Commands}}
 if kit commands | grep -Eq '"words":\["git","push".*"(--force|-f)"'; then
@@ -27,4 +34,5 @@ case $(kit input {{.Field}}) in
 	exit
 	;;
 esac
+{{- end}}
 {{- end}}
