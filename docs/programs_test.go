@@ -18,6 +18,7 @@ var starters = map[string]string{
 	"cmd/evolve/internal/timer/system.go":      "systemctl, launchctl, crontab",
 	"cmd/evolve/internal/timer/timer.go":       "looks for systemctl",
 	"cmd/evolve/program.go":                    "looks for evolve itself",
+	"cmd/evolve/internal/hooktest/command.go":  "looks for hook-kit, which hooks of one's own call in the sandbox",
 	"harvest/hook/detach/detach.go":            "evolve itself, to harvest a session that has ended",
 	"eval/agent/agenttest/play.go":             "for tests",
 	"eval/agent/agenttest/record.go":           "for tests",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -165,6 +166,9 @@ func (p Parts) replay(ctx context.Context, g *found, sessions []*Session) ([][]g
 		return nil, err
 	}
 	player := guard.Player{Runner: []string{program, "hooks", deliver}, Readable: []string{program, real(program)}}
+	if helper, err := exec.LookPath("hook-kit"); err == nil { // what hooks of `evolve hooks new` call
+		player.Readable = append(player.Readable, helper, real(helper))
+	}
 	deliveries := make([]guard.Session, len(sessions))
 	for i, s := range sessions {
 		for _, e := range s.Events {
