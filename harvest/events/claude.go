@@ -342,7 +342,7 @@ func (c *claude) result(l *claudeLine, b *claudeBlock) {
 	var decided struct{ Decision, Source, GrantScope string }
 	_ = json.Unmarshal(l.PermissionDecision, &decided) // another type decides nothing
 	e := &c.events[k.event]
-	e.Outcome = outcome(l, b, text, decided.Decision, decided.Source)
+	e.Outcome = outcome(l, b, k.tool, text, decided.Decision, decided.Source)
 	if e.Outcome == Refused {
 		e.Words = l.UserFeedback
 		if _, said, _ := strings.Cut(text, saidMark); e.Words == "" && !strings.HasPrefix(said, asksMark) {
@@ -375,7 +375,7 @@ func edits(tool string) bool {
 
 // outcome is what became of a call with a result. Since 2.1.329, or a little earlier, the
 // line says who decided; before, only a refusal and a few permissions can be told.
-func outcome(l *claudeLine, b *claudeBlock, text, decision, source string) Outcome {
+func outcome(l *claudeLine, b *claudeBlock, tool, text, decision, source string) Outcome {
 	users := strings.HasPrefix(source, "user")
 	switch {
 	case l.ToolDenialKind == "user-rejected", decision == "reject" && users:
@@ -384,13 +384,13 @@ func outcome(l *claudeLine, b *claudeBlock, text, decision, source string) Outco
 		return Stopped
 	case decision == "accept" && users:
 		return Permitted
-	case b.IsError && strings.HasPrefix(text, refusedMark):
+	case b.IsError && decision == "" && strings.HasPrefix(text, refusedMark): // else a tool that ran says so
 		return Refused
 	case b.IsError && strings.HasPrefix(text, stopMark):
 		return Unknown
 	case b.IsError && (strings.HasPrefix(text, deniedMark) || strings.HasPrefix(text, hookMark)):
 		return Stopped
-	case decision == "" && !b.IsError && strings.HasPrefix(text, approvedMark):
+	case decision == "" && !b.IsError && tool == "ExitPlanMode" && strings.HasPrefix(text, approvedMark):
 		return Permitted // a plan is always shown
 	}
 	return Ran
