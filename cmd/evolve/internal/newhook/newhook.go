@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -213,7 +214,8 @@ func texts(folder, name string, e *example, l *language, find string) ([]file, e
 func find(words []string) string {
 	pipe := "kit commands"
 	for _, w := range words[1:] {
-		pipe += " | grep '\"words\":\\[\"" + strings.ReplaceAll(words[0], ".", `\.`) + "\"[^]]*\"" + strings.ReplaceAll(w, ".", `\.`) + "\"'"
+		// Between the two are strings of JSON, with any text in them.
+		pipe += ` | grep -E '"words":\["` + regexp.QuoteMeta(words[0]) + `",("([^"\\]|\\.)*",)*"` + regexp.QuoteMeta(w) + `"'`
 	}
 	return pipe
 }

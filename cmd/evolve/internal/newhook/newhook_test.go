@@ -180,7 +180,7 @@ func TestWriteRule(t *testing.T) {
 	if text, err := os.ReadFile(script); err != nil || bytes.Count(text, []byte("\n")) > 40 {
 		t.Errorf("%v: %s", err, text)
 	}
-	for command, blocks := range map[string]bool{"git push --f.x": true, "git --f.x a push": true, `sh -c "git push --f.x"`: true, "git push --fax": false, "git pull --f.x": false, "hub push --f.x": false, "git push; git x --f.x": false} {
+	for command, blocks := range map[string]bool{"git push --f.x": true, "git --f.x a push": true, `sh -c "git push --f.x"`: true, `git push -m '[x] "y\' --f.x`: true, `git push -m 'a","--f.x","b'`: false, "git push --fax": false, "git pull --f.x": false, "hub push --f.x": false, "git push; git x --f.x": false} {
 		event, err := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "session_id": "s", "tool_use_id": "t", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
 		if err != nil {
 			t.Fatal(err)
