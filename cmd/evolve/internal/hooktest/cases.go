@@ -56,7 +56,7 @@ func read(ctx context.Context, home backend.Home, o harvest.Options, wants func(
 		of[s.Path] = one
 		return s, problems, err
 	}
-	byID, driven := map[string]*Session{}, map[string]bool{}
+	byID, driven, seen := map[string]*Session{}, map[string]bool{}, map[string]map[told]bool{}
 	problems, err = kind.Source(home.Dir, o).Sessions(ctx, nil, func(s *harvest.Session) error {
 		mu.Lock()
 		found := of[s.Path]
@@ -73,7 +73,17 @@ func read(ctx context.Context, home backend.Home, o harvest.Options, wants func(
 			byID[id].CWD = s.CWD
 		}
 		if found != nil {
-			byID[id].Events = append(byID[id].Events, found.events...)
+			// A copy of a transcript tells nothing anew.
+			more := slices.DeleteFunc(found.events, func(e events.Event) bool { return seen[id][keyOf(&e)] })
+			if seen[id] == nil {
+				seen[id] = map[told]bool{}
+			}
+			for i := range more {
+				if key := keyOf(&more[i]); key.call != "" || !key.at.IsZero() {
+					seen[id][key] = true
+				}
+			}
+			byID[id].Events = append(byID[id].Events, more...)
 			byID[id].Refused = append(byID[id].Refused, found.refused...)
 		}
 		return nil
@@ -93,6 +103,14 @@ func read(ctx context.Context, home backend.Home, o harvest.Options, wants func(
 	})
 	return out, problems, err
 }
+
+// told is what tells an event of a session from its others.
+type told struct {
+	name, call string
+	at         time.Time
+}
+
+func keyOf(e *events.Event) told { return told{e.Name, refusals.ID(e), e.Time.UTC()} }
 
 // mainOf is the session whose subagent wrote a transcript; a session that is none's is its own.
 func mainOf(id string) string {
