@@ -167,12 +167,40 @@ func TestPropose(t *testing.T) {
 		"outside":         {"Leave it alone", []Call{edit("Edit", "/etc/hosts")}, ""},
 		"tools":           {"Leave it alone", []Call{edit("Edit", "/p/a"), bash("rm a")}, ""},
 		"mcp":             {"Do not create tickets", []Call{{Tool: "mcp__tracker__create"}}, "mcp__tracker__create"},
+		"a flag behind":   {"Never git push with --force", []Call{bash("git push origin main --force")}, ""},
+		"unnamed flag":    {"Never rewrite what is pushed", []Call{bash("git push origin main --force")}, ""},
+		"an argument":     {"Do not push to main", []Call{bash("cd web && git push origin main")}, ""},
+		"a folder behind": {"Do not delete build/", []Call{bash("rm -rf ./build")}, ""},
+		"of one of two":   {"Never push with --force", []Call{bash("git push --force"), bash("git push -f")}, ""},
 		"plan":            {"No", []Call{{Tool: "ExitPlanMode"}}, ""},
 		"none":            {"No", nil, ""},
 	} {
 		r, ok := Propose(c.calls, c.words)
 		if ok != (c.want != "") || ok && r.String() != c.want {
 			t.Errorf("%s: %s, %v", name, r, ok)
+		}
+	}
+}
+
+// A guess is to ask: the rule does not name the command, the folder or the arguments.
+func TestTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		words string
+		calls []Call
+		want  bool
+	}{
+		"named":         {"Do not run `git reset --hard`.", []Call{bash("git reset --hard HEAD~3")}, true},
+		"flag named":    {"Do not commit with --no-verify", []Call{bash("git commit --no-verify")}, true},
+		"not named":     {"Never throw my work away", []Call{bash("git checkout .")}, false},
+		"two":           {"Never throw my work away", []Call{bash("git reset --hard HEAD"), bash("git reset --hard a")}, true},
+		"one twice":     {"Never throw my work away", []Call{bash("git checkout ."), bash("git checkout .")}, false},
+		"folder":        {"Do not edit files below generated/", []Call{edit("Edit", "/p/api/generated/a.go")}, true},
+		"one file":      {"Leave it alone", []Call{edit("Edit", "/p/src/a.go")}, true},
+		"shared folder": {"Leave it alone", []Call{edit("Edit", "/p/src/a.go"), edit("Write", "/p/src/b/c.go")}, false},
+		"whole tool":    {"No tickets for other teams", []Call{{Tool: "mcp__tracker__create"}}, false},
+	} {
+		if r, ok := Propose(c.calls, c.words); !ok || r.Told(c.calls, c.words) != c.want {
+			t.Errorf("%s: %v, %v", name, r, ok)
 		}
 	}
 }
@@ -211,6 +239,7 @@ func TestWords(t *testing.T) {
 		"not shared": {"Keep what is there", []Call{bash("git push"), bash("make x")}, "", "", ""},
 		"not named":  {"Keep what is there", []Call{bash("git push --force")}, "", "", ""},
 		"twice":      {"Keep what is there", []Call{bash("git push --force"), bash("git push --force")}, "", "", ""},
+		"one of two": {"Never git push with --force", []Call{bash("git push --force"), bash("git push -f")}, "", "", ""},
 		"tools":      {"Never push", []Call{bash("git push"), edit("Edit", "/p/push")}, "", "", ""},
 		"computed":   {"Never push", []Call{bash("$X push push")}, "", "", ""},
 	} {

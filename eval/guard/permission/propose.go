@@ -31,7 +31,43 @@ func Propose(calls []Call, words string) (Rule, bool) {
 	if r.Spec == "" || !all(calls, r.Matches) {
 		return Rule{}, false
 	}
+	if prefix, ok := strings.CutSuffix(r.Spec, ":*"); ok && wider(calls, tokens(words), strings.Fields(prefix)) {
+		return Rule{}, false
+	}
 	return r, true
+}
+
+// Told reports whether a rule in words, or more than one call, tells that all that a proposed
+// rule is about is to be stopped. Else it is a guess, which a person should be asked about.
+func (r Rule) Told(calls []Call, words string) bool {
+	named := tokens(words)
+	switch r.Tool {
+	case "Bash":
+		prefix := strings.Fields(strings.TrimSuffix(r.Spec, ":*"))
+		return prefixIn(prefix, named) > 0 || len(prefix) > 1 && prefixIn(prefix[1:], named) == len(prefix)-1 ||
+			slices.ContainsFunc(calls, func(c Call) bool { return c.command() != calls[0].command() })
+	case "Edit":
+		folder, ok := strings.CutSuffix(r.Spec, "/**")
+		return !ok || slices.ContainsFunc(named, func(w string) bool { return alike(w, path.Base(folder)) })
+	}
+	return false // a whole tool, whatever it is given
+}
+
+// wider reports whether a rule names a word of the calls' commands that is not among those kept:
+// what leaves it out is about calls that the rule permits. "Never push to main" is not "never push".
+func wider(calls []Call, named, kept []string) bool {
+	return !all(calls, func(c Call) bool {
+		return !slices.ContainsFunc(unfolded(c.command()), func(words []string) bool {
+			return slices.ContainsFunc(words[1:], func(w string) bool {
+				return !slices.Contains(kept, w) && slices.ContainsFunc(named, func(n string) bool { return n == w || alike(n, path.Base(w)) })
+			})
+		})
+	})
+}
+
+// alike reports whether a word of a rule names a file or a folder.
+func alike(word, name string) bool {
+	return len(name) > 2 && strings.EqualFold(path.Base(strings.TrimRight(word, "/*")), name)
 }
 
 func all(calls []Call, is func(Call) bool) bool {
@@ -94,6 +130,9 @@ func alone(commands [][]string, named []string) []string {
 	}
 	if best == nil && len(commands) == 1 {
 		best = commands[0][:shape(commands[0])]
+		if slices.ContainsFunc(commands[0][len(best):], func(w string) bool { return strings.HasPrefix(w, "-") }) {
+			return nil // a flag behind it may be why
+		}
 	}
 	return best
 }
@@ -168,9 +207,7 @@ func file(calls []Call, named []string) string {
 		}
 	}
 	names := func(segment string) bool {
-		return slices.ContainsFunc(named, func(w string) bool {
-			return len(segment) > 2 && strings.EqualFold(path.Base(strings.TrimRight(w, "/*")), segment)
-		})
+		return slices.ContainsFunc(named, func(w string) bool { return alike(w, segment) })
 	}
 	if base := path.Base(paths[0]); names(base) {
 		return base

@@ -58,5 +58,5 @@ func ProposeWords(calls []Call, rule string) (Words, bool) {
 			best = w
 		}
 	}
-	return best, len(best) > 1
+	return best, len(best) > 1 && !wider(calls, named, best)
 }

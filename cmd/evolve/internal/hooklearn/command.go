@@ -49,8 +49,8 @@ are read at a time, of sessions that were harvested, and each is paid for once.
 
 Where one tool and the beginning of a command or a path tells the calls of a rule, it
 proposes an entry for Claude Code's settings, and says what that would have been about
-in all recorded calls: deny if no such call ran or had your permission, else ask. It
-puts nothing in place. Where no entry tells the calls, but words of their commands do,
+in all recorded calls: deny if the rule tells that much and no such call ran or had
+your permission, else ask. It puts nothing in place. Where no entry tells the calls, but words of their commands do,
 --out writes a script that stops them, with its cases; ` + "`evolve hooks test`" + ` tries it.`,
 		Example: "  evolve hooks learn --dry-run\n  evolve hooks learn --since 180d",
 		Args:    usage.None,

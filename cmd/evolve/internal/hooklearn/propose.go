@@ -25,7 +25,7 @@ const ownSettings = "~/.claude/settings.json"
 
 // A Guard is a rule of Claude Code's settings, and what it would have been about.
 type Guard struct {
-	List  string       `json:"list"` // deny, or ask if calls like these ran or were permitted
+	List  string       `json:"list"` // deny, or ask if calls like these ran or were permitted, or if it is a guess
 	Rule  string       `json:"rule"`
 	File  string       `json:"file"`  // the settings that it belongs into
 	Score *guard.Score `json:"score"` // as if it stopped each call that it is about
@@ -98,7 +98,7 @@ func (r *Rule) propose(sessions []*hooktest.Session, red redact.Redactor) {
 		return
 	}
 	g.List = "deny"
-	if g.Others > 0 {
+	if g.Others > 0 || !rule.Told(calls, r.Rule) {
 		g.List = "ask"
 	}
 	r.Guard = g
@@ -200,7 +200,11 @@ func (g *Guard) text() string {
 	var b strings.Builder
 	s := g.Score
 	fmt.Fprintf(&b, "  guard  %s  in %s\n", plain.Line(g.Entry()), plain.Line(g.File))
-	if g.List == "ask" {
+	switch {
+	case g.List == "ask" && g.Others == 0:
+		fmt.Fprintf(&b, "         asks before %d of %d, and before none that ran or that you permitted; a guess: the rule does not say how far it goes\n", s.Stopped, s.Stop)
+		return b.String()
+	case g.List == "ask":
 		fmt.Fprintf(&b, "         asks before %d of %d; and before %s that ran or that you permitted, in %s\n", s.Stopped, s.Stop, plain.Counted(g.Others, "call"), plain.Counted(g.OtherSessions, "session"))
 		return b.String()
 	}
