@@ -202,8 +202,8 @@ func (f *finder) found(command, agent string, on calls) *found {
 				g.changed = info.ModTime()
 			}
 			// What a script calls is beside it. A sandbox has a /tmp of its own.
-			if dir := []string{filepath.Dir(filepath.Clean(path))}; !skill.Within(f.home, dir) && !skill.Within("/tmp", dir) {
-				path = dir[0]
+			if dir := filepath.Dir(filepath.Clean(path)); !f.holdsMore(dir) && !skill.Within("/tmp", []string{dir}) {
+				path = dir
 			}
 			if !slices.Contains(g.Readable, path) {
 				g.Readable = append(g.Readable, filepath.Clean(path))
@@ -211,6 +211,16 @@ func (f *finder) found(command, agent string, on calls) *found {
 		}
 	}
 	return g
+}
+
+// holdsMore reports whether a folder has the user's home, the project, or an agent's settings in
+// it, with its password and its transcripts beside them.
+func (f *finder) holdsMore(dir string) bool {
+	own := []string{f.home, f.project}
+	for _, s := range f.files {
+		own = append(own, filepath.Dir(s.path))
+	}
+	return slices.ContainsFunc(own, func(path string) bool { return path != "" && skill.Within(path, []string{dir}) })
 }
 
 // real is what links lead to; the path itself, if they lead nowhere.

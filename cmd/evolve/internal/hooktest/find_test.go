@@ -27,6 +27,8 @@ func TestFind(t *testing.T) {
 	put(filepath.Join(home, "guards", "lint.py"), "", 0o644)
 	put(filepath.Join(home, "bare.sh"), "", 0o755)
 	put(filepath.Join(project, ".claude", "hooks", "own.sh"), "", 0o755)
+	put(filepath.Join(home, ".claude", "near.sh"), "", 0o755) // a password of the agent's is beside it
+	put(filepath.Join(project, "top.sh"), "", 0o755)
 	user, own := filepath.Join(home, ".claude", "settings.json"), filepath.Join(project, ".claude", "settings.json")
 	put(user, `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "python3 ~/guards/lint.py", "timeout": 2.5}, {"type": "command", "command": "$HOME/bare.sh"}]}],
 		"Stop": [{"hooks": [{"type": "command", "command": "python3 ~/guards/lint.py"}]}], "Notification": [{"hooks": [{"type": "command", "command": "beep"}]}]}}`, 0o644)
@@ -43,6 +45,8 @@ func TestFind(t *testing.T) {
 		{"lint.py", "PreToolUse", "python3 " + home + "/guards/lint.py", []string{home + "/guards"}, []string{"PreToolUse Bash"}, 2500 * time.Millisecond},
 		{"bare", "", home + "/bare.sh", []string{home + "/bare.sh"}, []string{"PreToolUse Bash"}, 0},
 		{"own.sh", "", `"` + project + `"/.claude/hooks/own.sh --lint`, []string{project + "/.claude/hooks"}, []string{"PreToolUse Edit|Write"}, 0},
+		{filepath.Join(home, ".claude", "near.sh"), "", home + "/.claude/near.sh", []string{home + "/.claude/near.sh"}, []string{"PreToolUse "}, 0},
+		{filepath.Join(project, "top.sh"), "", project + "/top.sh", []string{project + "/top.sh"}, []string{"PreToolUse "}, 0},
 		{filepath.Join(home, "guards", "lint.py"), "", "python3 " + home + "/guards/lint.py", []string{home + "/guards"}, []string{"PreToolUse "}, 0},
 	} {
 		g, err := f.find(c.name, c.event)
