@@ -58,6 +58,9 @@ func (r Rule) Told(calls []Call, words string) bool {
 func wider(calls []Call, named, kept []string) bool {
 	return !all(calls, func(c Call) bool {
 		return !slices.ContainsFunc(unfolded(c.command()), func(words []string) bool {
+			if words[0] != kept[0] && words[0] != "cd" {
+				return false
+			}
 			return slices.ContainsFunc(words[1:], func(w string) bool {
 				return !slices.Contains(kept, w) && slices.ContainsFunc(named, func(n string) bool { return n == w || alike(n, path.Base(w)) })
 			})
@@ -74,10 +77,16 @@ func all(calls []Call, is func(Call) bool) bool {
 	return !slices.ContainsFunc(calls, func(c Call) bool { return !is(c) })
 }
 
-// tokens are the words of a rule, without the punctuation around them.
+// tokens are the words of a rule, without the punctuation around them, and without the "run" of
+// "do not run", which is none of a command's.
 func tokens(words string) (out []string) {
+	before := ""
 	for _, w := range strings.Fields(words) {
-		out = append(out, strings.Trim(w, "`'\"“”‘’«»,.;:!?()"))
+		word := strings.Trim(w, "`'\"“”‘’«»,.;:!?()")
+		if lower := strings.ToLower(word); lower != "run" || w != word || !slices.Contains([]string{"", "not", "don't", "never", "always", "to", "only", "and", "or"}, before) {
+			out = append(out, word)
+		}
+		before = strings.ToLower(word)
 	}
 	return out
 }
