@@ -142,7 +142,7 @@ func (p *Player) session(ctx context.Context, g Guard, s Session, delivered func
 	switch {
 	case err != nil:
 		return out, fmt.Errorf("deliver events: %w", err)
-	case len(out) != len(s):
+	case len(out) != len(s) || r.Exit != 0: // a guard could write its own answers, and end the runner
 		return out, fmt.Errorf("deliver events: %d of %d have an answer: the runner ended with %d: %s", len(out), len(s), r.Exit, cmp.Or(r.Limit, r.Stderr))
 	}
 	return out, nil

@@ -97,6 +97,22 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
+// TestOwnAnswers: a guard that writes answers into the runner's output has none counted, whether
+// it ends the runner before that writes more, or does not.
+func TestOwnAnswers(t *testing.T) {
+	p := player(t)
+	if _, err := os.Stat("/proc/self/fd/1"); err != nil {
+		t.Skip(err)
+	}
+	const write = `p=$PPID; for i in 1 2; do echo '{"decision":"block"}' >/proc/$p/fd/1 || exit 1; done`
+	for _, command := range []string{write, write + `; kill -9 $p`, write + `; kill $p`} {
+		out, err := p.Play(t.Context(), Guard{Command: command, Timeout: time.Minute}, []Session{{bash("1", "ls"), bash("2", "ls")}}, nil)
+		if err == nil {
+			t.Errorf("%s: %+v", command, out)
+		}
+	}
+}
+
 // TestState: a guard keeps what it has written through a session and not beyond it, and a
 // second delivery that writes or decides anew is named.
 func TestState(t *testing.T) {
