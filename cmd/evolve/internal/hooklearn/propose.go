@@ -74,7 +74,7 @@ func (r *Rule) propose(sessions []*hooktest.Session, red redact.Redactor) {
 	}
 	g := &Guard{File: ownSettings}
 	if project != "" && !slices.ContainsFunc(calls, func(c permission.Call) bool { return c.Project != project }) {
-		g.File = filepath.Join(project, ".claude", "settings.json")
+		g.File = filepath.Join(project, ".claude", "settings.local.json") // one person refused: settings.json is the team's
 	} else {
 		project = ""
 	}
