@@ -60,7 +60,7 @@ func TestRealClaude(t *testing.T) {
 			}
 			mode := "bypassPermissions"
 			if c.answer != "" {
-				text = bytes.Replace(text, []byte("emit block"), []byte("emit "+c.answer), 1)
+				text = bytes.ReplaceAll(text, []byte("emit block"), []byte("emit "+c.answer))
 			}
 			if c.answer == "allow" || c.answer == "ask" {
 				mode = "default"
