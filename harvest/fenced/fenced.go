@@ -3,6 +3,7 @@
 package fenced
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,6 +44,32 @@ func Block(text string, into any) error {
 		return errors.New("more than one JSON value")
 	}
 	return nil
+}
+
+// Entries reads the list under field in the one fenced block of a reply, by the ids of its
+// entries. What is wrong with an entry voids that one, and two with one id are none.
+func Entries[T any](text, field string, id func(T) string) map[string]T {
+	var got map[string][]json.RawMessage
+	out, twice := map[string]T{}, map[string]bool{}
+	if Block(text, &got) != nil || len(got) > 1 {
+		return out
+	}
+	for _, raw := range got[field] {
+		var entry T
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.DisallowUnknownFields()
+		if dec.Decode(&entry) != nil {
+			continue
+		}
+		if _, ok := out[id(entry)]; ok {
+			twice[id(entry)] = true
+		}
+		out[id(entry)] = entry
+	}
+	for id := range twice {
+		delete(out, id)
+	}
+	return out
 }
 
 // Checks reads the one fenced block of a reply, with checks of these types, or why there

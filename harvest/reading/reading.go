@@ -342,29 +342,7 @@ func (r *Reader) prompt(some []*moment) (string, error) {
 	return b.String(), nil
 }
 
-// parse reads the answers in a reply, by id. What is wrong with one voids that one.
+// parse reads the answers in a reply, by id.
 func parse(text string) map[string]answer {
-	var got struct {
-		Moments []json.RawMessage `json:"moments"`
-	}
-	out, twice := map[string]answer{}, map[string]bool{}
-	if fenced.Block(text, &got) != nil {
-		return out
-	}
-	for _, raw := range got.Moments {
-		var a answer
-		dec := json.NewDecoder(strings.NewReader(string(raw)))
-		dec.DisallowUnknownFields()
-		if dec.Decode(&a) != nil {
-			continue
-		}
-		if _, ok := out[a.ID]; ok {
-			twice[a.ID] = true
-		}
-		out[a.ID] = a
-	}
-	for id := range twice {
-		delete(out, id)
-	}
-	return out
+	return fenced.Entries(text, "moments", func(a answer) string { return a.ID })
 }

@@ -221,30 +221,7 @@ func (c *Call) accept(a *answer) bool {
 
 func squeeze(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// parse reads the answers in a reply, by id. What is wrong with one voids that one; two about
-// one call are none.
+// parse reads the answers in a reply, by id.
 func parse(text string) map[string]answer {
-	var got struct {
-		Refusals []json.RawMessage `json:"refusals"`
-	}
-	out, twice := map[string]answer{}, map[string]bool{}
-	if fenced.Block(text, &got) != nil {
-		return out
-	}
-	for _, raw := range got.Refusals {
-		var a answer
-		dec := json.NewDecoder(strings.NewReader(string(raw)))
-		dec.DisallowUnknownFields()
-		if dec.Decode(&a) != nil {
-			continue
-		}
-		if _, ok := out[a.ID]; ok {
-			twice[a.ID] = true
-		}
-		out[a.ID] = a
-	}
-	for id := range twice {
-		delete(out, id)
-	}
-	return out
+	return fenced.Entries(text, "refusals", func(a answer) string { return a.ID })
 }
