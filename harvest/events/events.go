@@ -79,7 +79,7 @@ var Fields = slices.Concat(
 	missing(claudeCode, "background_tasks", "none", Stop, SubagentStop),
 	missing(claudeCode, "session_crons", "none", Stop, SubagentStop),
 	missing(codexCLI, "source", "startup", SessionStart),
-	missing(codexCLI, "permission_mode", "bypassPermissions where nobody is asked and there is no sandbox, else default",
+	missing(codexCLI, "permission_mode", "bypassPermissions if nobody is asked and no sandbox is on, else default",
 		SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop),
 	missing(codexCLI, "stop_hook_active", "false", Stop),
 )

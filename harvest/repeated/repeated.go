@@ -14,8 +14,8 @@ import (
 	"github.com/skill-evolve/evolve/harvest/jsonl"
 )
 
-// An answer and a tool's result share a run of words if so many words stand in both in the
-// same order. Eight words in a row are hardly the same by chance; names, paths and error
+// A run is this many words in a row. An answer repeats a tool's result where both have the same
+// run. Eight words in a row are hardly the same by chance; names, paths and error
 // messages are shorter. Half of a short answer is fewer than eight words: its runs are of four.
 const (
 	long, short = 8, 4
@@ -23,7 +23,7 @@ const (
 )
 
 const (
-	maxAnswer = 12000    // bytes of an answer that are looked for
+	maxAnswer = 12000    // characters of an answer that are looked for
 	maxShown  = 64 << 20 // bytes of a session's results that are read
 )
 
@@ -104,7 +104,7 @@ func hash(words []uint64) uint64 {
 	return h
 }
 
-// read notes who wrote the runs of a text, if nobody has written them before.
+// read notes by as the writer of each run of a text that nobody before has written.
 func (x *index) read(text string, by writer) {
 	words := hashes(text)
 	for _, length := range []int{short, long} {
@@ -118,8 +118,8 @@ func (x *index) read(text string, by writer) {
 	}
 }
 
-// What Gemini CLI's tools return stands beside the agent's words: as an object in their line, or
-// in a line of a document.
+// Gemini CLI writes a tool's result into the agent's own message: as an object in its line, or, in
+// a file that is one JSON document, on a line of its own.
 var (
 	responses = []byte(`{"functionResponse":`)
 	response  = []byte(`"output":`)

@@ -72,8 +72,8 @@ func (r Rule) Matches(c Call) bool {
 	})
 }
 
-// matchesCommand compares one command. What stands behind ":*", or behind a last " *", is any
-// arguments or none; a star elsewhere is any text.
+// matchesCommand reports whether the rule is about one command. A ":*" or " *" at the rule's end
+// matches any arguments, and none; a star elsewhere matches any text.
 func (r Rule) matchesCommand(text string) bool {
 	prefix, open := strings.CutSuffix(r.Spec, ":*")
 	if !open {

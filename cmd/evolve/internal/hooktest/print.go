@@ -32,7 +32,7 @@ func (r *Result) text() string {
 		fmt.Fprintf(&b, "  stops    %d of %d that were refused for a rule\n", s.Stopped, s.Stop)
 	}
 	if s.Refused > 0 {
-		why := "; for a rule or because it was early, nobody has read"
+		why := "; `evolve hooks learn` has a model read why"
 		if r.read {
 			why = " and of which no rule is known"
 		}
