@@ -23,13 +23,7 @@ import (
 // install` has installed: what it loads is noted, what is in quarantine it does
 // not load, and a "$name" puts the skill into the request that the server gets.
 func TestRealHooks(t *testing.T) {
-	if os.Getenv("EVOLVE_REAL_AGENTS") != "1" {
-		t.Skip("EVOLVE_REAL_AGENTS is not 1")
-	}
-	claude := os.Getenv("EVOLVE_REAL_CLAUDE")
-	if claude == "" {
-		t.Fatal("EVOLVE_REAL_CLAUDE names no program; `eval \"$(.ci/agents)\"` sets it")
-	}
+	claude := agenttest.RealClaude(t)
 	program := build(t)
 	for name, install := range map[string]func(p *hookedPerson) []string{
 		"settings": func(p *hookedPerson) []string { p.evolve("hooks", "install"); return nil },

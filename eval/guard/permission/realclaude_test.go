@@ -16,13 +16,7 @@ import (
 // TestRealClaude has the real Claude Code decide on calls: it stops those that a rule is about,
 // and no others.
 func TestRealClaude(t *testing.T) {
-	if os.Getenv("EVOLVE_REAL_AGENTS") != "1" {
-		t.Skip("EVOLVE_REAL_AGENTS is not 1")
-	}
-	claude := os.Getenv("EVOLVE_REAL_CLAUDE")
-	if claude == "" {
-		t.Fatal("EVOLVE_REAL_CLAUDE names no program; `eval \"$(.ci/agents)\"` sets it")
-	}
+	claude := agenttest.RealClaude(t)
 	home, work, bin := t.TempDir(), t.TempDir(), t.TempDir()
 	rules := []string{"Bash(git reset --hard:*)", "Bash(npm *)", "Bash(git * --force)", "Bash(make)", "Edit(generated/**)", "Edit(go.sum)", "Edit(/only.txt)", "Edit(a/b.txt)", "Edit(docs)", "Edit(src/**/*.pb.go)", "Edit(/top/**)", "Edit(in/deep/**)"}
 	// The program makes a file that is named by its number among the arguments.

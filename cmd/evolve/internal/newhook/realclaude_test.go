@@ -19,13 +19,7 @@ import (
 // TestRealClaude has the real Claude Code call the skeletons, installed as their README
 // says: what each answers reaches the model, and what it stops does not run.
 func TestRealClaude(t *testing.T) {
-	if os.Getenv("EVOLVE_REAL_AGENTS") != "1" {
-		t.Skip("EVOLVE_REAL_AGENTS is not 1")
-	}
-	claude := os.Getenv("EVOLVE_REAL_CLAUDE")
-	if claude == "" {
-		t.Fatal("EVOLVE_REAL_CLAUDE names no program; `eval \"$(.ci/agents)\"` sets it")
-	}
+	claude := agenttest.RealClaude(t)
 	bin := built(t)
 	forced := []agenttest.Reply{{Tools: []agenttest.Op{agenttest.Bash("touch ran && git push --force")}}}
 	for _, c := range []struct {
