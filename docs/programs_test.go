@@ -32,6 +32,7 @@ var starters = map[string]string{
 	"eval/agent/process/scope_linux.go":        "systemd-run, once, to see whether it bounds a shell's one command",
 	"eval/agent/replay/program.go":             "looks for the agents' programs and their interpreters",
 	"eval/git/repository.go":                   "git, which reads nothing of a repository's that could name a program",
+	"mutate/script/python.go":                  "looks for python3, which parses a hook and never runs it",
 	"tournament/report/browsertest/browser.go": "for tests",
 }
 

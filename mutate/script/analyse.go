@@ -1,0 +1,493 @@
+package script
+
+import (
+	"regexp"
+	"slices"
+)
+
+// analyse walks a tree of Python or JavaScript and collects what it does.
+func analyse(tree *node, d *dialect) *reading {
+	w := &walker{r: resolve(tree, d), d: d, out: newReading(), dead: map[*node]bool{}, values: map[*node]bool{}, asking: map[*node]bool{}}
+	w.prepare(tree, w.r.top)
+	w.block(tree, w.r.top, place{live: true})
+	w.names(w.r.top)
+	return w.out
+}
+
+type walker struct {
+	r      *resolver
+	d      *dialect
+	out    *reading
+	dead   map[*node]bool // statements that are never reached
+	values map[*node]bool // local functions that are used as values
+	asking map[*node]bool // functions of which it is being found out how they end
+}
+
+// A place is where in the tree the walk is.
+type place struct {
+	live bool
+	path string // the statements around it
+}
+
+func (p place) in(name string) place { p.path += "/" + name; return p }
+
+func (w *walker) fact(rule, key string, n *node, text string) {
+	w.out.add(fact{rule: rule, key: key, line: n.Line, code: n.Code, text: text})
+}
+
+// block walks statements in their order. What follows an exit is dead.
+func (w *walker) block(n *node, s *scope, p place) {
+	for _, k := range n.Kids {
+		if w.dead[k] && !empty(k) {
+			w.fact("unreachable", k.text(), k, "This is never reached: what is above it always ends.")
+			p.live = false
+		}
+		w.statement(k, s, p)
+	}
+}
+
+func empty(n *node) bool { return n.Op == "block" && len(n.Kids) == 0 }
+
+func (w *walker) statement(n *node, s *scope, p place) {
+	switch n.Op {
+	case "block":
+		w.block(n, s, p)
+	case "expr":
+		if n.Kids[0].Op == "name" && n.Kids[0].Name == probe {
+			w.out.probes = append(w.out.probes, p.path)
+			return
+		}
+		if !w.exit(n.Kids[0], s, p) {
+			w.expr(n.Kids[0], s, p)
+		}
+	case "return":
+		w.kids(n, s, p)
+	case "break", "continue":
+	case "raise":
+		w.raise(n, s, p)
+	case "if":
+		w.condition(n.Kids[0], s, p)
+		w.expr(n.Kids[0], s, p)
+		w.block(n.Kids[1], s, p.in("if"))
+		w.block(n.Kids[2], s, p.in("else"))
+	case "loop":
+		w.loop(n, s, p)
+	case "try":
+		w.try(n, s, p)
+	case "with":
+		w.with(n, s, p)
+	case "def":
+		w.function(n, s, p)
+	case "import", "from":
+		name := n.Name
+		w.fact("import", n.Op+" "+name, n, "It loads the module "+name+", which its parent does not.")
+		w.checkName(n, n.Type)
+	case "switch":
+		w.condition(n.Kids[0], s, p)
+		w.expr(n.Kids[0], s, p)
+		for _, c := range n.Kids[1:] {
+			for _, k := range c.Kids[:len(c.Kids)-1] {
+				w.expr(k, s, p)
+			}
+			w.block(c.Kids[len(c.Kids)-1], s, p.in("case"))
+		}
+	case "label":
+		w.statement(n.Kids[0], s, p.in("label"))
+	case "assert", "del":
+		w.fact(n.Op, w.r.form(n, s), n, "It uses "+n.Op+", and its parent does not do so here.")
+		w.kids(n, s, p)
+	case "global":
+		w.fact("global", n.Type+" "+n.Name, n, "A function assigns to a name outside of it: "+n.Name+".")
+	case "directive", "bind":
+		w.fact(n.Op, n.Name, n, "It uses a construct that its parent does not use here: "+n.Name+".")
+	case "class":
+		w.class(n, s, p)
+	default:
+		w.expr(n, s, p)
+	}
+}
+
+func (w *walker) kids(n *node, s *scope, p place) {
+	for _, k := range n.Kids {
+		w.expr(k, s, p)
+	}
+}
+
+// exit handles `sys.exit(2)` as a statement.
+func (w *walker) exit(n *node, s *scope, p place) bool {
+	d, ok := "", false
+	if n.Op == "call" {
+		d, ok = w.r.dotted(n.Kids[0], s)
+	}
+	if !ok || !w.d.exits[d] {
+		return false
+	}
+	if len(n.Kids) > 1 {
+		w.exitCode(n.Kids[1], n, s, p, 0)
+		w.expr(n.Kids[1], s, p)
+	}
+	for _, k := range n.Kids[min(2, len(n.Kids)):] {
+		w.fact("unknown", "exit "+k.text(), n, "It exits in a way that is not known.")
+	}
+	return true
+}
+
+// exitCode notes with which codes the script ends: a call of a local function stands for
+// all that it returns.
+func (w *walker) exitCode(code, at *node, s *scope, p place, depth int) {
+	if fn := w.called(code, s); fn != nil && depth < 8 {
+		for _, ret := range returnsOf(fn) {
+			if len(ret.Kids) > 0 {
+				w.exitCode(ret.Kids[0], ret, fn.scope, place{live: p.live && !w.dead[ret], path: p.path}, depth+1)
+			}
+		}
+		return
+	}
+	if code.Op == "cond" && depth < 8 {
+		w.condition(condTest(code), s, p)
+		for _, k := range condArms(code) {
+			w.exitCode(k, at, s, p, depth+1)
+		}
+		return
+	}
+	form := w.r.form(code, s)
+	if form == `int"0"` || form == `NoneType"None"` {
+		return
+	}
+	w.fact("exit", form, at, "It exits with a code with which its parent does not exit.")
+	if p.live {
+		w.out.keeps["exit "+form]++
+	}
+}
+
+func (w *walker) called(n *node, s *scope) *node {
+	if n.Op != "call" {
+		return nil
+	}
+	return w.r.local(n.Kids[0], s)
+}
+
+// Python's IfExp has its test first, as JavaScript's has.
+func condTest(n *node) *node   { return n.Kids[0] }
+func condArms(n *node) []*node { return n.Kids[1:] }
+
+func (w *walker) raise(n *node, s *scope, p place) {
+	if len(n.Kids) == 1 && n.Kids[0].Op == "call" {
+		if d, ok := w.r.dotted(n.Kids[0].Kids[0], s); ok && d == "SystemExit" {
+			if args := n.Kids[0].Kids[1:]; len(args) > 0 {
+				w.exitCode(args[0], n, s, p, 0)
+				w.kids(n.Kids[0].Kids[1], s, p)
+			}
+			return
+		}
+	}
+	w.fact("raise", w.r.form(n, s), n, "It raises an exception that its parent does not raise.")
+	w.kids(n, s, p)
+}
+
+func (w *walker) loop(n *node, s *scope, p place) {
+	if n.Name == "while" {
+		w.condition(n.Kids[0], s, p)
+	}
+	for _, k := range n.Kids[:len(n.Kids)-2] {
+		w.expr(k, s, p)
+	}
+	w.block(n.Kids[len(n.Kids)-2], s, p.in("loop"))
+	w.block(n.Kids[len(n.Kids)-1], s, p.in("loop-else"))
+}
+
+func (w *walker) with(n *node, s *scope, p place) {
+	last := len(n.Kids) - 1
+	for _, k := range n.Kids[:last] {
+		if k.Op == "enter" {
+			w.fact("with", w.r.form(k.Kids[0], s), k, "It enters a context that its parent does not enter.")
+			w.expr(k.Kids[0], s, p)
+		} else {
+			w.expr(k, s, p)
+		}
+	}
+	w.block(n.Kids[last], s, p.in("with"))
+}
+
+// try looks at what handlers hide: an exit, an exception, or an act that may fail.
+func (w *walker) try(n *node, s *scope, p place) {
+	body := n.Kids[0]
+	for _, h := range n.Kids[1:] {
+		if h.Op != "handler" {
+			continue
+		}
+		types := "everything"
+		if t := h.Kids[0]; len(t.Kids) > 0 {
+			types = w.r.form(t.Kids[0], s)
+			w.handled(t.Kids[0], s, p)
+			if w.isNarrow(t.Kids[0], s) {
+				continue
+			}
+		}
+		for _, e := range w.effects(body, s, map[*node]bool{}) {
+			w.fact("handler", types+" over "+e, h, "A handler now catches what its parent lets through: "+e+".")
+		}
+	}
+	w.block(body, s, p.in("try"))
+	for _, h := range n.Kids[1:] {
+		switch h.Op {
+		case "handler":
+			for _, k := range h.Kids[1 : len(h.Kids)-1] {
+				w.expr(k, s, p)
+			}
+			w.block(h.Kids[len(h.Kids)-1], s, p.in("handler"))
+		case "else":
+			w.block(h.Kids[0], s, p.in("try-else"))
+		case "finally":
+			w.block(h.Kids[0], s, p.in("finally"))
+			if w.ends(h.Kids[0], s) != goesOn {
+				w.fact("finally", h.text(), h, "A finally block ends the script or the function, whatever was decided before.")
+			}
+		}
+	}
+}
+
+func (w *walker) handled(t *node, s *scope, p place) {
+	for _, k := range typesOf(t) {
+		if d, ok := w.r.dotted(k, s); !ok || !slices.Contains([]string{"Exception", "BaseException", "SystemExit", "KeyboardInterrupt", "OSError"}, d) {
+			w.expr(k, s, p)
+		}
+	}
+}
+
+func typesOf(t *node) []*node {
+	if t.Op == "list" {
+		return t.Kids
+	}
+	return []*node{t}
+}
+
+func (w *walker) isNarrow(t *node, s *scope) bool {
+	return !slices.ContainsFunc(typesOf(t), func(k *node) bool {
+		d, ok := w.r.dotted(k, s)
+		return !ok || !w.d.narrow[d]
+	})
+}
+
+// effects lists what in a body a handler could hide, also in the local functions that it
+// calls.
+func (w *walker) effects(body *node, s *scope, seen map[*node]bool) (out []string) {
+	var look func(n *node, s *scope)
+	look = func(n *node, s *scope) {
+		if n.Op == "def" || n.Op == "class" {
+			return
+		}
+		if n.scope != nil {
+			s = n.scope
+		}
+		switch n.Op {
+		case "raise":
+			out = append(out, "raise "+w.r.form(n, s))
+		case "call", "new":
+			if fn := w.r.local(n.Kids[0], s); fn != nil && !seen[fn] {
+				seen[fn] = true
+				look(fn.Kids[len(fn.Kids)-1], fn.scope)
+			} else if d, ok := w.r.dotted(n.Kids[0], s); ok && !w.d.pure[d] {
+				out = append(out, "call "+d)
+				if w.d.exits[d] {
+					out = append(out, "exit "+w.r.args(n, s))
+				}
+			}
+		}
+		for _, k := range n.Kids {
+			look(k, s)
+		}
+	}
+	look(body, s)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (w *walker) function(n *node, s *scope, p place) {
+	w.checkName(n, n.Name)
+	if n.Type != "" && n.Type != "named" {
+		w.fact("construct", n.Type+" function", n, "It uses a construct that its parent does not use: "+n.Type+" function.")
+	}
+	inside := place{live: p.live && (n.Op != "def" || w.used(n)), path: p.path + "/function " + n.Name}
+	for _, k := range n.Kids[:len(n.Kids)-1] {
+		switch k.Op {
+		case "param":
+			w.checkName(k, k.Name)
+			for _, q := range k.Kids {
+				w.expr(q.Kids[0], s, p)
+			}
+		case "deco":
+			w.fact("decorator", w.r.form(k.Kids[0], s), k, "It decorates a function, and its parent does not do so here.")
+			w.expr(k.Kids[0], s, p)
+		default:
+			w.expr(k, s, p)
+		}
+	}
+	w.block(n.Kids[len(n.Kids)-1], n.scope, inside)
+	w.names(n.scope)
+	w.results(n)
+}
+
+// results notes whether what a function returns depends on anything.
+func (w *walker) results(n *node) {
+	if n.Op != "def" || n.Name == "" {
+		return
+	}
+	forms := map[string]bool{}
+	varied := false
+	for _, ret := range returnsOf(n) {
+		if len(ret.Kids) == 0 || w.dead[ret] {
+			continue
+		}
+		varied = varied || !w.constant(ret.Kids[0], n.scope, 0)
+		forms[w.r.form(ret.Kids[0], n.scope)] = true
+	}
+	w.out.function(n.Name, varied || len(forms) > 1, w.used(n), n.Line)
+}
+
+func (w *walker) used(n *node) bool { return len(w.r.calls[n]) > 0 || w.values[n] }
+
+func (w *walker) class(n *node, s *scope, p place) {
+	w.fact("class", n.text(), n, "It defines a class that its parent does not define.")
+	w.checkName(n, n.Name)
+	for _, k := range n.Kids {
+		if k.Op == "block" {
+			w.block(k, n.scope, p.in("class"))
+		} else {
+			w.statement(k, n.scope, p)
+		}
+	}
+}
+
+// checkName refuses names that cannot be told from others, and reports what hides a
+// name of the language.
+func (w *walker) checkName(n *node, name string) {
+	if !ascii(name) {
+		w.out.add(fact{rule: "look-alike", key: name, line: n.Line, code: n.Code, refused: true,
+			text: "A name has letters outside of ASCII, so that it may look like another."})
+	}
+	if w.d.builtins[name] && n.Op != "import" && n.Op != "from" {
+		w.fact("shadow", name, n, "The name "+name+" is given to something else.")
+	}
+	if reflective(name) && name != "__name__" {
+		w.fact("computed", "name "+name, n, "It defines a name that the interpreter treats in its own way: "+name+".")
+	}
+}
+
+var everything = []string{"zq7 \"~~\" 9/x\\!", "rm -rf / # y"}
+
+// matchesAll reports whether a pattern matches whatever it is given.
+func matchesAll(pattern string) bool {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(everything, func(s string) bool { return !re.MatchString(s) })
+}
+
+// names notes what a scope gives names to, and reports names that are two things.
+func (w *walker) names(s *scope) {
+	for name, b := range s.names {
+		if b.kinds["import"] && len(b.kinds) == 1 {
+			w.out.uses[name] = true
+			continue
+		}
+		w.out.binds[name] = b.line
+		if s.up != nil {
+			if o := s.up.find(name); o != nil && (o.fn != nil || o.module != "") {
+				w.out.add(fact{rule: "shadow", key: "inner " + name, line: b.line, code: name, text: "Inside a function, " + name + " is something else than outside of it."})
+			}
+		}
+		if kinds := len(b.kinds); b.defs > 1 || kinds > 1 && (b.defs > 0 || b.module != "") {
+			w.out.add(fact{rule: "shadow", key: name, line: b.line, code: name, text: "The name " + name + " is given to a function or a module and to something else."})
+		}
+	}
+}
+
+// prepare finds dead statements and functions that are used as values.
+func (w *walker) prepare(n *node, s *scope) {
+	if n.scope != nil {
+		s = n.scope
+	}
+	if n.Op == "block" {
+		ended := false
+		for _, k := range n.Kids {
+			if ended && k.Op != "def" {
+				k.walk(func(d *node) bool { w.dead[d] = true; return true })
+			}
+			ended = ended || w.ends(k, s) != goesOn
+		}
+	}
+	for i, k := range n.Kids {
+		if k.Op == "name" && (i > 0 || n.Op != "call") {
+			if b := s.find(k.Name); b != nil && b.fn != nil {
+				w.values[b.fn] = true
+			}
+		}
+		w.prepare(k, s)
+	}
+}
+
+type ending uint8
+
+const (
+	goesOn ending = iota
+	leaves        // the block: return, break, continue
+	exits         // the script, or by an exception
+)
+
+// ends reports how a statement ends its block, if it always does.
+func (w *walker) ends(n *node, s *scope) ending {
+	switch n.Op {
+	case "return", "break", "continue":
+		return leaves
+	case "raise":
+		return exits
+	case "block":
+		for _, k := range n.Kids {
+			if e := w.ends(k, s); e != goesOn {
+				return e
+			}
+		}
+	case "if":
+		return min(w.ends(n.Kids[1], s), w.ends(n.Kids[2], s))
+	case "with", "label":
+		return w.ends(n.Kids[len(n.Kids)-1], s)
+	case "try":
+		least := w.ends(n.Kids[0], s)
+		for _, h := range n.Kids[1:] {
+			last := h.Kids[len(h.Kids)-1]
+			if h.Op == "handler" {
+				least = min(least, w.ends(last, s))
+			} else if e := w.ends(last, s); h.Op == "finally" && e != goesOn {
+				return e
+			}
+		}
+		return least
+	case "expr":
+		return w.endsCall(n.Kids[0], s)
+	}
+	return goesOn
+}
+
+func (w *walker) endsCall(n *node, s *scope) ending {
+	if n.Op != "call" {
+		return goesOn
+	}
+	if d, ok := w.r.dotted(n.Kids[0], s); ok && (w.d.exits[d] || quits[d]) {
+		return exits
+	}
+	fn := w.r.local(n.Kids[0], s)
+	if fn == nil || w.asking[fn] || len(returnsOf(fn)) > 0 {
+		return goesOn
+	}
+	w.asking[fn] = true
+	defer delete(w.asking, fn)
+	if w.ends(fn.Kids[len(fn.Kids)-1], fn.scope) == exits {
+		return exits
+	}
+	return goesOn
+}
+
+// quits end the script in other ways; each is a finding of its own.
+var quits = set("os._exit exit quit os.abort process.abort process.kill process.reallyExit os.execv os.execvp")

@@ -1,0 +1,389 @@
+package script
+
+import (
+	"slices"
+	"strings"
+)
+
+// expr walks an expression.
+func (w *walker) expr(n *node, s *scope, p place) {
+	switch n.Op {
+	case "const":
+		w.literal(n, p)
+	case "name":
+		if b := s.find(n.Name); b == nil || b.module != "" {
+			w.out.uses[n.Name] = true
+		}
+		if !ascii(n.Name) {
+			w.checkName(n, n.Name)
+		}
+		w.reads(n, s)
+	case "attr":
+		w.attr(n, s, p)
+	case "index":
+		w.index(n, s, p)
+	case "call", "new":
+		w.call(n, s, p)
+	case "func", "def":
+		w.function(n, s, p)
+	case "class":
+		w.class(n, s, p)
+	case "assign":
+		w.assign(n, s, p)
+	case "cond":
+		w.condition(n.Kids[0], s, p)
+		w.kids(n, s, p)
+	case "op":
+		w.op(n, s)
+		w.kids(n, s, p)
+	case "pair":
+		w.pair(n, s, p)
+	case "unknown":
+		w.out.add(fact{rule: "construct", key: n.Name + " " + n.text(), line: n.Line, code: n.Code, counted: true,
+			text: "It uses a construct that is not known to be harmless: " + n.Name + "."})
+		w.kids(n, s, p)
+	case "kw", "star", "list", "dict", "fstr", "fmt", "each", "comp", "caught", "types", "default", "block", "expr", "enter", "regexp":
+		w.kids(n, s, p)
+	default:
+		w.fact("construct", n.Op, n, "It uses a construct that is not known: "+n.Op+".")
+		w.kids(n, s, p)
+	}
+}
+
+// reads reports a name of the language or of a module that is used as a value.
+func (w *walker) reads(n *node, s *scope) {
+	d, ok := w.r.dotted(n, s)
+	if !ok || w.isPure(d) || n.Name == probe {
+		return
+	}
+	if w.d.always[d] || reflective(n.Name) {
+		w.computed(n, s)
+		return
+	}
+	w.fact("name", d, n, "It uses "+d+", which its parent does not use as a value.")
+}
+
+func (w *walker) isPure(d string) bool {
+	if w.d.pure[d] {
+		return true
+	}
+	m, ok := strings.CutPrefix(d, "str.")
+	return ok && w.d.lang == Python && w.d.methods[m] && m != "format"
+}
+
+func (w *walker) attr(n *node, s *scope, p place) {
+	if !ascii(n.Name) {
+		w.checkName(n, n.Name)
+	}
+	if reflective(n.Name) {
+		w.computed(n, s)
+	} else if _, ok := w.r.dotted(n, s); ok {
+		w.root(n, s)
+		w.reads(n, s)
+		return
+	} else if w.d.lang == Python && !w.d.methods[n.Name] {
+		w.fact("attribute", n.Name, n, "It reads the attribute "+n.Name+", which its parent does not read.")
+	}
+	w.expr(n.Kids[0], s, p)
+}
+
+// root notes the name that a dotted name begins with.
+func (w *walker) root(n *node, s *scope) {
+	for n.Op == "attr" {
+		if reflective(n.Name) {
+			w.computed(n, s)
+		}
+		n = n.Kids[0]
+	}
+	if n.Op == "name" {
+		w.out.uses[n.Name] = true
+		if !ascii(n.Name) {
+			w.checkName(n, n.Name)
+		}
+	} else if n.Op == "call" {
+		w.expr(n, s, place{})
+	}
+}
+
+func (w *walker) index(n *node, s *scope, p place) {
+	if d, ok := w.r.dotted(n.Kids[0], s); ok {
+		w.root(n.Kids[0], s)
+		w.fact("name", d+"["+w.r.form(n.Kids[1], s)+"]", n, "It reads an entry of "+d+" that its parent does not read.")
+	} else {
+		w.expr(n.Kids[0], s, p)
+	}
+	for _, k := range n.Kids[1:] {
+		w.expr(k, s, p)
+	}
+}
+
+// computed reports what can do anything: each one that the parent does not have just so.
+func (w *walker) computed(n *node, s *scope) {
+	w.out.add(fact{rule: "computed", key: n.text() + w.r.form(n, s), line: n.Line, code: n.Code, counted: true,
+		text: "It computes what it runs or reaches, so that nobody can tell what it does."})
+}
+
+var (
+	outputs = set("print console.log process.stdout.write sys.stdout.write console.info console.debug")
+	// texts are methods whose arguments are only kept or shown.
+	texts = set("write writelines info warning error debug critical exception")
+)
+
+func (w *walker) call(n *node, s *scope, p place) {
+	callee := n.Kids[0]
+	args := n.Kids[1:]
+	defer func() {
+		for _, a := range args {
+			w.expr(a, s, p)
+		}
+	}()
+	if fn := w.r.local(callee, s); fn != nil {
+		if callee.Op == "func" {
+			w.function(callee, s, p)
+		}
+		return
+	}
+	if module, ok := w.d.required(n, s); ok {
+		w.fact("import", "import "+module, n, "It loads the module "+module+", which its parent does not.")
+		args = nil
+		return
+	}
+	if d, ok := w.r.dotted(callee, s); ok {
+		w.root(callee, s)
+		w.callDotted(n, d, s, p)
+		return
+	}
+	switch {
+	case callee.Op == "attr":
+		w.method(n, s, p)
+	case callee.Op == "name" && s.find(callee.Name) != nil:
+		w.fact("computed", "call of "+w.r.form(callee, s), n, "It calls a value, so that nobody can tell what runs.")
+	default:
+		w.computed(n, s)
+		w.expr(callee, s, p)
+	}
+}
+
+func (w *walker) callDotted(n *node, d string, s *scope, p place) {
+	form := w.r.args(n, s)
+	switch {
+	case w.d.always[d], w.d.require != "" && d == w.d.require:
+		w.computed(n, s)
+	case w.d.exits[d]:
+		w.fact("exit", "inside an expression "+d+form, n, "It exits inside an expression.")
+	case outputs[d]:
+		w.output(n, d, s)
+	case w.isPure(d):
+		if w.readsInput(n, d, s) {
+			w.out.add(fact{rule: "input", key: d, line: n.Line, code: n.Code, counted: true,
+				text: "It reads the hook's input, and then what its parent reads there is gone."})
+		}
+		w.pattern(n, d, s)
+	default:
+		if d == "json.dump" && len(n.Kids) > 2 { // what is written is text
+			form = w.r.form(n.Kids[2], s)
+		}
+		w.fact("call", d+form, n, "It calls "+d+" in a way in which its parent does not.")
+		if p.live {
+			w.out.keeps["call "+d] = 1
+		}
+	}
+}
+
+func (w *walker) readsInput(n *node, d string, s *scope) bool {
+	if strings.HasPrefix(d, "sys.stdin") {
+		return true
+	}
+	if len(n.Kids) < 2 {
+		return false
+	}
+	from, ok := w.r.dotted(n.Kids[1], s)
+	return ok && strings.HasPrefix(from, "sys.stdin")
+}
+
+// output is a call that prints: where to has to be known.
+func (w *walker) output(n *node, d string, s *scope) {
+	to := "stdout"
+	for _, a := range n.Kids[1:] {
+		if a.Op == "star" && d != "print" || a.Op == "kw" && a.Name == "**" {
+			to = "unknown " + w.r.form(a, s)
+		}
+		if a.Op == "kw" && a.Name == "file" {
+			to, _ = w.r.dotted(a.Kids[0], s)
+			if to == "" {
+				to = w.r.form(a.Kids[0], s)
+			}
+		}
+	}
+	if to = strings.TrimPrefix(to, "sys."); to != "stderr" {
+		w.fact("output", to, n, "It prints to "+to+", and its parent does not.")
+	}
+}
+
+// pattern reports a regular expression that matches every text.
+func (w *walker) pattern(n *node, d string, s *scope) {
+	if (strings.HasPrefix(d, "re.") || d == "RegExp") && d != "re.sub" && d != "re.escape" && len(n.Kids) > 1 {
+		if a := n.Kids[1]; a.Op == "const" && matchesAll(a.Name) {
+			w.fact("matches-everything", a.Name, n, "This pattern matches every text.")
+		}
+	}
+}
+
+func (w *walker) method(n *node, s *scope, p place) {
+	callee := n.Kids[0]
+	name, recv := callee.Name, callee.Kids[0]
+	from := w.r.form(recv, s)
+	switch {
+	case reflective(name):
+		w.computed(n, s)
+	case name == "format" && !plainFormat(recv), name == "toString" && len(n.Kids) > 2:
+		w.fact("method", name+" of "+from, n, "It fills in a text that is computed.")
+	case w.d.methods[name] && !(name == "replace" && w.d.lang == Python && isPath(from)):
+		w.always(n, s)
+	default:
+		args := w.r.args(n, s)
+		if texts[name] {
+			args = ""
+		}
+		w.fact("method", from+"."+name+args, n, "It calls the method "+name+" on something on which its parent does not, or with other arguments.")
+		if p.live {
+			w.out.keeps["method "+name] = 1
+		}
+	}
+	w.expr(recv, s, p)
+}
+
+// always reports a comparison with "", which holds for every text.
+func (w *walker) always(n *node, s *scope) {
+	if name := n.Kids[0].Name; slices.Contains([]string{"startswith", "endswith", "startsWith", "endsWith", "includes"}, name) && len(n.Kids) > 1 {
+		if w.constant(n.Kids[1], s, 0) && strings.Contains(w.r.form(n.Kids[1], s), `str""`) {
+			w.fact("matches-everything", name, n, "Every text begins with, ends with and contains an empty one.")
+		}
+	}
+}
+
+// isPath reports whether a value may be a path: replace renames a file there.
+func isPath(form string) bool {
+	return strings.Contains(form, "Path") || strings.Contains(form, "pathlib")
+}
+
+// plainFormat reports whether a format string only names its arguments: "{0.__class__}"
+// reads attributes.
+func plainFormat(n *node) bool {
+	if n.Op != "const" {
+		return false
+	}
+	for part := range strings.SplitSeq(n.Name, "{") {
+		if field, _, ok := strings.Cut(part, "}"); ok && strings.ContainsAny(field, ".[") && !strings.Contains(field, ":") {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walker) assign(n *node, s *scope, p place) {
+	w.expr(n.Kids[0], s, p)
+	for _, t := range n.Kids[1:] {
+		w.assigned(t, n, s, p)
+	}
+}
+
+func (w *walker) assigned(t, n *node, s *scope, p place) {
+	value := n.Kids[0]
+	switch t.Op {
+	case "name":
+		w.checkName(t, t.Name)
+		if b := s.find(t.Name); b == nil { // JavaScript: no declaration
+			w.fact("write", t.Name, n, "It assigns to a name that it does not declare: "+t.Name+".")
+		}
+		if s.up == nil && (value.Op == "list" || value.Op == "dict") {
+			w.out.filled[t.Name] = w.out.filled[t.Name] || len(value.Kids) > 0
+		}
+	case "list", "star":
+		for _, k := range t.Kids {
+			w.assigned(k, n, s, p)
+		}
+	case "attr", "index":
+		w.stores(t, value, n, s, p)
+	default:
+		w.fact("construct", "assign to "+t.Op, n, "It assigns to something that is not known: "+t.Op+".")
+	}
+}
+
+// stores is an assignment to an attribute or an entry.
+func (w *walker) stores(t, value, n *node, s *scope, p place) {
+	if d, ok := w.r.dotted(t.Kids[0], s); ok {
+		w.root(t.Kids[0], s)
+		key := d + "." + t.Name
+		if t.Op == "index" {
+			key = d + "[" + w.r.form(t.Kids[1], s) + "]"
+		}
+		w.fact("write", key+" = "+w.r.form(value, s), n, "It changes "+d+", which its parent does not do so.")
+		return
+	}
+	w.expr(t.Kids[0], s, p)
+	if t.Op == "index" {
+		w.expr(t.Kids[1], s, p)
+		if t.Kids[1].Op == "const" {
+			w.decides(t.Kids[1].Name, value, n, s)
+		}
+		return
+	}
+	w.decides(t.Name, value, n, s)
+	switch {
+	case reflective(t.Name):
+		w.computed(n, s)
+	case w.d.lang == Python, w.d.methods[t.Name] && t.Name != "input", value.Op == "func", t.Name == "then":
+		w.fact("write", "attribute "+t.Name, n, "It sets the attribute "+t.Name+", which its parent does not set.")
+	}
+}
+
+func (w *walker) pair(n *node, s *scope, p place) {
+	if n.Kids[0].Op == "const" {
+		if key := n.Kids[0].Name; w.d.lang == JavaScript && (reflective(key) || key == "toString" || key == "then" || key == "toJSON") {
+			w.computed(n, s)
+		}
+		w.decides(n.Kids[0].Name, n.Kids[1], n, s)
+	}
+	w.kids(n, s, p)
+}
+
+// decides reports a new value under a key that decides: {"decision": …}.
+func (w *walker) decides(key string, value, n *node, s *scope) {
+	if grants[key] && key != "additionalContext" && key != "stopReason" && key != "systemMessage" {
+		w.fact("decision", key+" = "+w.r.form(value, s), n, "It answers with another "+key+" than its parent.")
+	}
+}
+
+// literal looks for the words of a hook's answer.
+func (w *walker) literal(n *node, p place) {
+	if n.Type != "str" && n.Type != "template" {
+		return
+	}
+	grantsIn(w.out, n.Name, n.Line, n.Code, p.live)
+}
+
+// grantsIn finds words of an answer that are a whole text or quoted in it.
+func grantsIn(out *reading, text string, line int, code string, live bool) {
+	for _, word := range answers(text) {
+		if grants[word] {
+			out.add(fact{rule: "decision", key: word, line: line, code: code, text: "It has a word of a hook's answer that its parent does not have: " + word + "."})
+		}
+		if refusals[word] && live {
+			out.keeps["answer "+word]++
+		}
+	}
+}
+
+func answers(text string) (out []string) {
+	if t := strings.TrimSpace(text); grants[t] || refusals[t] {
+		return []string{t}
+	}
+	fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\"'\\`", r) })
+	for i, f := range fields {
+		if i > 0 && i < len(fields)-1 && (grants[f] || refusals[f]) || strings.ContainsAny(text, "\"'`") && (grants[f] || refusals[f]) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package script
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Span is a part of a text: bytes Start to End, End not included.
+type Span struct{ Start, End int }
+
+// Kernel returns the spans that never change: the shebang line, and all from a line
+// `# kernel` to the next line `# /kernel` (`//` in JavaScript), both lines included,
+// with their line ends. A line that looks like a marker is one wherever it is, also in a
+// string or a here-document: what a reader takes for the kernel has to be the kernel.
+// Markers that are nested or have no partner are an error that names the line.
+func Kernel(text []byte, lang Language) ([]Span, error) {
+	var spans []Span
+	at, open, openLine := 0, -1, 0
+	for i, line := range bytes.SplitAfter(text, []byte("\n")) {
+		end := at + len(line)
+		switch which := marker(line, lang); {
+		case i == 0 && bytes.HasPrefix(line, []byte("#!")):
+			spans = append(spans, Span{at, end})
+		case which == opens && open >= 0:
+			return nil, fmt.Errorf("line %d: a kernel begins inside the kernel of line %d", i+1, openLine)
+		case which == opens:
+			open, openLine = at, i+1
+		case which == closes && open < 0:
+			return nil, fmt.Errorf("line %d: a kernel ends that did not begin", i+1)
+		case which == closes:
+			spans, open = append(spans, Span{open, end}), -1
+		}
+		at = end
+	}
+	if open >= 0 {
+		return nil, fmt.Errorf("line %d: this kernel does not end", openLine)
+	}
+	return spans, nil
+}
+
+type mark uint8
+
+const (
+	none mark = iota
+	opens
+	closes
+)
+
+// marker reads a line: spaces around the words and their case do not matter, so that no
+// line looks like a marker and is none.
+func marker(line []byte, lang Language) mark {
+	sign := "#"
+	if lang == JavaScript {
+		sign = "//"
+	}
+	rest, ok := strings.CutPrefix(strings.TrimSpace(string(line)), sign)
+	if !ok {
+		return none
+	}
+	switch strings.ToLower(strings.Join(strings.Fields(strings.TrimLeft(rest, sign)), "")) {
+	case "kernel":
+		return opens
+	case "/kernel":
+		return closes
+	}
+	return none
+}
+
+// checkKernel compares the kernels' bytes, and the shebang.
+func checkKernel(parent, candidate []byte, want []Span, lang Language) []Finding {
+	got, err := Kernel(candidate, lang)
+	if err != nil {
+		return []Finding{{Rule: "kernel", Text: "The kernel's markers are damaged: " + err.Error() + "."}}
+	}
+	shebang := func(text []byte) string {
+		if line, _, _ := bytes.Cut(text, []byte("\n")); bytes.HasPrefix(line, []byte("#!")) {
+			return string(line)
+		}
+		return ""
+	}
+	if was, is := shebang(parent), shebang(candidate); was != is {
+		return []Finding{{Rule: "shebang", Line: 1, Phrase: is, Text: "The first line, which names the program that runs the script, has changed."}}
+	}
+	cut := func(text []byte, spans []Span) (out []string) {
+		for _, s := range spans {
+			out = append(out, string(text[s.Start:s.End]))
+		}
+		return out
+	}
+	was, is := cut(parent, want), cut(candidate, got)
+	if slices.Equal(was, is) {
+		return nil
+	}
+	for i, k := range is {
+		if i >= len(was) || k != was[i] {
+			line := 1 + bytes.Count(candidate[:got[i].Start], []byte("\n"))
+			return []Finding{{Rule: "kernel", Line: line, Phrase: k, Text: "The kernel has changed."}}
+		}
+	}
+	return []Finding{{Rule: "kernel", Text: "A part of the kernel is missing."}}
+}
+
+// probe is a name that no script has: it stands for a statement at a kernel's edge.
+const probe = "kernel_probe_5b0c"
+
+// probed puts a statement behind the opening line and before the closing line of each
+// kernel. Where it is found in the tree shows where the kernel runs: in a string, or
+// behind a condition, the same bytes do nothing.
+func probed(text []byte, lang Language) []byte {
+	var out []byte
+	for _, line := range bytes.SplitAfter(text, []byte("\n")) {
+		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
+		statement := slices.Concat(indent, []byte(probe), map[bool][]byte{true: []byte(";\n"), false: []byte("\n")}[lang == JavaScript])
+		which := marker(line, lang)
+		if which == closes {
+			out = append(out, statement...)
+		}
+		out = append(out, line...)
+		if which == opens {
+			out = append(out, statement...)
+		}
+	}
+	return out
+}
+
+// inert compares where the kernels of two probed texts run.
+func inert(parent, candidate *reading) *Finding {
+	if (parent.syntax != nil) == (candidate.syntax != nil) && slices.Equal(parent.probes, candidate.probes) {
+		return nil
+	}
+	return &Finding{Rule: "kernel", Text: "The kernel's bytes are the same, but they do not run where they ran: in a string, a function or a condition."}
+}

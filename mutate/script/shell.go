@@ -1,0 +1,326 @@
+package script
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// readShell reads texts in bash's grammar, of which that of sh is nearly a part.
+func readShell(ctx context.Context, texts [][]byte) ([]*reading, error) {
+	var out []*reading
+	for _, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
+		if err != nil {
+			line := uint(0)
+			if e := (syntax.ParseError{}); errors.As(err, &e) {
+				line, err = e.Pos.Line(), errors.New(e.Text)
+			}
+			out = append(out, &reading{syntax: syntaxError(int(line), err.Error())})
+			continue
+		}
+		out = append(out, analyseShell(file))
+	}
+	return out, nil
+}
+
+// A shWalk collects what a shell script does.
+type shWalk struct {
+	out    *reading
+	vars   map[string][]shValue // all that is put into each variable
+	fns    map[string]*syntax.FuncDecl
+	calls  map[string][]shCall // the call sites of each function
+	busy   map[string]bool
+	forms  map[string]string
+	asking map[string]bool
+}
+
+// A shValue is a word in a function; a nil word is a value that is not in the text.
+type shValue struct {
+	word *syntax.Word
+	fn   string
+}
+
+type shCall struct {
+	args []*syntax.Word
+	fn   string // in which function the call is
+}
+
+// A shPlace is where in the script the walk is.
+type shPlace struct {
+	live  bool
+	sub   bool   // in a subshell: an exit ends that alone
+	given bool   // stdin is a pipe or a text of the script
+	fn    string // the function
+	path  string
+	to    string // where the output goes, "" for stdout
+}
+
+func (p shPlace) in(name string) shPlace { p.path += "/" + name; return p }
+
+func analyseShell(file *syntax.File) *reading {
+	w := &shWalk{out: newReading(), vars: map[string][]shValue{}, fns: map[string]*syntax.FuncDecl{}, calls: map[string][]shCall{},
+		busy: map[string]bool{}, forms: map[string]string{}, asking: map[string]bool{}}
+	w.functions(file)
+	w.collect(file, "")
+	w.stmts(file.Stmts, shPlace{live: true})
+	for name, fn := range w.fns {
+		w.out.binds[name] = int(fn.Pos().Line())
+		w.out.function(name, w.varied(fn), len(w.calls[name]) > 0, int(fn.Pos().Line()))
+	}
+	for name, values := range w.vars {
+		w.out.binds["$"+name] = 0
+		for _, v := range values {
+			if v.word != nil {
+				w.out.binds["$"+name] = int(v.word.Pos().Line())
+			}
+		}
+	}
+	return w.out
+}
+
+func (w *shWalk) fact(rule, key string, n syntax.Node, text string) {
+	w.out.add(fact{rule: rule, key: short(key), line: int(n.Pos().Line()), code: printed(n), text: text})
+}
+
+// computed is a finding unless the parent has just this code.
+func (w *shWalk) computed(n syntax.Node, p shPlace, what string) {
+	w.out.add(fact{rule: "computed", key: short(printed(n) + w.inside(n, p.fn)), line: int(n.Pos().Line()), code: printed(n), counted: true, text: what})
+}
+
+func printed(n syntax.Node) string {
+	var b strings.Builder
+	if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&b, n); err != nil {
+		return ""
+	}
+	return b.String()
+}
+
+func (w *shWalk) functions(file *syntax.File) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
+			if w.fns[f.Name.Value] != nil {
+				w.fact("shadow", f.Name.Value, f, "The function "+f.Name.Value+" is defined twice.")
+			}
+			w.fns[f.Name.Value] = f
+		}
+		return true
+	})
+}
+
+// collect notes what is put into variables, and the calls of functions.
+func (w *shWalk) collect(n syntax.Node, fn string) {
+	syntax.Walk(n, func(k syntax.Node) bool {
+		switch k := k.(type) {
+		case *syntax.FuncDecl:
+			if k != n && k.Name != nil {
+				w.collect(k, k.Name.Value)
+				return false
+			}
+		case *syntax.Assign:
+			if k.Name != nil && !k.Naked {
+				w.assigned(k, fn)
+			}
+		case *syntax.WordIter:
+			for _, item := range k.Items {
+				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], shValue{item, fn})
+			}
+			if len(k.Items) == 0 {
+				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], shValue{nil, fn})
+			}
+		case *syntax.CallExpr:
+			w.called(k, fn)
+		}
+		return true
+	})
+}
+
+func (w *shWalk) assigned(a *syntax.Assign, fn string) {
+	name := a.Name.Value
+	switch {
+	case a.Array != nil:
+		for _, e := range a.Array.Elems {
+			w.vars[name] = append(w.vars[name], shValue{e.Value, fn})
+		}
+		if len(a.Array.Elems) == 0 {
+			w.vars[name] = append(w.vars[name], shValue{&syntax.Word{}, fn})
+		}
+	case a.Value == nil:
+		w.vars[name] = append(w.vars[name], shValue{&syntax.Word{}, fn})
+	default:
+		w.vars[name] = append(w.vars[name], shValue{a.Value, fn})
+	}
+	if a.Append {
+		w.vars[name] = append(w.vars[name], shValue{nil, "+"})
+	}
+}
+
+// called notes calls of functions, and variables that `read` and the like fill.
+func (w *shWalk) called(c *syntax.CallExpr, fn string) {
+	if len(c.Args) == 0 {
+		return
+	}
+	name, ok := literal(c.Args[0])
+	if !ok {
+		return
+	}
+	if w.fns[name] != nil {
+		w.calls[name] = append(w.calls[name], shCall{c.Args[1:], fn})
+	}
+	if name == "read" || name == "mapfile" || name == "readarray" || name == "getopts" {
+		for _, a := range c.Args[1:] {
+			if v, ok := literal(a); ok && syntax.ValidName(v) {
+				w.vars[v] = append(w.vars[v], shValue{nil, fn})
+			}
+		}
+	}
+}
+
+// literal is a word's text, if nothing in it is computed.
+func literal(word *syntax.Word) (string, bool) {
+	var b strings.Builder
+	for _, part := range word.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(unslash(part.Value))
+		case *syntax.SglQuoted:
+			if part.Dollar && strings.Contains(part.Value, `\`) {
+				return "", false
+			}
+			b.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			for _, q := range part.Parts {
+				lit, ok := q.(*syntax.Lit)
+				if !ok {
+					return "", false
+				}
+				b.WriteString(lit.Value)
+			}
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+func unslash(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			if i++; s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// form describes where a word's value comes from, whatever its variables are called.
+func (w *shWalk) form(word *syntax.Word, fn string) string {
+	if word == nil {
+		return "?"
+	}
+	if lit, ok := literal(word); ok {
+		return quoteForm(lit)
+	}
+	var b strings.Builder
+	for _, part := range word.Parts {
+		w.partForm(&b, part, fn)
+	}
+	return short(b.String())
+}
+
+func quoteForm(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+func (w *shWalk) partForm(b *strings.Builder, part syntax.WordPart, fn string) {
+	switch part := part.(type) {
+	case *syntax.Lit:
+		b.WriteString(quoteForm(part.Value))
+	case *syntax.SglQuoted:
+		b.WriteString(quoteForm(part.Value))
+		if part.Dollar {
+			b.WriteString("$")
+		}
+	case *syntax.DblQuoted:
+		for _, q := range part.Parts {
+			w.partForm(b, q, fn)
+		}
+	case *syntax.ParamExp:
+		if plainParam(part) {
+			b.WriteString(w.variable(part.Param.Value, fn))
+			return
+		}
+		b.WriteString(strings.ReplaceAll(printed(&syntax.Word{Parts: []syntax.WordPart{part}}), part.Param.Value, "v") + w.inside(part, fn))
+	default:
+		b.WriteString(printed(&syntax.Word{Parts: []syntax.WordPart{part}}) + w.inside(part, fn))
+	}
+}
+
+func plainParam(p *syntax.ParamExp) bool {
+	return p.Param != nil && !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
+}
+
+// inside lists the values of the variables in a piece of code.
+func (w *shWalk) inside(n syntax.Node, fn string) string {
+	var all []string
+	syntax.Walk(n, func(k syntax.Node) bool {
+		if p, ok := k.(*syntax.ParamExp); ok && p.Param != nil {
+			all = append(all, w.variable(p.Param.Value, fn))
+		}
+		return true
+	})
+	return short(strings.Join(all, ","))
+}
+
+// variable is the form of a variable: all that is ever put into it. In a function $1 is
+// what its calls have there.
+func (w *shWalk) variable(name, fn string) string {
+	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' && fn != "" {
+		return w.positional(int(name[0]-'1'), name, fn)
+	}
+	values := w.vars[name]
+	if len(values) == 0 {
+		return "$" + name
+	}
+	return w.once("$"+name, func() (all []string) {
+		for _, v := range values {
+			all = append(all, w.form(v.word, v.fn)+map[bool]string{true: "+"}[v.fn == "+"])
+		}
+		return all
+	})
+}
+
+func (w *shWalk) positional(i int, name, fn string) string {
+	return w.once(fn+" $"+name, func() (all []string) {
+		for _, c := range w.calls[fn] {
+			if i < len(c.args) {
+				all = append(all, w.form(c.args[i], c.fn))
+			}
+		}
+		return all
+	})
+}
+
+// once computes a union of forms; a variable that is computed of itself is a loop.
+func (w *shWalk) once(key string, of func() []string) string {
+	if f, ok := w.forms[key]; ok {
+		return f
+	}
+	if w.busy[key] {
+		return "↺"
+	}
+	w.busy[key] = true
+	defer delete(w.busy, key)
+	w.forms[key] = union(of())
+	return w.forms[key]
+}

@@ -1,0 +1,400 @@
+package script
+
+import (
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// call walks a simple command.
+func (w *shWalk) call(c *syntax.CallExpr, p shPlace) {
+	for _, a := range c.Assigns {
+		w.assign(a, c, p)
+	}
+	if len(c.Args) == 0 {
+		return
+	}
+	for _, a := range c.Args {
+		w.word(a, p)
+	}
+	name, ok := literal(c.Args[0])
+	if !ok {
+		w.computed(c, p, "The name of a command is computed, so that nobody can tell what runs.")
+		return
+	}
+	if name == probe || strings.TrimSuffix(name, ";") == probe {
+		w.out.probes = append(w.out.probes, p.path)
+		return
+	}
+	if w.fns[name] != nil {
+		w.callFunction(name, c, p)
+		return
+	}
+	w.out.uses[name] = true
+	args := c.Args[1:]
+	switch name {
+	case "exit":
+		w.exit(c, p)
+	case "eval", "exec", "source", ".", "alias", "enable":
+		w.computed(c, p, "It runs something that "+name+" is given.")
+	case "read":
+		w.readCall(c, p)
+	case "return":
+		if len(args) > 0 {
+			if lit, ok := literal(args[0]); !ok || lit != "0" && lit != "1" {
+				w.fact("exit", "return "+w.form(args[0], p.fn), c, "It returns a code that its parent does not return.")
+			}
+		}
+	default:
+		w.program(name, c, p)
+	}
+}
+
+func (w *shWalk) program(name string, c *syntax.CallExpr, p shPlace) {
+	args := c.Args[1:]
+	if check := pureCommands[name]; check != nil && check(w, args, p) {
+		if readsInput[name] && !p.given {
+			w.input(c)
+		}
+		for _, a := range args {
+			w.glob(a)
+		}
+		return
+	}
+	key := name + w.args(args, p.fn)
+	if name == "jq" && jqArgs(args) {
+		key = "jq with a path"
+	}
+	if p.given || !readsInput[name] {
+		w.fact("call", key, c, "It runs "+name+" in a way in which its parent does not.")
+	} else {
+		w.fact("call", key+" <stdin", c, "It runs "+name+" in a way in which its parent does not.")
+	}
+	if p.live {
+		w.out.keeps["call "+name] = 1
+		if name == "set" || name == "trap" || name == "shopt" {
+			w.out.keeps[printed(c)] = 1
+		}
+	}
+}
+
+func (w *shWalk) args(args []*syntax.Word, fn string) string {
+	var b strings.Builder
+	for _, a := range args {
+		b.WriteString(" " + w.form(a, fn))
+	}
+	return b.String()
+}
+
+func (w *shWalk) callFunction(name string, c *syntax.CallExpr, p shPlace) {
+	if !p.sub {
+		return
+	}
+	leaves := false
+	syntax.Walk(w.fns[name].Body, func(n syntax.Node) bool {
+		if k, ok := n.(*syntax.CallExpr); ok && len(k.Args) > 0 {
+			if lit, _ := literal(k.Args[0]); lit == "exit" {
+				leaves = true
+			}
+		}
+		return true
+	})
+	if leaves {
+		w.fact("exit", name+" in a subshell", c, "The function exits, and in a subshell that does not end the script.")
+	}
+}
+
+func (w *shWalk) exit(c *syntax.CallExpr, p shPlace) {
+	form := "of the last command"
+	if len(c.Args) > 1 {
+		form = w.form(c.Args[1], p.fn)
+	}
+	if len(c.Args) > 2 {
+		form += " and more"
+	}
+	if p.sub {
+		form += " in a subshell"
+	}
+	if form == "'0'" {
+		return
+	}
+	w.fact("exit", form, c, "It exits with a code with which its parent does not exit.")
+	if p.live && !p.sub {
+		w.out.keeps["exit "+form]++
+	}
+}
+
+func (w *shWalk) readCall(c *syntax.CallExpr, p shPlace) {
+	for _, a := range c.Args[1:] {
+		lit, ok := literal(a)
+		switch {
+		case ok && lit == "-r":
+		case ok && syntax.ValidName(lit):
+			w.variableName(lit, c, "what is read")
+		default:
+			w.fact("call", "read"+w.args(c.Args[1:], p.fn), c, "It reads in a way in which its parent does not.")
+		}
+	}
+	if !p.given {
+		w.input(c)
+	}
+}
+
+// special variables change how the shell, or programs that it starts, work.
+var special = set("PATH IFS ENV BASH_ENV HOME SHELL SHELLOPTS BASHOPTS PS4 PS1 PROMPT_COMMAND CDPATH GLOBIGNORE POSIXLY_CORRECT TMPDIR OPTIND OPTERR",
+	"TZ LANG LANGUAGE PWD OLDPWD USER LOGNAME UID EUID EDITOR VISUAL PAGER FPATH IGNOREEOF TIMEFORMAT HISTFILE EXECIGNORE RANDOM SECONDS REPLY LINENO FUNCNAME BASH_ARGV0 TMOUT PERL5OPT PERL5LIB RUBYOPT GREP_OPTIONS GREP_COLORS JQ_COLORS http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY")
+
+var prefixes = []string{"LD_", "DYLD_", "GIT_", "BASH", "PYTHON", "NODE_", "NPM_", "npm_", "CLAUDE", "ANTHROPIC", "LC_", "SSH_", "XDG_", "JAVA_", "OPENAI", "AWS_", "COPROC", "READLINE"}
+
+func (w *shWalk) isSpecial(name string) bool {
+	if special[name] {
+		return true
+	}
+	for _, p := range prefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *shWalk) variableName(name string, n syntax.Node, value string) {
+	if w.isSpecial(name) {
+		w.fact("environment", name+"="+value, n, "It sets "+name+", which changes how the shell or its programs work.")
+	}
+}
+
+func (w *shWalk) assign(a *syntax.Assign, c syntax.Node, p shPlace) {
+	if a.Value != nil {
+		w.word(a.Value, p)
+	}
+	if a.Index != nil {
+		w.arithm(a.Index, a, p)
+	}
+	if a.Array != nil {
+		for _, e := range a.Array.Elems {
+			if e.Index != nil {
+				w.arithm(e.Index, a, p)
+			}
+			if e.Value != nil {
+				w.word(e.Value, p)
+				w.glob(e.Value)
+			}
+		}
+	}
+	if a.Name == nil {
+		w.fact("construct", printed(c), c, "It uses a construct that is not known.")
+		return
+	}
+	name, form := a.Name.Value, w.form(a.Value, p.fn)
+	w.variableName(name, a, form)
+	if call, ok := c.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+		w.fact("environment", name+"="+form+" for "+w.form(call.Args[0], p.fn), a, "It sets "+name+" for a program.")
+	}
+	if p.fn == "" {
+		full := a.Array != nil && len(a.Array.Elems) > 0 || a.Value != nil && len(a.Value.Parts) > 0 && form != "''"
+		w.out.filled[name] = w.out.filled[name] || full
+	}
+}
+
+// decl is local, readonly, declare, export and the like.
+func (w *shWalk) decl(d *syntax.DeclClause, p shPlace) {
+	switch variant := d.Variant.Value; variant {
+	case "local", "readonly", "declare", "typeset":
+	default:
+		w.fact("environment", printed(d)+w.inside(d, p.fn), d, "It declares variables in a way in which its parent does not: "+variant+".")
+	}
+	for _, a := range d.Args {
+		if a.Name != nil {
+			w.assign(a, d, p)
+			continue
+		}
+		if a.Value == nil {
+			continue
+		}
+		if flag, ok := literal(a.Value); !ok || flag != "-r" && flag != "-a" && flag != "-A" {
+			w.fact("environment", printed(d)+w.inside(d, p.fn), d, "It declares variables in a way in which its parent does not.")
+		}
+	}
+}
+
+// pureCommands only compute: each is given its arguments, and reports whether they are
+// harmless.
+var pureCommands = map[string]func(w *shWalk, args []*syntax.Word, p shPlace) bool{
+	"echo": anyArgs, "true": anyArgs, "false": anyArgs, ":": anyArgs, "basename": anyArgs, "dirname": anyArgs, "shift": anyArgs,
+	"break": anyArgs, "continue": anyArgs,
+	"printf": func(w *shWalk, args []*syntax.Word, _ shPlace) bool {
+		return len(args) > 0 && !strings.HasPrefix(start(args[0]), "-") && start(args[0]) != ""
+	},
+	"[": testArgs, "test": testArgs,
+	"cat":  func(_ *shWalk, args []*syntax.Word, _ shPlace) bool { return len(args) == 0 },
+	"grep": grepArgs, "egrep": grepArgs, "fgrep": grepArgs,
+	"tr":   operands(2, `-[cCdst]+`),
+	"cut":  operands(0, `-[dfc].*|[0-9,-]+|.`),
+	"head": operands(0, `-[nc]?[0-9]*|[0-9]+`), "tail": operands(0, `-[nc]?[0-9]*|[0-9]+`),
+	"wc":   operands(0, `-[lwcm]+`),
+	"sort": operands(0, `-[urn]+`), "uniq": operands(0, `-[cdu]+`),
+	"sed": func(_ *shWalk, args []*syntax.Word, _ shPlace) bool { return sedArgs(args) },
+}
+
+var readsInput = set("cat grep egrep fgrep tr cut head tail wc sort uniq sed jq awk python3 python node perl")
+
+func anyArgs(*shWalk, []*syntax.Word, shPlace) bool { return true }
+
+// start is the text that a word begins with.
+func start(word *syntax.Word) string {
+	if lit, ok := literal(word); ok {
+		return lit
+	}
+	switch part := word.Parts[0].(type) {
+	case *syntax.Lit:
+		return part.Value
+	case *syntax.DblQuoted:
+		if len(part.Parts) > 0 {
+			if lit, ok := part.Parts[0].(*syntax.Lit); ok {
+				return lit.Value
+			}
+		}
+	case *syntax.SglQuoted:
+		return part.Value
+	}
+	return ""
+}
+
+// operands allows flags that match a pattern, and at most n other words, which are not
+// flags either.
+func operands(n int, flags string) func(*shWalk, []*syntax.Word, shPlace) bool {
+	allowed := regexp.MustCompile("^(" + flags + ")$")
+	return func(_ *shWalk, args []*syntax.Word, _ shPlace) bool {
+		rest := 0
+		for _, a := range args {
+			lit, ok := literal(a)
+			if !ok {
+				return false
+			}
+			if !allowed.MatchString(lit) {
+				if strings.HasPrefix(lit, "-") {
+					return false
+				}
+				rest++
+			}
+		}
+		return rest <= n
+	}
+}
+
+var grepFlags = regexp.MustCompile(`^-[qEFivwxochnsPa]+$`)
+
+// grepArgs allows a pattern and no file.
+func grepArgs(w *shWalk, args []*syntax.Word, p shPlace) bool {
+	patterns, rest := 0, args
+	for len(rest) > 0 {
+		lit, ok := literal(rest[0])
+		switch {
+		case ok && lit == "--":
+			patterns += len(rest) - 1
+			w.every(rest[1:])
+			return patterns == 1
+		case ok && (lit == "-e" || strings.HasPrefix(lit, "-") && strings.HasSuffix(lit, "e") && grepFlags.MatchString(strings.TrimSuffix(lit, "e"))) && len(rest) > 1:
+			w.every(rest[1:2])
+			if rest = rest[2:]; patterns == 0 {
+				patterns = 1
+			}
+			continue
+		case ok && grepFlags.MatchString(lit):
+		case ok && strings.HasPrefix(lit, "-"):
+			return false
+		case !ok && start(rest[0]) == "":
+			if patterns++; !quoted(rest[0]) {
+				return false // may be several words, and flags
+			}
+		default:
+			patterns++
+			w.every(rest[:1])
+		}
+		rest = rest[1:]
+	}
+	return patterns == 1
+}
+
+func quoted(word *syntax.Word) bool {
+	_, ok := word.Parts[0].(*syntax.DblQuoted)
+	return ok && len(word.Parts) == 1
+}
+
+// every reports a pattern that matches every text.
+func (w *shWalk) every(words []*syntax.Word) {
+	for _, a := range words {
+		if lit, ok := literal(a); ok && matchesAll(lit) {
+			w.fact("matches-everything", lit, a, "This pattern matches every text.")
+		}
+	}
+}
+
+var fileTest = set("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S -t -nt -ot -ef")
+
+func testArgs(w *shWalk, args []*syntax.Word, p shPlace) bool {
+	for i, a := range args {
+		lit, ok := literal(a)
+		if !ok {
+			continue
+		}
+		if fileTest[lit] || lit == "-v" || lit == "-R" || lit == "-o" && i == 0 {
+			return false
+		}
+	}
+	for i := 0; i+2 < len(args); i++ {
+		if op, _ := literal(args[i+1]); (op == "=" || op == "==" || op == "!=" || op == "-eq" || op == "-ne") && printed(args[i]) == printed(args[i+2]) {
+			w.fact("constant-condition", printed(args[i])+op, args[i], "It compares a thing with itself.")
+		}
+	}
+	return true
+}
+
+var sedScript = regexp.MustCompile(`^s([/|#,])[^\n/|#,]*([/|#,])[^\n/|#,]*([/|#,])[gI0-9]*$`)
+
+func sedArgs(args []*syntax.Word) bool {
+	scripts := 0
+	for _, a := range args {
+		lit, ok := literal(a)
+		switch m := sedScript.FindStringSubmatch(lit); {
+		case !ok:
+			return false
+		case lit == "-E" || lit == "-r" || lit == "-n":
+		case m != nil && m[1] == m[2] && m[2] == m[3]:
+			scripts++
+		default:
+			return false
+		}
+	}
+	return scripts == 1
+}
+
+var jqPath = regexp.MustCompile(`^[\w.\[\]"?/| ]+$`)
+
+// jqArgs allows a filter that only picks values, and no file: jq reads the environment,
+// too.
+func jqArgs(args []*syntax.Word) bool {
+	filters := 0
+	for _, a := range args {
+		lit, ok := literal(a)
+		switch {
+		case !ok:
+			return false
+		case lit == "-r" || lit == "-e" || lit == "-er" || lit == "-re" || lit == "-c":
+		case jqPath.MatchString(lit) && strings.HasPrefix(lit, ".") && !jqWords.MatchString(lit):
+			filters++
+		default:
+			return false
+		}
+	}
+	return filters == 1
+}
+
+var jqWords = regexp.MustCompile(`\b(env|input|inputs|import|include|halt|halt_error|debug|stderr|def|error)\b`)
+
+func (w *shWalk) input(c *syntax.CallExpr) {
+	w.out.add(fact{rule: "input", key: "stdin", line: int(c.Pos().Line()), code: printed(c), counted: true,
+		text: "It reads the hook's input, and then what its parent reads there is gone."})
+}

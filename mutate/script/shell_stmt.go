@@ -1,0 +1,374 @@
+package script
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// stmts walks statements in their order. What follows an exit is dead.
+func (w *shWalk) stmts(list []*syntax.Stmt, p shPlace) {
+	ended := false
+	for _, s := range list {
+		if _, fn := s.Cmd.(*syntax.FuncDecl); ended && !fn {
+			w.fact("unreachable", printed(s), s, "This is never reached: what is above it always ends.")
+			p.live = false
+		}
+		w.stmt(s, p)
+		ended = ended || w.ends(s) != goesOn
+	}
+}
+
+func (w *shWalk) stmt(s *syntax.Stmt, p shPlace) {
+	if s.Background || s.Coprocess || s.Disown {
+		w.fact("background", printed(s), s, "It runs something in the background that its parent does not.")
+		p.sub = true
+	}
+	for _, r := range s.Redirs {
+		p = w.redirect(r, s, p)
+	}
+	switch c := s.Cmd.(type) {
+	case nil:
+		if len(s.Redirs) > 0 {
+			w.fact("redirect", "alone "+printed(s), s, "It opens a file without a command.")
+		}
+	case *syntax.CallExpr:
+		w.call(c, p)
+	case *syntax.Block:
+		w.stmts(c.Stmts, p)
+	case *syntax.Subshell:
+		p.sub = true
+		w.stmts(c.Stmts, p.in("subshell"))
+	case *syntax.IfClause:
+		w.ifClause(c, p)
+	case *syntax.WhileClause:
+		w.loopCond(c, p)
+		w.stmts(c.Cond, p.in("while"))
+		w.stmts(c.Do, p.in("do"))
+	case *syntax.ForClause:
+		w.forClause(c, p)
+	case *syntax.CaseClause:
+		w.caseClause(c, p)
+	case *syntax.BinaryCmd:
+		w.binary(c, p)
+	case *syntax.FuncDecl:
+		w.funcDecl(c, p)
+	case *syntax.TestClause:
+		w.test(c.X, p)
+	case *syntax.DeclClause:
+		w.decl(c, p)
+	case *syntax.ArithmCmd:
+		w.arithm(c.X, c, p)
+	default:
+		w.fact("construct", printed(s), s, "It uses a construct that is not known to be harmless.")
+		w.nested(s.Cmd, p)
+	}
+}
+
+// nested walks the statements somewhere below a node that is not taken apart.
+func (w *shWalk) nested(n syntax.Node, p shPlace) {
+	syntax.Walk(n, func(k syntax.Node) bool {
+		if s, ok := k.(*syntax.Stmt); ok {
+			w.stmt(s, p)
+			return false
+		}
+		return true
+	})
+}
+
+func (w *shWalk) ifClause(c *syntax.IfClause, p shPlace) {
+	if len(c.Cond) > 0 {
+		w.conditions(c.Cond, p)
+	}
+	w.stmts(c.Cond, p.in("cond"))
+	w.stmts(c.Then, p.in("if"))
+	if c.Else != nil {
+		w.ifClause(c.Else, p.in("else"))
+	}
+}
+
+// conditions reports a test whose result is known: that of the last statement counts.
+func (w *shWalk) conditions(list []*syntax.Stmt, p shPlace) {
+	last := list[len(list)-1]
+	if w.constant(last, false) {
+		w.fact("constant-condition", printed(last), last, "This condition does not depend on anything.")
+		return
+	}
+	w.halves(last, p)
+}
+
+func (w *shWalk) halves(s *syntax.Stmt, p shPlace) {
+	b, ok := s.Cmd.(*syntax.BinaryCmd)
+	if !ok || b.Op != syntax.AndStmt && b.Op != syntax.OrStmt {
+		return
+	}
+	for _, side := range []*syntax.Stmt{b.X, b.Y} {
+		if w.constant(side, false) {
+			w.fact("constant-condition", "part "+printed(side)+" of "+b.Op.String(), side, "A part of this condition does not depend on anything.")
+		}
+		w.halves(side, p)
+	}
+}
+
+func (w *shWalk) loopCond(c *syntax.WhileClause, p shPlace) {
+	if len(c.Cond) > 0 {
+		w.conditions(c.Cond, p)
+	}
+}
+
+func (w *shWalk) forClause(c *syntax.ForClause, p shPlace) {
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		w.variableName(l.Name.Value, l, "a loop's value")
+		for _, item := range l.Items {
+			w.word(item, p)
+			w.glob(item)
+		}
+	case *syntax.CStyleLoop:
+		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
+			if x != nil {
+				w.arithm(x, l, p)
+			}
+		}
+	default:
+		w.fact("construct", printed(c), c, "It uses a construct that is not known to be harmless.")
+	}
+	w.stmts(c.Do, p.in("do"))
+}
+
+func (w *shWalk) caseClause(c *syntax.CaseClause, p shPlace) {
+	w.word(c.Word, p)
+	if w.constWord(c.Word) {
+		w.fact("constant-condition", "case "+printed(c.Word), c, "This case does not depend on anything.")
+	}
+	any := false
+	for _, item := range c.Items {
+		at := p.in("case")
+		if any {
+			w.fact("unreachable", printed(item), item, "This is never reached: a pattern above it matches everything.")
+			at.live = false
+		}
+		for _, pattern := range item.Patterns {
+			w.word(pattern, p)
+			any = any || everyGlob(pattern)
+		}
+		if item.Op != syntax.Break {
+			w.fact("construct", "case falls through", item, "One case goes on into the next.")
+		}
+		w.stmts(item.Stmts, at)
+	}
+}
+
+func everyGlob(word *syntax.Word) bool {
+	lit := word.Lit()
+	return lit != "" && strings.Trim(lit, "*") == ""
+}
+
+func (w *shWalk) binary(c *syntax.BinaryCmd, p shPlace) {
+	switch c.Op {
+	case syntax.Pipe, syntax.PipeAll:
+		p.sub = true
+		if c.Op == syntax.PipeAll {
+			w.fact("redirect", "|&", c, "It pipes the errors of a command, too.")
+		}
+		left := p
+		left.to = "pipe"
+		w.stmt(c.X, left)
+		p.given = true
+		w.stmt(c.Y, p.in("pipe"))
+	case syntax.AndStmt, syntax.OrStmt:
+		if w.constant(c.X, false) {
+			w.fact("constant-condition", printed(c.X)+c.Op.String(), c.X, "This condition does not depend on anything.")
+		}
+		if c.Op == syntax.OrStmt && w.succeeds(c.Y) {
+			for _, e := range w.effects(c.X) {
+				w.fact("handler", "ignored: "+e, c, "A failure is now ignored: "+e+".")
+			}
+		}
+		w.stmt(c.X, p)
+		w.stmt(c.Y, p.in(c.Op.String()))
+	default:
+		w.fact("construct", printed(c), c, "It uses an operator that is not known to be harmless.")
+	}
+}
+
+// succeeds reports whether a statement only makes a failure a success.
+func (w *shWalk) succeeds(s *syntax.Stmt) bool {
+	name := commandName(s)
+	return name == "true" || name == ":" || name == "echo" || name == "printf"
+}
+
+// commandName is the name of a simple command, "" for any other statement.
+func commandName(s *syntax.Stmt) string {
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+		name, _ := literal(c.Args[0])
+		return name
+	}
+	return ""
+}
+
+// effects names the commands in a statement whose failure matters, also in the
+// functions that it calls.
+func (w *shWalk) effects(s *syntax.Stmt) (out []string) {
+	seen := map[string]bool{}
+	var look func(n syntax.Node)
+	look = func(n syntax.Node) {
+		syntax.Walk(n, func(k syntax.Node) bool {
+			c, ok := k.(*syntax.CallExpr)
+			if !ok || len(c.Args) == 0 {
+				return true
+			}
+			name, _ := literal(c.Args[0])
+			if fn := w.fns[name]; fn != nil && !seen[name] {
+				seen[name] = true
+				look(fn.Body)
+			}
+			if !quiet[name] && w.fns[name] == nil {
+				out = append(out, printed(c.Args[0]))
+			}
+			return true
+		})
+	}
+	look(s)
+	return out
+}
+
+var quiet = set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed read return shift local sort uniq")
+
+func (w *shWalk) funcDecl(f *syntax.FuncDecl, p shPlace) {
+	if f.Name == nil {
+		w.fact("construct", printed(f), f, "It uses a construct that is not known.")
+		return
+	}
+	name := f.Name.Value
+	if commands[name] || quiet[name] || !ascii(name) {
+		w.fact("shadow", name, f, "A function has the name of a command: "+name+".")
+	}
+	in := shPlace{live: p.live && len(w.calls[name]) > 0, fn: name, path: p.path + "/function " + name, given: p.given}
+	w.stmt(f.Body, in)
+}
+
+// commands are names that a function may not take.
+var commands = set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed awk read return exit shift local",
+	"sort uniq git rm mv cp ln mkdir chmod chown curl wget ssh scp nc bash sh dash zsh python python3 node perl ruby npm npx pnpm yarn make docker",
+	"cd pwd set unset export readonly declare typeset trap kill wait exec eval source . command builtin type hash alias unalias enable shopt let",
+	"find xargs env sudo su date sleep touch tee dd tar gzip mktemp realpath readlink stat file diff patch ls ps id whoami uname hostname umask ulimit getopts mapfile readarray exit break continue times logger timeout flock sha256sum")
+
+func (w *shWalk) redirect(r *syntax.Redirect, s *syntax.Stmt, p shPlace) shPlace {
+	fd := ""
+	if r.N != nil {
+		fd = r.N.Value
+	}
+	target, lit := "", false
+	if r.Word != nil {
+		target, lit = literal(r.Word)
+		w.word(r.Word, p)
+	}
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		if r.Hdoc != nil {
+			w.word(r.Hdoc, p)
+		}
+		p.given = true
+		return p
+	case syntax.WordHdoc:
+		p.given = true
+		return p
+	case syntax.DplOut:
+		if lit && (target == "2" || target == "1") {
+			if fd == "" || fd == "1" {
+				p.to = "fd " + target
+			}
+			return p
+		}
+	case syntax.RdrIn:
+		p.given = true
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll:
+		if lit && target == "/dev/null" && quiet[commandName(s)] && commandName(s) != "echo" && commandName(s) != "printf" {
+			return p
+		}
+		if fd == "" || fd == "1" {
+			p.to = w.form(r.Word, p.fn)
+		}
+	}
+	w.fact("redirect", fd+r.Op.String()+w.form(r.Word, p.fn), r, "It opens a file or a descriptor that its parent does not: "+printed(r.Word)+".")
+	return p
+}
+
+// ends reports how a statement ends its block, if it always does.
+func (w *shWalk) ends(s *syntax.Stmt) ending {
+	if s.Background {
+		return goesOn
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return w.endsCall(c)
+	case *syntax.Block:
+		return w.endsList(c.Stmts)
+	case *syntax.IfClause:
+		return w.endsIf(c)
+	case *syntax.CaseClause:
+		least, any := exits, false
+		for _, item := range c.Items {
+			least = min(least, w.endsList(item.Stmts))
+			for _, pattern := range item.Patterns {
+				any = any || everyGlob(pattern)
+			}
+		}
+		if any {
+			return least
+		}
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.AndStmt || c.Op == syntax.OrStmt {
+			return w.ends(c.X)
+		}
+	}
+	return goesOn
+}
+
+func (w *shWalk) endsList(list []*syntax.Stmt) ending {
+	for _, s := range list {
+		if e := w.ends(s); e != goesOn {
+			return e
+		}
+	}
+	return goesOn
+}
+
+func (w *shWalk) endsIf(c *syntax.IfClause) ending {
+	if c.ThenPos.IsValid() && c.Else == nil {
+		return goesOn
+	}
+	least := w.endsList(c.Then)
+	if c.Else != nil {
+		least = min(least, w.endsIf(c.Else))
+	}
+	return least
+}
+
+func (w *shWalk) endsCall(c *syntax.CallExpr) ending {
+	if len(c.Args) == 0 {
+		return goesOn
+	}
+	name, _ := literal(c.Args[0])
+	switch name {
+	case "exit":
+		return exits
+	case "exec":
+		if len(c.Args) > 1 {
+			return exits
+		}
+	case "return", "break", "continue":
+		return leaves
+	}
+	fn := w.fns[name]
+	if fn == nil || w.asking[name] {
+		return goesOn
+	}
+	w.asking[name] = true
+	defer delete(w.asking, name)
+	if !returns(fn) && w.ends(fn.Body) == exits {
+		return exits
+	}
+	return goesOn
+}
