@@ -83,7 +83,7 @@ var javaScriptDialect = &dialect{
 	pure: set("JSON.parse JSON.stringify Math.min Math.max Math.floor Math.ceil Math.round Math.abs String Number Boolean Array.isArray Array.from",
 		"Object.keys Object.values Object.entries RegExp Set Map Error TypeError SyntaxError parseInt parseFloat isNaN undefined NaN Infinity console.error console.warn console.log",
 		"Number.isInteger Number.isFinite Number.isNaN String.raw Array Object.freeze process.stderr.write process.stdin",
-		"path.basename path.dirname path.join path.normalize path.extname path.isAbsolute path.posix.normalize path.sep"),
+		"path.basename path.dirname path.join path.normalize path.extname path.isAbsolute path.posix.normalize path.sep URL path.relative"),
 	methods: set("trim trimStart trimEnd split toLowerCase toUpperCase startsWith endsWith includes indexOf lastIndexOf replace replaceAll",
 		"slice substring charAt charCodeAt at padStart padEnd repeat concat match matchAll search test exec join map filter some every find findIndex",
 		"reduce flat flatMap push sort reverse forEach keys values entries has get set add length source flags toString normalize",

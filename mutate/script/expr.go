@@ -3,6 +3,7 @@ package script
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // expr walks an expression.
@@ -42,7 +43,9 @@ func (w *walker) expr(n *node, s *scope, p place) {
 		w.out.add(fact{rule: "construct", key: n.Name + " " + n.text(), line: n.Line, code: n.Code, counted: true,
 			text: "It uses a construct that is not known to be harmless: " + n.Name + "."})
 		w.kids(n, s, p)
-	case "kw", "star", "list", "dict", "fstr", "fmt", "each", "comp", "caught", "types", "default", "block", "expr", "enter", "regexp":
+	case "regexp":
+		w.stateful(n)
+	case "kw", "star", "list", "dict", "fstr", "fmt", "each", "comp", "caught", "types", "default", "block", "expr", "enter":
 		w.kids(n, s, p)
 	default:
 		w.fact("construct", n.Op, n, "It uses a construct that is not known: "+n.Op+".")
@@ -134,7 +137,9 @@ func (w *walker) call(n *node, s *scope, p place) {
 	args := n.Kids[1:]
 	defer func() {
 		for _, a := range args {
-			w.expr(a, s, p)
+			if a.Op != "regexp" || callee.Op != "attr" || !global[callee.Name] {
+				w.expr(a, s, p)
+			}
 		}
 	}()
 	if fn := w.r.local(callee, s); fn != nil {
@@ -180,14 +185,32 @@ func (w *walker) callDotted(n *node, d string, s *scope, p place) {
 		}
 		w.pattern(n, d, s)
 	default:
-		if d == "json.dump" && len(n.Kids) > 2 { // what is written is text
-			form = w.r.form(n.Kids[2], s)
-		}
+		form = w.written(n, d, form, s)
 		w.fact("call", d+form, n, "It calls "+d+" in a way in which its parent does not.")
 		if p.live {
 			w.out.keeps["call "+d] = 1
 		}
 	}
+}
+
+// contents are calls that write, and which argument is what they write: a text, of which
+// the parts are judged where they come from.
+var contents = map[string]int{"json.dump": 0, "fs.appendFileSync": 1, "fs.writeFileSync": 1}
+
+// loose are calls of which the arguments do not matter, if the parent has any.
+var loose = set("os.path.realpath os.path.abspath os.path.expanduser")
+
+func (w *walker) written(n *node, d, form string, s *scope) string {
+	at, ok := contents[d]
+	if loose[d] {
+		return ""
+	}
+	if !ok || at+1 >= len(n.Kids) || n.Kids[at+1].Op == "star" {
+		return form
+	}
+	rest := *n
+	rest.Kids = slices.Delete(slices.Clone(n.Kids), at+1, at+2)
+	return w.r.args(&rest, s)
 }
 
 func (w *walker) readsInput(n *node, d string, s *scope) bool {
@@ -326,6 +349,8 @@ func (w *walker) stores(t, value, n *node, s *scope, p place) {
 		w.expr(t.Kids[1], s, p)
 		if t.Kids[1].Op == "const" {
 			w.decides(t.Kids[1].Name, value, n, s)
+		} else if w.d.lang == JavaScript { // the key may be __proto__
+			w.fact("write", "entry ["+w.r.form(t.Kids[1], s)+"]", n, "It sets an entry with a computed name, which can be the prototype of everything.")
 		}
 		return
 	}
@@ -350,6 +375,9 @@ func (w *walker) pair(n *node, s *scope, p place) {
 
 // decides reports a new value under a key that decides: {"decision": …}.
 func (w *walker) decides(key string, value, n *node, s *scope) {
+	if value.Op == "dict" { // its own entries are judged
+		return
+	}
 	if grants[key] && key != "additionalContext" && key != "stopReason" && key != "systemMessage" {
 		w.fact("decision", key+" = "+w.r.form(value, s), n, "It answers with another "+key+" than its parent.")
 	}
@@ -361,6 +389,12 @@ func (w *walker) literal(n *node, p place) {
 		return
 	}
 	grantsIn(w.out, n.Name, n.Line, n.Code, p.live)
+	for _, r := range n.Name {
+		if unicode.IsControl(r) && !strings.ContainsRune("\n\r\t\x1b", r) {
+			w.fact("control", n.Name, n, "A text has a control character: a backslash may be missing before it.")
+			return
+		}
+	}
 }
 
 // grantsIn finds words of an answer that are a whole text or quoted in it.
@@ -386,4 +420,16 @@ func answers(text string) (out []string) {
 		}
 	}
 	return out
+}
+
+// global are the methods for which a regular expression needs its flag g.
+var global = set("match matchAll replace replaceAll split")
+
+// stateful reports a regular expression that remembers where it was: the next test of it
+// begins there.
+func (w *walker) stateful(n *node) {
+	if flags := n.Code[strings.LastIndexByte(n.Code, '/')+1:]; strings.ContainsAny(flags, "gy") {
+		w.out.add(fact{rule: "stateful", key: "g", line: n.Line, code: n.Code, counted: true,
+			text: "This pattern remembers where it matched, so that the next test of it may fail."})
+	}
 }

@@ -39,6 +39,7 @@ type shWalk struct {
 	busy   map[string]bool
 	forms  map[string]string
 	asking map[string]bool
+	tests  map[string]string // the tests of each variable
 }
 
 // A shValue is a word in a function; a nil word is a value that is not in the text.
@@ -66,7 +67,7 @@ func (p shPlace) in(name string) shPlace { p.path += "/" + name; return p }
 
 func analyseShell(file *syntax.File) *reading {
 	w := &shWalk{out: newReading(), vars: map[string][]shValue{}, fns: map[string]*syntax.FuncDecl{}, calls: map[string][]shCall{},
-		busy: map[string]bool{}, forms: map[string]string{}, asking: map[string]bool{}}
+		busy: map[string]bool{}, forms: map[string]string{}, asking: map[string]bool{}, tests: testsOf(file)}
 	w.functions(file)
 	w.collect(file, "")
 	w.stmts(file.Stmts, shPlace{live: true})
@@ -77,7 +78,7 @@ func analyseShell(file *syntax.File) *reading {
 	for name, values := range w.vars {
 		w.out.binds["$"+name] = 0
 		for _, v := range values {
-			if v.word != nil {
+			if v.word != nil && len(v.word.Parts) > 0 {
 				w.out.binds["$"+name] = int(v.word.Pos().Line())
 			}
 		}
@@ -94,8 +95,23 @@ func (w *shWalk) computed(n syntax.Node, p shPlace, what string) {
 	w.out.add(fact{rule: "computed", key: short(printed(n) + w.inside(n, p.fn)), line: int(n.Pos().Line()), code: printed(n), counted: true, text: what})
 }
 
+// printed is code on one line; the printer knows fewer nodes than there are.
 func printed(n syntax.Node) string {
 	var b strings.Builder
+	switch k := n.(type) {
+	case *syntax.Redirect:
+		n = &syntax.Stmt{Redirs: []*syntax.Redirect{k}}
+	case *syntax.Assign:
+		n = &syntax.CallExpr{Assigns: []*syntax.Assign{k}}
+	case *syntax.BinaryTest:
+		n = &syntax.TestClause{X: k}
+	case *syntax.UnaryTest:
+		n = &syntax.TestClause{X: k}
+	case *syntax.CaseItem:
+		n = &syntax.CaseClause{Word: &syntax.Word{}, Items: []*syntax.CaseItem{k}}
+	case syntax.WordPart:
+		n = &syntax.Word{Parts: []syntax.WordPart{k}}
+	}
 	if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&b, n); err != nil {
 		return ""
 	}
@@ -260,9 +276,9 @@ func (w *shWalk) partForm(b *strings.Builder, part syntax.WordPart, fn string) {
 			b.WriteString(w.variable(part.Param.Value, fn))
 			return
 		}
-		b.WriteString(strings.ReplaceAll(printed(&syntax.Word{Parts: []syntax.WordPart{part}}), part.Param.Value, "v") + w.inside(part, fn))
+		b.WriteString(strings.ReplaceAll(printed(part), part.Param.Value, "v") + w.inside(part, fn))
 	default:
-		b.WriteString(printed(&syntax.Word{Parts: []syntax.WordPart{part}}) + w.inside(part, fn))
+		b.WriteString(printed(part) + w.inside(part, fn))
 	}
 }
 

@@ -208,7 +208,7 @@ func commandName(s *syntax.Stmt) string {
 }
 
 // effects names the commands in a statement whose failure matters, also in the
-// functions that it calls.
+// functions that it calls. The shell ignores a failure inside of an argument anyway.
 func (w *shWalk) effects(s *syntax.Stmt) (out []string) {
 	seen := map[string]bool{}
 	var look func(n syntax.Node)
@@ -226,7 +226,7 @@ func (w *shWalk) effects(s *syntax.Stmt) (out []string) {
 			if !quiet[name] && w.fns[name] == nil {
 				out = append(out, printed(c.Args[0]))
 			}
-			return true
+			return false
 		})
 	}
 	look(s)

@@ -50,14 +50,14 @@ func (w *shWalk) part(part syntax.WordPart, text *strings.Builder, p shPlace) {
 		w.param(part, p)
 	case *syntax.CmdSubst:
 		if part.TempFile || part.ReplyVar {
-			w.fact("construct", printed(&syntax.Word{Parts: []syntax.WordPart{part}}), part, "It uses a construct that is not known.")
+			w.fact("construct", printed(part), part, "It uses a construct that is not known.")
 		}
 		p.sub, p.to = true, "a variable"
 		w.stmts(part.Stmts, p.in("$()"))
 	case *syntax.ArithmExp:
 		w.arithm(part.X, part, p)
 	default: // process substitution, extended globs, braces
-		code := printed(&syntax.Word{Parts: []syntax.WordPart{part}})
+		code := printed(part)
 		w.fact("construct", code+w.inside(part, p.fn), part, "It uses a construct that is not known to be harmless: "+clip(code)+".")
 		p.sub = true
 		w.nested(part, p)
@@ -65,9 +65,9 @@ func (w *shWalk) part(part syntax.WordPart, text *strings.Builder, p shPlace) {
 }
 
 func (w *shWalk) param(e *syntax.ParamExp, p shPlace) {
-	code := printed(&syntax.Word{Parts: []syntax.WordPart{e}})
+	code := printed(e)
 	if e.Param == nil || e.Excl || e.Names != 0 || e.Flags != nil || e.NestedParam != nil || len(e.Modifiers) > 0 || e.Width || e.IsSet {
-		w.computed(&syntax.Word{Parts: []syntax.WordPart{e}}, p, "The name of a variable is computed.")
+		w.computed(e, p, "The name of a variable is computed.")
 		return
 	}
 	name := e.Param.Value
@@ -130,12 +130,44 @@ func (w *shWalk) arithm(x syntax.ArithmExpr, at syntax.Node, p shPlace) {
 		w.arithm(x.X, at, p)
 	case *syntax.Word:
 		if !w.number(x, 0) {
-			w.fact("arithmetic", w.form(x, p.fn)+" "+w.variable(x.Lit(), p.fn), at, "It computes with a value that may not be a number, and the shell runs commands in such a value.")
+			w.fact("arithmetic", w.form(x, p.fn)+" "+w.variable(x.Lit(), p.fn)+w.tests[variableIn(x)], at, "It computes with a value that may not be a number, and the shell runs commands in such a value.")
 		}
 		w.word(x, p)
 	default:
 		w.fact("construct", printed(at), at, "It uses a construct that is not known to be harmless.")
 	}
+}
+
+// variableIn is the name of the variable that a word in arithmetic stands for.
+func variableIn(x *syntax.Word) string {
+	name := x.Lit()
+	syntax.Walk(x, func(n syntax.Node) bool {
+		if e, ok := n.(*syntax.ParamExp); ok && e.Param != nil {
+			name = e.Param.Value
+		}
+		return true
+	})
+	return name
+}
+
+// testsOf lists the tests of each variable: a value that is no longer tested to be a
+// number is another value.
+func testsOf(file *syntax.File) map[string]string {
+	out := map[string]string{}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		test, ok := n.(*syntax.TestClause)
+		if !ok {
+			return true
+		}
+		syntax.Walk(test, func(k syntax.Node) bool {
+			if e, ok := k.(*syntax.ParamExp); ok && e.Param != nil {
+				out[e.Param.Value] += " tested by " + strings.ReplaceAll(printed(test), e.Param.Value, "v")
+			}
+			return true
+		})
+		return false
+	})
+	return out
 }
 
 // number reports whether a word is a number, or a variable that only ever holds one.

@@ -43,6 +43,8 @@ func checkText(parent, text []byte) []Finding {
 			return refuse("unreadable", i+1, "The line has a character that is not shown (U+%04X).", bad)
 		case !norm.NFC.IsNormal(line):
 			return refuse("unreadable", i+1, "The line has characters in a form that is not normal (NFC).")
+		case lookAlike(string(line)):
+			return refuse("look-alike", i+1, "A word mixes letters of several scripts that look alike.")
 		case i < 2 && coding(line):
 			return refuse("unreadable", i+1, "The line declares an encoding.")
 		}
@@ -70,6 +72,34 @@ func hidden(line []byte) (rune, bool) {
 		}
 	}
 	return 0, false
+}
+
+// alike are letters of other scripts that look like Latin ones.
+const alike = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a\u0501\u051b\u051d\u04bb\u0475\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405" +
+	"\u03b1\u03bf\u03c1\u03bd\u03b9\u03ba\u03c5\u03c7\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u0131\u0261\u0251"
+
+// lookAlike reports whether a word can be taken for another: it mixes Latin letters with
+// those of another script that look like them, has only such letters, or has letters that
+// are Latin ones in another shape.
+func lookAlike(line string) bool {
+	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		latin, similar, letters := 0, 0, 0
+		for _, r := range word {
+			letters++
+			switch {
+			case r < utf8.RuneSelf:
+				latin++
+			case strings.ContainsRune(alike, r):
+				similar++
+			case norm.NFKC.String(string(r)) != string(r):
+				return true
+			}
+		}
+		if similar > 0 && (latin > 0 || similar == letters && letters > 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // coding reports whether Python would read the text in another encoding (PEP 263).
