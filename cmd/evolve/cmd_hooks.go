@@ -49,10 +49,14 @@ failed.`,
 		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Example: "  evolve hooks status", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksStatus(a, project) }}, false),
 		newhook.Command(&a.Terminal))
-	tests := hooktest.Parts{Terminal: &a.Terminal, Layout: a.layout, Redactor: a.redactor, Program: ownProgram, Store: a.existingStore,
-		Gate: func() (*consent.Gate, error) { return a.projects(harvestFlags{}).Decided() }}
+	tests := hookTests(a)
 	c.AddCommand(append(tests.Commands(), hooklearn.Parts{Parts: correctionsParts(a), Redactor: a.redactor, Recorded: tests.Recorded}.Command())...)
 	return c
+}
+
+func hookTests(a *global) hooktest.Parts {
+	return hooktest.Parts{Terminal: &a.Terminal, Layout: a.layout, Redactor: a.redactor, Program: ownProgram, Store: a.existingStore,
+		Gate: func() (*consent.Gate, error) { return a.projects(harvestFlags{}).Decided() }}
 }
 
 // settingsFile is the settings file to edit.

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/checking"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/hookrun"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -41,18 +42,25 @@ type runFlags struct {
 }
 
 func newRunCommand(a *global) *cobra.Command {
-	f := &runFlags{Config: campaign.Config{Schema: 1}}
+	f, h := &runFlags{Config: campaign.Config{Schema: 1}}, &hookrun.Flags{}
 	c := &cobra.Command{
 		Use:     "run SKILL",
 		Short:   "Search for a better text of a skill, and try it on requests it never saw",
 		Example: "  evolve run dataviz --dry-run\n  evolve run dataviz --max-cost-usd 2\n  evolve run dataviz --agent claude --promote\n  evolve run AGENTS.md\n  evolve run --resume 20260921-031702-5e1f0a",
 		Long: `run reads your new sessions, searches for a better text of the skill, and tries what
 it finds on cases that the search never saw. SKILL may also be a file of standing
-instructions, for example AGENTS.md.`,
+instructions, for example AGENTS.md, or with --hook a hook, whose cases are the calls
+that your sessions recorded: they are replayed in the sandbox, and no agent is asked.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("skill") && c.Flags().Changed("file") {
 				return problem.Inputf("drop one of them", "a run is of one text: --skill and --file are two")
+			}
+			if name, ok, err := h.Names(c, a.layout(), f.Skill); err != nil || ok {
+				if err != nil {
+					return err
+				}
+				return runOfHook(c, a, f, h, name)
 			}
 			if f.Skill == "" && f.resume == "" {
 				return problem.Inputf("for example `evolve run dataviz`; `evolve status` lists the skills", "a run needs a skill, a file of instructions or --resume RUN")
@@ -74,7 +82,19 @@ instructions, for example AGENTS.md.`,
 		},
 	}
 	f.register(c.Flags())
+	h.Register(c.Flags())
 	return c
+}
+
+// runOfHook is a run of a hook, with the flags of one of a skill that it shares.
+func runOfHook(c *cobra.Command, a *global, f *runFlags, h *hookrun.Flags, name string) error {
+	if err := configured(a, c.Flags()); err != nil {
+		return err
+	}
+	h.Spending = backend.Spending{Who: f.who, Flags: c.Flags(), Caps: eval.Caps{CostUSD: f.MaxCostUSD, Tokens: f.MaxTokens, Duration: f.MaxDuration},
+		WallClock: f.WallClock, Over: f.confirmOver, DryRun: f.DryRun, Yes: f.yes}
+	h.Hook, h.Since, h.Seed, h.Anew = name, cmp.Or(f.harvest.since, "90d"), f.Seed, f.Anew
+	return hookrun.Parts{Parts: correctionsParts(a), Tests: hookTests(a)}.Run(c.Context(), h)
 }
 
 // register registers the flags of a run.

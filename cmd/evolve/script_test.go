@@ -50,6 +50,7 @@ func TestMain(m *testing.M) {
 		"probed":    probed,
 		"sittings":  writeSittings,
 		"corrected": writeCorrected,
+		"overruled": writeOverruled,
 		"weeksAgo":  weeksAgo,
 	}
 	maps.Copy(commands, agentstest.Programs)

@@ -59,6 +59,8 @@ type Answer struct {
 	Late     bool     `json:"late,omitempty"`   // it did not end in time
 	// Millis are those of the first and of the second delivery.
 	Millis [2]float64 `json:"ms"`
+	// CPU is what both deliveries took of a processor, in milliseconds.
+	CPU float64 `json:"cpu_ms"`
 	// Second is what the second delivery did that it should not: another decision, or files
 	// that it changed; "" if it changed nothing.
 	Second string `json:"second,omitempty"`

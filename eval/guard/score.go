@@ -69,11 +69,14 @@ func bound(sessions map[string]bool) (b Bound) {
 		}
 	}
 	if b.Sessions > 0 {
-		most := pareto.ShareAtMost(b.Wrong, b.Sessions, level)
+		most := AtMost(b.Wrong, b.Sessions)
 		b.AtMost = &most
 	}
 	return b
 }
+
+// AtMost is the exact upper bound of the share of wrong ones, at 5 %.
+func AtMost(wrong, sessions int) float64 { return pareto.ShareAtMost(wrong, sessions, level) }
 
 // Count counts what a guard decided; dated is whether it is known when it was last changed.
 func Count(cases []Case, dated bool) *Score {

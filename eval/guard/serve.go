@@ -106,7 +106,7 @@ func (s *state) twice(ctx context.Context, e Event) (Answer, error) {
 		return a, err
 	}
 	after, err := s.files()
-	a.Millis = [2]float64{ms, ms2}
+	a.Millis, a.CPU = [2]float64{ms, ms2}, a.CPU+again.CPU
 	if a.Decision != again.Decision {
 		a.Second = fmt.Sprintf("decided %q, and the first time %q", again.Decision, a.Decision)
 	} else if names := differ(before, after); len(names) > 0 {
@@ -131,7 +131,9 @@ func (s *state) deliver(ctx context.Context, e Event) (a Answer, ms float64, err
 	case err != nil:
 		return a, ms, err
 	}
-	return read(r.Exit, r.Stdout, r.Stderr), ms, nil
+	a = read(r.Exit, r.Stdout, r.Stderr)
+	a.CPU = float64(r.CPU.Microseconds()) / 1000
+	return a, ms, nil
 }
 
 // read is what an agent makes of a hook's end: 2 blocks, and so does JSON of a hook that ended

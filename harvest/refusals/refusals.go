@@ -122,7 +122,7 @@ func (c *Call) show(red redact.Redactor) bool {
 	if strings.TrimSpace(c.own) == "" || c.ID == "" {
 		return false
 	}
-	c.seen = shown{Tool: harvest.Head(c.Tool, 64), Input: brief(c.Input, red), Said: said, Pasted: pasted}
+	c.seen = shown{Tool: harvest.Head(c.Tool, 64), Input: Brief(c.Input, red), Said: said, Pasted: pasted}
 	for i := range c.key {
 		data, err := json.Marshal([]any{"refusal/1", system, i, c.Agent, c.Session, c.ID, c.seen})
 		if err != nil {
@@ -135,8 +135,8 @@ func (c *Call) show(red redact.Redactor) bool {
 	return true
 }
 
-// brief is a tool's input without most of its long texts.
-func brief(raw json.RawMessage, red redact.Redactor) string {
+// Brief is the input of a tool without most of its long texts, redacted before it is cut.
+func Brief(raw json.RawMessage, red redact.Redactor) string {
 	var fields map[string]any
 	if json.Unmarshal(raw, &fields) != nil {
 		clean, _ := harvest.Clean(red, string(raw))

@@ -26,6 +26,10 @@ type Options struct {
 	// Instructions: it is a file of standing instructions, no SKILL.md. It needs no
 	// frontmatter, and lines that import other files are kernel.
 	Instructions bool
+	// Script is the name of the file, of a hook's script, which says its language if no
+	// shebang does. It has neither frontmatter nor Markdown, and its kernel is what
+	// script.Kernel finds.
+	Script string
 }
 
 // A SyntaxError is why a document cannot be used.
@@ -33,11 +37,11 @@ type SyntaxError struct {
 	Line int // 1-based in the file
 	Msg  string
 
-	instructions bool
+	plain bool // it is of no SKILL.md
 }
 
 func (e *SyntaxError) Error() string {
-	if e.instructions {
+	if e.plain {
 		return fmt.Sprintf("line %d: %s", e.Line, e.Msg)
 	}
 	return fmt.Sprintf("parse SKILL.md: line %d: %s", e.Line, e.Msg)
@@ -70,7 +74,7 @@ func Parse(b []byte, o Options) (*Document, error) {
 	d := &Document{raw: bytes.Clone(b), opts: o}
 	d.github = sync.OnceValue(func() ast.Node { return githubParser().Parse(text.NewReader(d.raw[d.body:])) })
 	if err := d.parse(); err != nil {
-		err.instructions = o.Instructions
+		err.plain = o.Instructions || o.Script != ""
 		d.err = err
 		d.spans = []Span{{Start: 0, End: len(d.raw), Line: 1, Reason: "the file does not parse: " + err.Msg}}
 		return d, err
@@ -85,6 +89,9 @@ var githubParser = sync.OnceValue(func() parser.Parser {
 // parse fills in everything that is derived from the bytes. It returns the
 // concrete type so that a nil is really nil.
 func (d *Document) parse() *SyntaxError {
+	if d.opts.Script != "" {
+		return d.parseScript()
+	}
 	front, err := cutFrontmatter(d.raw)
 	if err != nil && d.opts.Instructions { // they may begin with a rule across the page
 		front, err = frontmatter{end: byteOrder(d.raw)}, nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,15 +24,35 @@ func IsFile(typed string) bool {
 	return strings.HasSuffix(typed, ".md") && filepath.Base(typed) != FileName || subject.Parse(typed).Kind == subject.File
 }
 
-// Key is the key of a file of standing instructions by its path, or by its key. A file in an
-// agent's folder is named below the person's home, wherever the agent's variable puts that
+// IsScript reports whether a subject, as somebody typed it, is the script of a hook.
+func IsScript(typed string) bool {
+	return slices.Contains(scripts, filepath.Ext(typed)) && strings.ContainsAny(typed, `/\\`) || subject.Parse(typed).Kind == subject.Hook
+}
+
+// scripts are the endings of files that a path names as scripts; a skill's name may have a dot.
+var scripts = []string{".sh", ".bash", ".py", ".js", ".mjs", ".cjs"}
+
+// Key is the key of a file of standing instructions, or of a hook's script, by its path, or by
+// its key. A file in an agent's folder is named below the person's home, wherever the agent's variable puts that
 // folder; any other below its repository, else below the folder that it is in. In a
 // further working tree it is the main one's file, if that has one. A link to a file of its
 // repository is that file.
 func (l *Layout) Key(typed string) (string, error) {
-	if subject.Parse(typed).Kind == subject.File {
+	if subject.Parse(typed).IsFile() {
 		return typed, nil
 	}
+	kind := subject.File
+	if IsScript(typed) {
+		kind = subject.Hook
+	}
+	return l.keyOf(kind, typed)
+}
+
+// HookKey is the key of the hook whose script is at path.
+func (l *Layout) HookKey(path string) (string, error) { return l.keyOf(subject.Hook, path) }
+
+func (l *Layout) keyOf(kind subject.Kind, typed string) (string, error) {
+	of := func(root, path string) string { return subject.Ref{Kind: kind, ID: root + ":" + path}.Key() }
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return "", fmt.Errorf("find the home folder: %w", err)
@@ -49,13 +70,13 @@ func (l *Layout) Key(typed string) (string, error) {
 			return "", err
 		}
 		if below, ok := under(path, dir); ok {
-			return subject.OfFile("~", a.HomeDefault+"/"+below).Key(), nil
+			return of("~", a.HomeDefault+"/"+below), nil
 		}
 	}
 	for _, a := range agents { // the folder is elsewhere, and was named as people call it
 		if below, ok := under(path, filepath.Join(home, filepath.FromSlash(a.HomeDefault))); ok && a.HomeDefault != "" {
 			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-				return subject.OfFile("~", a.HomeDefault+"/"+below).Key(), nil
+				return of("~", a.HomeDefault+"/"+below), nil
 			}
 		}
 	}
@@ -74,10 +95,12 @@ func (l *Layout) Key(typed string) (string, error) {
 			root = main
 		}
 	}
-	if root == "~" {
+	if in, ok := under(path, realPath(home)); ok && kind == subject.Hook && Repository(filepath.Dir(path)) == "" {
+		root, below = "~", in // hooks of a person are in a folder of theirs, whichever
+	} else if root == "~" {
 		below = filepath.Base(path)
 	}
-	return subject.OfFile(root, below).Key(), nil
+	return of(root, below), nil
 }
 
 // linked is the file of the same repository that a link leads to, beside it or below: CLAUDE.md
@@ -207,7 +230,7 @@ func (l *Layout) file(key string) (e Entry, err error) {
 	case len(bytes.TrimSpace(text)) == 0:
 		return e, &BrokenSkillError{e, NoText}
 	}
-	if doc, err := Parse(text, Options{Instructions: true}); err == nil && doc.Managed() {
+	if doc, err := Parse(text, OptionsOf(key)); err == nil && doc.Managed() {
 		e.Scope, e.Managed = scopeManaged, true
 	}
 	return e, nil
@@ -224,7 +247,7 @@ func (t Target) PathIn(key string) string {
 // own is the one target of a file of standing instructions: where it is. A skill has none
 // of its own.
 func (l *Layout) own(key string) (t Target, is bool, err error) {
-	if subject.Parse(key).Kind != subject.File {
+	if !subject.Parse(key).IsFile() {
 		return t, false, nil
 	}
 	path, err := l.FilePath(key)

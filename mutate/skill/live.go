@@ -3,6 +3,7 @@ package skill
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"path/filepath"
 
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -10,7 +11,8 @@ import (
 )
 
 // A Live skill is the text of a skill on disk, cut into kernel and harness. A file of
-// standing instructions is read as one too; its Name is the key of a subject.Ref.
+// standing instructions, and the script of a hook, is read as one too; its Name is the key of
+// a subject.Ref.
 type Live struct {
 	Entry
 	Doc *Document
@@ -73,7 +75,12 @@ const (
 
 // OptionsOf are the options for reading texts of the subject with that key.
 func OptionsOf(key string) Options {
-	return Options{Instructions: subject.Parse(key).Kind == subject.File}
+	r := subject.Parse(key)
+	o := Options{Instructions: r.Kind == subject.File}
+	if _, at := r.Place(); r.Kind == subject.Hook {
+		o.Script = path.Base(at)
+	}
+	return o
 }
 
 // Evolving are the options for reading a text whose given part evolves.
@@ -84,7 +91,7 @@ func (o Options) Evolving(part string) Options {
 
 // Evolve reads the live text again with the options for that part.
 func (l *Live) Evolve(part string) error {
-	if part == Description && l.Doc.Options().Instructions {
+	if part == Description && subject.Parse(l.Name).IsFile() {
 		return problem.Inputf("leave --evolve out, or use --evolve shorten", "%s has no description: agents load it whole", Called(l.Name))
 	}
 	doc, err := Parse(l.Doc.Render(), l.Doc.Options().Evolving(part))
@@ -119,6 +126,9 @@ func Called(key string) string {
 func (d *Document) noun() string {
 	if d.opts.Instructions {
 		return "the file"
+	}
+	if d.opts.Script != "" {
+		return "the script"
 	}
 	return "the skill"
 }

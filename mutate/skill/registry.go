@@ -67,7 +67,7 @@ type UnknownSkillError struct {
 }
 
 func (e *UnknownSkillError) Error() string {
-	if r := subject.Parse(e.Name); r.Kind == subject.File {
+	if r := subject.Parse(e.Name); r.IsFile() {
 		return fmt.Sprintf("there is no file %s", r.Text())
 	}
 	if e.Nearest == "" {
@@ -294,7 +294,7 @@ func reason(err error) string {
 // *AliasError, a *BrokenSkillError, or about a name that no skill can have
 // (such as a path).
 func (r *Registry) Lookup(name string) (Entry, error) {
-	if r.file != nil && subject.Parse(name).Kind == subject.File {
+	if r.file != nil && subject.Parse(name).IsFile() {
 		return r.file(name)
 	}
 	if !PlainName(name) {

@@ -18,9 +18,9 @@ const (
 	Hook  Kind = "hook"
 )
 
-// A Ref names a subject. ID is a skill's or hook's name. Of a file it is its repository and
-// its path below it with ":" between, or "~" and its path below the person's home:
-// "/src/shop:docs/AGENTS.md", "~:.claude/CLAUDE.md".
+// A Ref names a subject. ID is a skill's name. Of a file, and of the script of a hook, it is
+// its repository and its path below it with ":" between, or "~" and its path below the
+// person's home: "/src/shop:docs/AGENTS.md", "~:.claude/hooks/no-reset.py".
 type Ref struct {
 	Kind Kind
 	ID   string
@@ -46,7 +46,7 @@ func (r Ref) Key() string {
 	return string(r.Kind) + ":" + r.ID
 }
 
-// MarshalText is r as "skill:NAME", "file:ROOT:PATH" or "hook:NAME", for programs.
+// MarshalText is r as "skill:NAME", "file:ROOT:PATH" or "hook:ROOT:PATH", for programs.
 func (r Ref) MarshalText() ([]byte, error) { return []byte(string(r.Kind) + ":" + r.ID), nil }
 
 // UnmarshalText reads what MarshalText writes.
@@ -63,9 +63,16 @@ func (r *Ref) UnmarshalText(text []byte) error {
 // person's home.
 func OfFile(root, path string) Ref { return Ref{File, root + ":" + path} }
 
-// Place is where a file is; "" and "" for another kind.
+// OfHook is the hook whose script is at path below root, as OfFile.
+func OfHook(root, path string) Ref { return Ref{Hook, root + ":" + path} }
+
+// IsFile reports whether r is one file at a place of its own, and no skill in a folder of
+// skills.
+func (r Ref) IsFile() bool { return r.Kind != Skill }
+
+// Place is where a file or a hook's script is; "" and "" for a skill.
 func (r Ref) Place() (root, path string) {
-	if r.Kind != File {
+	if !r.IsFile() {
 		return "", ""
 	}
 	i := strings.LastIndexByte(r.ID, ':') // a repository's folder may have a colon
@@ -79,7 +86,7 @@ func (r Ref) Place() (root, path string) {
 func (r Ref) Text() string {
 	root, path := r.Place()
 	switch {
-	case r.Kind != File:
+	case !r.IsFile():
 		return r.ID
 	case root == "~":
 		return "~/" + path
@@ -89,7 +96,7 @@ func (r Ref) Text() string {
 
 // Path is r for people, of a file its whole path.
 func (r Ref) Path() string {
-	if root, path := r.Place(); r.Kind == File {
+	if root, path := r.Place(); root != "" {
 		return root + "/" + path
 	}
 	return r.ID
@@ -97,7 +104,7 @@ func (r Ref) Path() string {
 
 // Typed is r as it is typed in a command.
 func (r Ref) Typed() string {
-	if root, path := r.Place(); r.Kind == File && root == "~" {
+	if root, path := r.Place(); root == "~" {
 		return "~/" + plain.Arg(path)
 	}
 	return plain.Arg(r.Path())
@@ -121,10 +128,14 @@ func Cut(typed string) (key, at string) {
 // Readable is text for people in which keys of files became their paths, which may be typed
 // in the place of keys. In a command, between backticks, what a shell would obey is quoted.
 func Readable(text string) string {
-	const mark = string(File) + ":"
 	var b strings.Builder
 	for at := 0; ; {
-		i := strings.Index(text[at:], mark)
+		i, mark := -1, ""
+		for _, k := range []Kind{File, Hook} {
+			if n := strings.Index(text[at:], string(k)+":"); n >= 0 && (i < 0 || n < i) {
+				i, mark = n, string(k)+":"
+			}
+		}
 		if i < 0 {
 			return b.String() + text[at:]
 		}

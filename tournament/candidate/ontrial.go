@@ -133,6 +133,9 @@ func Apply(ctx context.Context, db *store.Store, live *skill.Live, base, challen
 	if err != nil || base == sha {
 		return made, "", err
 	}
+	if live.Doc.Options().Script != "" {
+		return nil, "the script was edited after it was made, and two changes of a program are not joined", nil
+	}
 	docs, why, err := sides(ctx, db, live, base, made)
 	if err != nil || why != "" {
 		return nil, why, err

@@ -38,7 +38,7 @@ func PartOfVersion(ctx context.Context, db *store.Store, v *record.Version) (str
 
 // OnlyDeletes reports whether a text only lacks lines of the live one.
 func OnlyDeletes(live *skill.Document, text []byte) bool {
-	if len(text) == 0 { // purged
+	if len(text) == 0 || live.Options().Script != "" { // purged, or no lines of a text
 		return false
 	}
 	doc, err := skill.Parse(text, live.Options())

@@ -123,3 +123,7 @@ func (k *child) end(grace time.Duration) {
 
 // exit is valid after done.
 func (k *child) exit() int { return k.cmd.ProcessState.ExitCode() }
+
+func (k *child) cpu() time.Duration {
+	return k.cmd.ProcessState.UserTime() + k.cmd.ProcessState.SystemTime()
+}

@@ -49,6 +49,7 @@ type Result struct {
 	// Wall is the time from the start of the child to its end, without preparing a
 	// sandbox and reading what was left in the pipes.
 	Wall     time.Duration
+	CPU      time.Duration // of the child and what it waited for
 	Overflow bool // it printed more than MaxOutput; what came first was delivered
 	Cut      int  // lines that were longer than MaxLine
 	// Limit is which limit of its sandbox ended it, in words; "" for none.
@@ -105,7 +106,7 @@ func Run(ctx context.Context, c Command) (*Result, error) {
 	if err == nil {
 		err = k.err
 	}
-	res.Exit = k.exit()
+	res.Exit, res.CPU = k.exit(), k.cpu()
 	if err == nil {
 		err = l.failure(res)
 	}

@@ -53,6 +53,9 @@ func Check(parent, child *skill.Document, p Profile) []Finding {
 	if child.Err() != nil {
 		return fs
 	}
+	if child.Options().Script != "" {
+		return append(fs, code(parent, child)...)
+	}
 	if parent.Err() != nil {
 		return append(fs, Finding{Rule: "parent-syntax", Severity: Reject, Reason: "the document it was made from does not parse: " + parent.Err().Error()})
 	}

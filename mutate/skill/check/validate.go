@@ -47,6 +47,9 @@ func Validate(of *skill.Document, p Profile, folder string) []Finding {
 		v.add("syntax", Reject, line, "%s", msg)
 		return v
 	}
+	if d.Options().Script != "" {
+		return v
+	}
 	if d.Options().Instructions { // the rules of a SKILL.md are none of theirs
 		v.body(d)
 		return v

@@ -8,7 +8,8 @@ import (
 )
 
 // warden is a program for --agent command that finds a rule in a refusal with "never" or
-// "always", and nothing else in any.
+// "always", and nothing else in any. It also improves the script of a hook that is to stop
+// pushes with --force.
 func warden() {
 	var q struct{ Kind, System, User string }
 	if err := json.NewDecoder(os.Stdin).Decode(&q); err != nil {
@@ -37,10 +38,36 @@ func warden() {
 			entries = append(entries, string(data))
 		}
 		out["text"] = fmt.Sprintf("```json\n{\"refusals\":[%s]}\n```", strings.Join(entries, ","))
+	case strings.HasPrefix(q.User, "This sh script is a hook."):
+		out["text"] = forged(q.User)
 	default:
 		out["text"] = "I have no opinion."
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
 		panic(err)
 	}
+}
+
+// forged are the next texts of a script, in the order in which a model might think of them:
+// one that calls another program, one that stops too much, and one that is right.
+func forged(user string) string {
+	_, script, _ := strings.Cut(user, "```\n")
+	script, _, _ = strings.Cut(script, "```\n")
+	head, _, _ := strings.Cut(script, "# /kernel\n")
+	head += "# /kernel\n"
+	why, rule := "It asks git.", "if git config --get push.default | grep -q -e --force; then exit 2; fi\n"
+	switch {
+	case strings.Contains(user, "It stops every push."):
+		why, rule = "It looks for the flag anywhere in a push.", `case $in in
+*"git commit"*) ;;
+*"git push"*--force* | *"git push"*" -f"*) echo "push without force" >&2; exit 2 ;;
+esac
+`
+	case strings.Contains(user, "Earlier changes"):
+		why, rule = "It stops every push.", `case $in in
+*"git push"*) echo "push without force" >&2; exit 2 ;;
+esac
+`
+	}
+	return why + "\n\n```sh\n" + head + rule + "```\n"
 }

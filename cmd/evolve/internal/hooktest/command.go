@@ -74,26 +74,9 @@ is written.`,
 }
 
 func (p Parts) test(ctx context.Context, name, event, since string) error {
-	homes, err := backend.Homes(p.Layout())
+	g, err := p.find(name, event)
 	if err != nil {
 		return err
-	}
-	project, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("find the project: %w", err)
-	}
-	f := finder{home: p.Terminal.Getenv("HOME"), project: project}
-	for _, h := range homes {
-		for _, file := range settingsOf[h.Name] {
-			f.files = append(f.files, settings{h.Agent, filepath.Join(h.Dir, file)}, settings{h.Agent, filepath.Join(project, "."+h.Name, file)})
-		}
-	}
-	g, err := f.find(name, event)
-	if err != nil {
-		return err
-	}
-	if err := process.Available(); err != nil {
-		return problem.Inputf("a hook is run in a sandbox or not at all", "%v", err)
 	}
 	sessions, from, err := p.Recorded(ctx, since, g.agent, g.wants)
 	if err != nil {
@@ -117,6 +100,31 @@ func (p Parts) test(ctx context.Context, name, event, since string) error {
 	}
 	p.fill(r, g, sessions, answers)
 	return p.print(r)
+}
+
+// find is the guard that name names, if it can be run.
+func (p Parts) find(name, event string) (*found, error) {
+	homes, err := backend.Homes(p.Layout())
+	if err != nil {
+		return nil, err
+	}
+	project, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the project: %w", err)
+	}
+	f := finder{home: p.Terminal.Getenv("HOME"), project: project}
+	for _, h := range homes {
+		for _, file := range settingsOf[h.Name] {
+			f.files = append(f.files, settings{h.Agent, filepath.Join(h.Dir, file)}, settings{h.Agent, filepath.Join(project, "."+h.Name, file)})
+		}
+	}
+	g, err := f.find(name, event)
+	if err == nil {
+		if err := process.Available(); err != nil {
+			return nil, problem.Inputf("a hook is run in a sandbox or not at all", "%v", err)
+		}
+	}
+	return g, err
 }
 
 // Recorded are the sessions that may be read since an age, of one agent, or of all for "", with
@@ -159,6 +167,17 @@ func (p Parts) Recorded(ctx context.Context, since, agent string, wants func(*ev
 
 // replay delivers what sessions recorded.
 func (p Parts) replay(ctx context.Context, g *found, sessions []*Session) ([][]guard.Answer, error) {
+	deliveries := make([]guard.Session, len(sessions))
+	for i, s := range sessions {
+		for _, e := range s.Events {
+			deliveries[i] = append(deliveries[i], guard.Event{Name: e.Name, Input: e.Input})
+		}
+	}
+	return p.deliver(ctx, &g.Guard, deliveries)
+}
+
+// deliver replays a guard on sessions.
+func (p Parts) deliver(ctx context.Context, g *guard.Guard, sessions []guard.Session) ([][]guard.Answer, error) {
 	bar := p.Terminal.Watch(report.Task{Phase: "replay", Unit: "events"})
 	defer bar.Done()
 	program, err := p.Program()
@@ -169,13 +188,7 @@ func (p Parts) replay(ctx context.Context, g *found, sessions []*Session) ([][]g
 	if helper, err := exec.LookPath("hook-kit"); err == nil { // what hooks of `evolve hooks new` call
 		player.Readable = append(player.Readable, helper, real(helper))
 	}
-	deliveries := make([]guard.Session, len(sessions))
-	for i, s := range sessions {
-		for _, e := range s.Events {
-			deliveries[i] = append(deliveries[i], guard.Event{Name: e.Name, Input: e.Input})
-		}
-	}
-	return player.Play(ctx, g.Guard, deliveries, bar.Count)
+	return player.Play(ctx, *g, sessions, bar.Count)
 }
 
 // A Result is what `evolve hooks test --json` prints: schema 1.

@@ -1,6 +1,7 @@
 package hooktest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/shell"
 	"github.com/skill-evolve/evolve/harvest/events"
+	"github.com/skill-evolve/evolve/mutate/script"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
@@ -29,6 +31,7 @@ type found struct {
 	on    []calls
 	// changed is when the newest of the files in its command was, zero if it has none.
 	changed time.Time
+	scripts []string // files in its command that are scripts, as the command names them
 }
 
 // calls are the events of one name that a guard is called for.
@@ -201,6 +204,9 @@ func (f *finder) found(command, agent string, on calls) *found {
 			if info.ModTime().After(g.changed) {
 				g.changed = info.ModTime()
 			}
+			if path == word && !slices.Contains(g.scripts, path) && script.Of(head(path), path) != "" {
+				g.scripts = append(g.scripts, path)
+			}
 			// What a script calls is beside it. A sandbox has a /tmp of its own.
 			if dir := filepath.Dir(filepath.Clean(path)); !f.holdsMore(dir) && !skill.Within("/tmp", []string{dir}) {
 				path = dir
@@ -265,4 +271,17 @@ func called(command string) string {
 		return command
 	}
 	return all[0]
+}
+
+// head is the first line of a file, "" of one that cannot be read.
+func head(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line := make([]byte, 256)
+	n, _ := f.Read(line)
+	line, _, _ = bytes.Cut(line[:n], []byte("\n"))
+	return line
 }

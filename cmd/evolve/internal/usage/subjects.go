@@ -117,7 +117,7 @@ func toFlag(f *pflag.Flag, names []string) error {
 func (s *shape) keys(c *cobra.Command, l *skill.Layout, args []string) error {
 	key := func(typed string) (string, error) {
 		name, at := subject.Cut(typed)
-		if !skill.IsFile(name) {
+		if !skill.IsFile(name) && !skill.IsScript(name) {
 			return typed, nil
 		}
 		key, err := l.Key(name)

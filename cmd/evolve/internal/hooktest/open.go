@@ -1,0 +1,245 @@
+package hooktest
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skill-evolve/evolve/eval/guard"
+	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/eval/scratch"
+	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/events"
+	"github.com/skill-evolve/evolve/harvest/refusals"
+	"github.com/skill-evolve/evolve/mutate"
+	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/skill/bounded"
+	"github.com/skill-evolve/evolve/tournament/hooks"
+)
+
+// A Hook is one whose script may evolve.
+type Hook struct {
+	Path   string // of its script
+	Events []string
+
+	of    *found
+	parts Parts
+}
+
+// Open finds a hook as `evolve hooks test` does, and its script. Errors: that there is none, or
+// none that is one script.
+func (p Parts) Open(name, event string) (*Hook, error) {
+	g, err := p.find(name, event)
+	if err != nil {
+		return nil, err
+	}
+	if len(g.scripts) != 1 {
+		return nil, problem.Inputf("name the script by its path; what is in settings.json alone is no file that could be improved",
+			"%s has %s in sh, Python or JavaScript", plain.Arg(g.Command), plain.Counted(len(g.scripts), "script"))
+	}
+	h := &Hook{Path: g.scripts[0], of: g, parts: p}
+	for _, on := range g.on {
+		h.Events = append(h.Events, on.Event)
+	}
+	return h, nil
+}
+
+// What is copied of the folder of a script, so that a new text of it finds what the old one
+// does.
+const (
+	mostFiles = 64
+	maxFile   = 1 << 20 // bytes
+)
+
+// Play replays a text of the script in its place.
+func (h *Hook) Play(ctx context.Context, text []byte, sessions []hooks.Session) ([][]guard.Answer, error) {
+	dir, err := scratch.Dir("", "evolve-guard-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	script := filepath.Join(dir, filepath.Base(h.Path))
+	if err := h.stage(dir); err != nil {
+		return nil, err
+	}
+	_ = os.Remove(script)
+	if err := os.WriteFile(script, text, 0o700); err != nil {
+		return nil, err
+	}
+	g := h.of.Guard
+	g.Command = strings.ReplaceAll(g.Command, h.Path, script)
+	if g.Command == h.of.Command {
+		return nil, problem.Inputf("write its path without quotes", "%s does not name its script in one piece", plain.Arg(h.of.Command))
+	}
+	g.Readable = append(slices.Clone(g.Readable), dir)
+	deliveries := make([]guard.Session, len(sessions))
+	for i := range sessions {
+		for _, e := range sessions[i].Events {
+			deliveries[i] = append(deliveries[i], e.Event)
+		}
+	}
+	return h.parts.deliver(ctx, &g, deliveries)
+}
+
+// stage copies the small files beside the script, if the sandbox shows its folder.
+func (h *Hook) stage(to string) error {
+	from := filepath.Dir(real(h.Path))
+	if !slices.Contains(h.of.Readable, from) {
+		return nil
+	}
+	n := 0
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		below, _ := filepath.Rel(from, path)
+		switch {
+		case err != nil || n >= mostFiles:
+			return nil //nolint:nilerr // what cannot be read is not there for the hook
+		case d.IsDir():
+			if strings.Count(below, string(filepath.Separator)) > 1 || d.Name() == ".git" {
+				return fs.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(to, below), 0o700)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		text, err := bounded.ReadFile(path, maxFile)
+		if err != nil {
+			return nil //nolint:nilerr // see above
+		}
+		n++
+		mode := fs.FileMode(0o600)
+		if info, err := d.Info(); err == nil {
+			mode = info.Mode().Perm() | 0o400
+		}
+		return os.WriteFile(filepath.Join(to, below), text, mode)
+	})
+}
+
+// How many events are replayed of which nothing is known: before each labelled one of a
+// session, because a hook may keep a state, and of all others together.
+const (
+	around = 20
+	others = 400
+)
+
+// Evidence are the sessions in which it is known what the hook should do, with some of the
+// others, in the order of time; may says whose events a model may be shown. Cases beside the
+// script come first: who wrote them knows the hook.
+func (h *Hook) Evidence(ctx context.Context, since string, may func(agent, session string) bool) ([]hooks.Session, error) {
+	p := h.parts
+	sessions, _, err := p.Recorded(ctx, since, h.of.agent, h.of.wants)
+	if err != nil {
+		return nil, err
+	}
+	db, err := p.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var memory harvest.Memory
+	if db != nil {
+		memory = db
+	}
+	r := &Result{}
+	if r.stop, _, err = labels(ctx, memory, sessions); err != nil {
+		return nil, err
+	}
+	var out []hooks.Session
+	left := others
+	rest := rand.New(rand.NewPCG(1, uint64(len(sessions)))).Perm(len(sessions))
+	for _, i := range rest {
+		s := sessions[i]
+		one := h.session(s, r, may(s.Agent, s.ID))
+		if !one.Labelled() {
+			one.Events = one.Events[:min(len(one.Events), left)]
+			left -= len(one.Events)
+		}
+		if len(one.Events) > 0 {
+			out = append(out, one)
+		}
+	}
+	out = append(out, h.own()...)
+	slices.SortStableFunc(out, func(a, b hooks.Session) int {
+		if c := a.Time.Compare(b.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return out, nil
+}
+
+// session is a recorded one as the hook hears it: of one with a label, the labelled events and
+// those shortly before them.
+func (h *Hook) session(s *Session, r *Result, shown bool) hooks.Session {
+	out := hooks.Session{ID: s.Agent + "/" + s.ID, Project: s.CWD, Time: s.Events[0].Time}
+	last := -1 // labelled
+	keep := make([]bool, len(s.Events))
+	for k := range slices.Backward(s.Events) {
+		if r.label(s, &s.Events[k]) != guard.Unlabelled {
+			last = k
+		}
+		keep[k] = last >= 0 && last-k <= around
+	}
+	for k := range s.Events {
+		e := &s.Events[k]
+		if last >= 0 && !keep[k] {
+			continue
+		}
+		one := hooks.Event{Event: guard.Event{Name: e.Name, Input: e.Input}, Label: r.label(s, e), Ran: e.Outcome == events.Ran}
+		if shown {
+			one.Shown = h.shown(e)
+			for _, c := range s.Refused {
+				if c.ID == refusals.ID(e) && c.Label != nil {
+					one.Shown.Words, one.Shown.Rule = c.Label.Words, c.Label.Rule
+				}
+			}
+		}
+		out.Events = append(out.Events, one)
+	}
+	return out
+}
+
+func (h *Hook) shown(e *events.Event) *mutate.Call {
+	return &mutate.Call{Tool: e.Tool, Input: refusals.Brief(refusals.Input(e), h.parts.Redactor())}
+}
+
+// maxCase bounds a file of a case, in bytes.
+const maxCase = 64 << 10
+
+// own are the cases in the folder beside the script, as `evolve hooks new` writes them: an event
+// and the decision on it.
+func (h *Hook) own() (out []hooks.Session) {
+	files, _ := filepath.Glob(filepath.Join(filepath.Dir(real(h.Path)), "cases", "*.json"))
+	for _, path := range files {
+		text, err := bounded.ReadFile(path, maxCase)
+		if err != nil {
+			continue
+		}
+		var c struct {
+			Decision string
+			Event    json.RawMessage
+		}
+		var in struct {
+			Name string `json:"hook_event_name"`
+			Tool string `json:"tool_name"`
+		}
+		if json.Unmarshal(text, &c) != nil || json.Unmarshal(c.Event, &in) != nil {
+			continue
+		}
+		e := hooks.Event{Event: guard.Event{Name: in.Name, Input: c.Event}, Label: guard.Go}
+		if c.Decision == string(guard.Block) {
+			e.Label = guard.Stop
+		}
+		e.Shown = h.shown(&events.Event{Tool: in.Tool, Input: c.Event})
+		e.Shown.Rule = "its author wrote this case: " + strings.TrimSuffix(filepath.Base(path), ".json")
+		out = append(out, hooks.Session{ID: "case/" + filepath.Base(path), Events: []hooks.Event{e}})
+	}
+	return out
+}
+
+// Key is the subject's.
+func (h *Hook) Key(l *skill.Layout) (string, error) { return l.HookKey(h.Path) }
