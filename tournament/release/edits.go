@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/store"
+	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/proposed"
 	"github.com/skill-evolve/evolve/store/trying"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -28,6 +29,21 @@ func (in *Installer) recordText(ctx context.Context, live *skill.Live) error {
 		return fmt.Errorf("find skill %s: %w", live.Name, err)
 	}
 	sha := live.Doc.Hash()
+	if known, err := in.Store.Installed(ctx, live.Name, target); err == nil && known == sha {
+		if _, err := in.Store.VersionBySHA(ctx, live.Name, sha); err == nil {
+			return nil
+		}
+	}
+	if in.Access == datadir.Writes && !live.Tracked {
+		unlock, err := in.lockInstalls(ctx, installWait)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if text, err := skill.ReadFile(target); err == nil && skill.HashText(text) != sha {
+			return nil // another process has put a text there since this one looked, and has recorded it
+		}
+	}
 	versions, err := in.Store.Versions(ctx, live.Name)
 	if err != nil {
 		return err
