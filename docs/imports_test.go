@@ -18,7 +18,7 @@ const module = "github.com/skill-evolve/evolve/"
 // package may know. A name that ends in /… stands for everything below it. All may
 // know anywhere.
 var mayImport = map[string][]string{
-	"mutate/skill":                    {"eval/problem"},
+	"mutate/skill":                    {"eval/problem", "mutate/script"},
 	"harvest/redact":                  {"harvest/ownwords", "harvest/redact/likely", "harvest/redact/personal", "harvest/redact/spelled", "harvest/redact/wordlike"},
 	"harvest/ownwords":                {},
 	"pareto":                          {},
@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"eval/agent/process":              {"eval/scratch"},
 	"eval/guard":                      {"eval", "eval/agent/process", "eval/plain", "mutate/skill/bounded", "pareto"},
 	"eval/agent/setup":                {"eval/plain", "mutate/skill"},
-	"mutate":                          {"mutate/skill", "eval", "harvest/ownwords"},
+	"mutate":                          {"eval", "harvest/ownwords", "mutate/script", "mutate/skill"},
 	"harvest/jsonl":                   {},
 	"harvest":                         {"eval", "eval/check", "eval/content", "harvest/family", "harvest/fenced", "harvest/jsonl", "harvest/ownwords", "harvest/redact", "harvest/wording", "harvest/work", "mutate/skill"},
 	"harvest/…":                       {"harvest", "eval", "eval/git", "mutate/skill", "harvest/jsonl", "harvest/redact", "harvest/ownwords", "harvest/work"},
@@ -117,7 +117,7 @@ var mayImport = map[string][]string{
 	"tournament/report/reporttest":    {"eval", "mutate/skill", "pareto", "tournament/gate", "tournament/record", "tournament/report", "tournament/search"},
 	"mutate/skill/install":            {"mutate/skill"},
 	"store/sqlite":                    {"eval"},
-	"mutate/skill/check":              {"eval/problem", "mutate/skill"},
+	"mutate/skill/check":              {"eval/problem", "mutate/script", "mutate/skill"},
 	"harvest/consent":                 {"eval/plain", "eval/problem", "eval/shell", "harvest/work", "mutate/skill"},
 	"cmd/evolve/internal/owner":       {},
 	"cmd/evolve/internal/newhook":     {"cmd/evolve/internal/term", "cmd/evolve/internal/usage", "eval/plain", "eval/problem", "harvest/hook/kit"},
@@ -128,7 +128,9 @@ var mayImport = map[string][]string{
 	"cmd/evolve/internal/guard":       {"cmd/evolve/internal/owner", "eval/problem", "store/datadir/policy"},
 	"harvest/outgoing":                {"eval", "eval/agent", "eval/agent/setup", "eval/plain", "eval/problem", "harvest", "harvest/consent", "mutate/skill", "store", "store/datadir/policy"},
 	"cmd/evolve/internal/privacy":     {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval/agent", "eval/problem", "harvest/outgoing", "mutate/skill", "store", "store/datadir/policy"},
-	"cmd/evolve/internal/hooktest":    {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval/agent/process", "eval/guard", "eval/plain", "eval/problem", "eval/shell", "harvest", "harvest/consent", "harvest/events", "harvest/redact", "harvest/refusals", "mutate/skill", "mutate/skill/bounded", "store", "tournament/report"},
+	"cmd/evolve/internal/hookrun":     {"cmd/evolve/internal/backend", "cmd/evolve/internal/corrections", "cmd/evolve/internal/hooktest", "eval", "eval/agent", "eval/plain", "eval/problem", "harvest", "harvest/outgoing", "mutate/skill", "mutate/subject", "pareto", "store", "store/lock", "tournament/campaign", "tournament/hooks"},
+	"tournament/hooks":                {"eval", "eval/agent", "eval/guard", "eval/plain", "mutate", "mutate/skill", "mutate/skill/check", "pareto", "store", "store/lock", "tournament/candidate", "tournament/gate", "tournament/record"},
+	"cmd/evolve/internal/hooktest":    {"cmd/evolve/internal/backend", "cmd/evolve/internal/term", "eval/agent/process", "eval/guard", "eval/plain", "eval/problem", "eval/scratch", "eval/shell", "harvest", "harvest/consent", "harvest/events", "harvest/redact", "harvest/refusals", "mutate", "mutate/script", "mutate/skill", "mutate/skill/bounded", "store", "tournament/hooks", "tournament/report"},
 	"cmd/evolve/internal/hooklearn":   {"cmd/evolve/internal/backend", "cmd/evolve/internal/corrections", "cmd/evolve/internal/hooktest", "cmd/evolve/internal/newhook", "cmd/evolve/internal/usage", "eval", "eval/agent", "eval/guard", "eval/guard/permission", "eval/plain", "eval/problem", "harvest", "harvest/events", "harvest/outgoing", "harvest/redact", "harvest/refusals", "mutate/skill", "store", "tournament/campaign", "tournament/campaign/readlimit", "tournament/caps"},
 	"cmd/evolve/internal/projects":    {"cmd/evolve/internal/backend", "cmd/evolve/internal/owner", "cmd/evolve/internal/term", "eval/plain", "eval/problem", "harvest", "harvest/consent", "harvest/ingest", "harvest/outgoing", "harvest/suite", "harvest/work", "store", "store/datadir", "store/datadir/policy", "tournament/report"},
 	"harvest/redact/wordlike":         {},

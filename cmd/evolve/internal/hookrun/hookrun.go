@@ -101,7 +101,7 @@ func (p Parts) Run(ctx context.Context, f *Flags) error {
 	case !(f.Weight >= 0 && f.Weight <= 1000):
 		return problem.Inputf("for example --wrong-block 5", "--wrong-block %v is no weight", f.Weight)
 	}
-	h, err := p.Tests.Open(f.Hook, f.Event)
+	h, err := p.Tests.Hook(f.Hook, f.Event)
 	if err != nil {
 		return err
 	}

@@ -42,8 +42,11 @@ type calls struct {
 	timeout time.Duration
 }
 
-// maxSettings bounds a settings file, in bytes.
-const maxSettings = 8 << 20
+// maxSettings bounds a settings file, and maxScript a script, in bytes.
+const (
+	maxSettings = 8 << 20
+	maxScript   = 1 << 20
+)
 
 // A finder looks for a guard in settings, or on disk.
 type finder struct {
@@ -273,15 +276,12 @@ func called(command string) string {
 	return all[0]
 }
 
-// head is the first line of a file, "" of one that cannot be read.
+// head is the first line of a file that may be a script, "" of one that cannot be read.
 func head(path string) []byte {
-	f, err := os.Open(path)
+	text, err := bounded.ReadFile(path, maxScript)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	line := make([]byte, 256)
-	n, _ := f.Read(line)
-	line, _, _ = bytes.Cut(line[:n], []byte("\n"))
+	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return line
 }

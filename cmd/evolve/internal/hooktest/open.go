@@ -32,9 +32,9 @@ type Hook struct {
 	parts Parts
 }
 
-// Open finds a hook as `evolve hooks test` does, and its script. Errors: that there is none, or
+// Hook finds a hook as `evolve hooks test` does, and its script. Errors: that there is none, or
 // none that is one script.
-func (p Parts) Open(name, event string) (*Hook, error) {
+func (p Parts) Hook(name, event string) (*Hook, error) {
 	g, err := p.find(name, event)
 	if err != nil {
 		return nil, err
