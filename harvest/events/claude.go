@@ -21,7 +21,7 @@ const claudeCode = "claude-code"
 // which have transcripts of their own. A line that cannot be read is a Problem; the error is
 // ctx's.
 func Claude(ctx context.Context, r io.Reader, file string) ([]Event, []harvest.Problem, error) {
-	c := &claude{file: file, calls: map[string]call{}, seen: map[string]bool{}, gone: map[int]bool{}}
+	c := &claude{file: file, calls: map[string]call{}, asked: map[string][]Said{}, seen: map[string]bool{}, gone: map[int]bool{}}
 	problems, err := jsonl.Scan(ctx, r, file, wanted, c.line)
 	if err != nil {
 		return nil, problems, err
@@ -39,7 +39,7 @@ func Claude(ctx context.Context, r io.Reader, file string) ([]Event, []harvest.P
 
 // wantedMarks are in each line that tells something; most bytes of a transcript are in others.
 var wantedMarks = [][]byte{[]byte(`"type":"user"`), []byte(`"type":"assistant"`), []byte(`"type":"system"`),
-	[]byte(`"type":"queued_command"`), []byte(`"type":"model"`), []byte(`"type":"permission-mode"`)}
+	[]byte(`"type":"queued_command"`), []byte(`"type":"model"`), []byte(`"type":"permission-mode"`), []byte(`"type":"hook_success"`)}
 
 func wanted(line []byte) bool {
 	return slices.ContainsFunc(wantedMarks, func(mark []byte) bool { return bytes.Contains(line, mark) })
@@ -65,6 +65,9 @@ type claudeLine struct {
 		Prompt            json.RawMessage
 		SourceUUID        string `json:"source_uuid"`
 		Identity          struct{ ModelID string }
+		HookEvent         string
+		ToolUseID         string
+		Command, Stdout   string
 	}
 }
 
@@ -99,6 +102,7 @@ type claude struct {
 	subagent, kind                     string
 	begun                              bool
 	calls                              map[string]call
+	asked                              map[string][]Said // by hooks, of a call without a result yet
 	seen                               map[string]bool
 	held                               *claudeLine // a typed command, until it is known that the program does not answer it itself
 	heldText                           string
@@ -196,6 +200,8 @@ func (c *claude) attached(l *claudeLine) {
 	switch a := l.Attachment; a.Type {
 	case "model": // behind the first prompt
 		c.model(a.Identity.ModelID)
+	case "hook_success":
+		c.asks(l)
 	case "queued_command":
 		text, _ := texts(a.Prompt)
 		if slices.Contains([]string{"", "prompt", "task-notification"}, a.CommandMode) && c.fresh(or(a.SourceUUID, l.UUID)) {
@@ -343,6 +349,11 @@ func (c *claude) result(l *claudeLine, b *claudeBlock) {
 	_ = json.Unmarshal(l.PermissionDecision, &decided) // another type decides nothing
 	e := &c.events[k.event]
 	e.Outcome = outcome(l, b, k.tool, text, decided.Decision, decided.Source)
+	e.Said = c.asked[b.ToolUseID]
+	if said, ok := hookSaid(text); ok && e.Outcome == Stopped {
+		said.Time = harvest.When(l.Timestamp)
+		e.Said = append(e.Said, said)
+	}
 	if e.Outcome == Refused {
 		e.Words = l.UserFeedback
 		if _, said, _ := strings.Cut(text, saidMark); e.Words == "" && !strings.HasPrefix(said, asksMark) {

@@ -146,8 +146,9 @@ func (c *codex) output(l *codexLine) {
 	case strings.Contains(text, "rejected by user"):
 		c.events[k.event].Outcome = Refused
 		delete(c.calls, l.Payload.CallID)
-	case strings.Contains(text, " blocked by PreToolUse hook: "):
-		c.events[k.event].Outcome = Stopped
+	case strings.Contains(text, codexHook):
+		e := &c.events[k.event]
+		e.Outcome, e.Said = Stopped, []Said{{Reason: codexReason(text), Time: harvest.When(l.Timestamp)}}
 		delete(c.calls, l.Payload.CallID)
 	case k.tool == "apply_patch":
 		c.end(l, l.Payload.CallID, "", text)

@@ -40,6 +40,9 @@ type Event struct {
 	// Outcome and Words are of a PreToolUse.
 	Outcome Outcome `json:"outcome,omitempty"`
 	Words   string  `json:"words,omitempty"` // what its user said to a refused call, if anything
+	// Said are the hooks that stopped a call or had its user asked, as far as the transcript
+	// tells; nil for any other event.
+	Said []Said `json:"said,omitempty"`
 }
 
 // An Outcome is what became of a tool call, as far as its transcript tells.

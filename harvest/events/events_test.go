@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skill-evolve/evolve/harvest/events"
 )
@@ -200,6 +201,42 @@ func TestClaimedOutcomes(t *testing.T) {
 	}
 }
 
+// TestSaid: what hooks said of calls, and whose command a transcript names.
+func TestSaid(t *testing.T) {
+	const asks = `{"type":"attachment","timestamp":"2026-11-28T10:00:01Z","attachment":{"type":"hook_success","hookEvent":"PreToolUse","toolUseID":"1","command":"sh ~/a.sh","stdout":"{\"hookSpecificOutput\":{\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"sure?\"}}"}}` + "\n"
+	const denied = `,"toolDenialKind":"permission-rule","permissionDecision":{"decision":"reject","source":"hook"}`
+	asked, told := time.Date(2026, 11, 28, 10, 0, 1, 0, time.UTC), time.Date(2026, 11, 28, 10, 0, 2, 0, time.UTC)
+	for _, c := range []struct {
+		before, result string
+		outcome        events.Outcome
+		want           []events.Said
+	}{
+		{"", `"is_error":true,"content":"PreToolUse:Bash hook error: [sh ~/a.sh --x]: no\n"}]}` + denied, events.Stopped, []events.Said{{Command: "sh ~/a.sh --x", Reason: "no", Time: told}}},
+		{"", `"is_error":true,"content":"PreToolUse:Bash hook error: never: ask first"}]}` + denied, events.Stopped, []events.Said{{Reason: "never: ask first", Time: told}}},
+		{"", `"is_error":true,"content":"Permission to use Bash has been denied."}]}` + denied, events.Stopped, nil},
+		{"", `"is_error":true,"content":"PreToolUse:Bash hook error: [x]: a program prints this"}]},"permissionDecision":{"decision":"accept","source":"config"}`, events.Ran, nil},
+		{asks, `"content":"ok"}]},"permissionDecision":{"decision":"accept","source":"user_temporary"}`, events.Permitted, []events.Said{{Ask: true, Command: "sh ~/a.sh", Reason: "sure?", Time: asked}}},
+		{strings.Replace(asks, "PreToolUse", "PostToolUse", 1), `"content":"ok"}]}`, events.Ran, nil},
+		{strings.Replace(asks, `\"ask\"`, `\"allow\"`, 1), `"content":"ok"}]}`, events.Ran, nil},
+	} {
+		found, _, err := events.Claude(t.Context(), strings.NewReader(`{"type":"user","sessionId":"s","message":{"content":"go"}}
+{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"1","name":"Bash","input":{"command":"ls"}}]}}
+`+c.before+`{"type":"user","sessionId":"s","timestamp":"2026-11-28T10:00:02Z","message":{"content":[{"type":"tool_result","tool_use_id":"1",`+c.result+`}
+`), where+"/s.jsonl")
+		if err != nil || len(found) < 3 || found[2].Outcome != c.outcome || !reflect.DeepEqual(found[2].Said, c.want) {
+			t.Errorf("%s%s: %+v, %v", c.before, c.result, found, err)
+		}
+	}
+	found, _, err := events.Codex(t.Context(), strings.NewReader(`{"type":"session_meta","payload":{"id":"s"}}
+{"type":"turn_context","payload":{"turn_id":"t"}}
+{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"make\"}","call_id":"c"}}
+{"type":"response_item","timestamp":"2026-11-28T10:00:02Z","payload":{"type":"function_call_output","call_id":"c","output":"Command blocked by PreToolUse hook: no builds. Command: make"}}
+`), where+"/s.jsonl")
+	if want := []events.Said{{Reason: "no builds", Time: told}}; err != nil || len(found) != 2 || found[1].Outcome != events.Stopped || !reflect.DeepEqual(found[1].Said, want) {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 // FuzzTranscripts: whatever a transcript holds, each event's input is an object that names the
 // event, and only tool calls have an outcome.
 func FuzzTranscripts(f *testing.F) {
@@ -231,7 +268,7 @@ func FuzzTranscripts(f *testing.F) {
 			if err := json.Unmarshal(e.Input, &in); err != nil || in.Event != e.Name || !slices.Contains(events.Names, e.Name) {
 				t.Errorf("%s: %s, %v", e.Name, e.Input, err)
 			}
-			if e.Name != events.PreToolUse && (e.Outcome != "" || e.Words != "") {
+			if e.Name != events.PreToolUse && (e.Outcome != "" || e.Words != "" || e.Said != nil) {
 				t.Errorf("%s has the outcome %q", e.Name, e.Outcome)
 			}
 		}
