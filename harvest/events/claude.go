@@ -399,7 +399,7 @@ func outcome(l *claudeLine, b *claudeBlock, tool, text, decision, source string)
 		return Refused
 	case b.IsError && strings.HasPrefix(text, stopMark):
 		return Unknown
-	case b.IsError && (strings.HasPrefix(text, deniedMark) || strings.HasPrefix(text, hookMark)):
+	case b.IsError && decision == "" && (strings.HasPrefix(text, deniedMark) || strings.HasPrefix(text, hookMark)):
 		return Stopped
 	case decision == "" && !b.IsError && tool == "ExitPlanMode" && strings.HasPrefix(text, approvedMark):
 		return Permitted // a plan is always shown
