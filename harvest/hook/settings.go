@@ -145,6 +145,9 @@ func Remove(text, before []byte) ([]byte, error) {
 	return text, nil
 }
 
+// Ours reports whether a command is one of evolve's hooks.
+func Ours(command string) bool { return ours.MatchString(strings.TrimSpace(command)) }
+
 // had reports whether the settings had a list for an event, or, if event is "", the
 // object of all events.
 func had(before []byte, event string) bool {

@@ -3,10 +3,7 @@ package hooktest
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,27 +101,18 @@ func (p Parts) test(ctx context.Context, name, event, since string) error {
 
 // find is the guard that name names, if it can be run.
 func (p Parts) find(name, event string) (*found, error) {
-	homes, err := backend.Homes(p.Layout())
+	f, err := p.finder()
 	if err != nil {
 		return nil, err
 	}
-	project, err := os.Getwd()
-	if err != nil {
-		return nil, fmt.Errorf("find the project: %w", err)
-	}
-	f := finder{home: p.Terminal.Getenv("HOME"), project: project}
-	for _, h := range homes {
-		for _, file := range settingsOf[h.Name] {
-			f.files = append(f.files, settings{h.Agent, filepath.Join(h.Dir, file)}, settings{h.Agent, filepath.Join(project, "."+h.Name, file)})
-		}
-	}
 	g, err := f.find(name, event)
-	if err == nil {
-		if err := process.Available(); err != nil {
-			return nil, problem.Inputf("a hook is run in a sandbox or not at all", "%v", err)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return g, err
+	if err := process.Available(); err != nil {
+		return nil, problem.Inputf("a hook is run in a sandbox or not at all", "%v", err)
+	}
+	return g, nil
 }
 
 // Recorded are the sessions that may be read since an age, of one agent, or of all for "", with

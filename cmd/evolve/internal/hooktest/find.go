@@ -27,8 +27,9 @@ import (
 // A found guard is a command, and the events that it is called for.
 type found struct {
 	guard.Guard
-	agent string // whose settings name it; "" for a script, which any may call
-	on    []calls
+	agent   string // whose settings name it; "" for a script, which any may call
+	written string // the command as it is written
+	on      []calls
 	// changed is when the newest of the files in its command was, zero if it has none.
 	changed time.Time
 	scripts []string // files in its command that are scripts, as the command names them
@@ -56,7 +57,10 @@ type finder struct {
 }
 
 // settings are a file with an agent's hooks.
-type settings struct{ agent, path string }
+type settings struct {
+	agent, path string
+	project     string // whose they are; "" for a person's
+}
 
 // find is the guard that name names: a script, or the command of settings in which it is a
 // word or the name of a file.
@@ -192,9 +196,10 @@ func (g *found) wants(e *events.Event) bool {
 
 // found is a command as it runs in the sandbox, whose HOME is another.
 func (f *finder) found(command, agent string, on calls) *found {
+	written := command
 	command = homeWord.ReplaceAllString(command, "${1}"+strings.ReplaceAll(f.home, "$", "$$")+"/")
 	command = strings.NewReplacer("$CLAUDE_PROJECT_DIR", f.project, "${CLAUDE_PROJECT_DIR}", f.project).Replace(command)
-	g := &found{Guard: guard.Guard{Command: command, Project: f.project}, agent: agent, on: []calls{on}}
+	g := &found{Guard: guard.Guard{Command: command, Project: f.project}, agent: agent, written: written, on: []calls{on}}
 	for _, word := range words(command) {
 		if !filepath.IsAbs(word) {
 			continue

@@ -33,7 +33,7 @@ func TestFind(t *testing.T) {
 	put(user, `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "python3 ~/guards/lint.py", "timeout": 2.5}, {"type": "command", "command": "$HOME/bare.sh"}]}],
 		"Stop": [{"hooks": [{"type": "command", "command": "python3 ~/guards/lint.py"}]}], "Notification": [{"hooks": [{"type": "command", "command": "beep"}]}]}}`, 0o644)
 	put(own, `{"hooks": {"PreToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/own.sh --lint"}]}]}}`, 0o644)
-	f := finder{home: home, project: project, files: []settings{{"claude-code", user}, {"claude-code", own}, {"codex", filepath.Join(project, "none.json")}}}
+	f := finder{home: home, project: project, files: []settings{{"claude-code", user, ""}, {"claude-code", own, project}, {"codex", filepath.Join(project, "none.json"), project}}}
 	for _, c := range []struct {
 		name, event string
 		command     string
