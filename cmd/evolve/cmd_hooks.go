@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooklearn"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/hookuse"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/newhook"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -43,13 +45,21 @@ failed.`,
 		Example: "  evolve hooks install\n  evolve hooks install --print\n  evolve hooks install --plugin ~/evolve-plugin",
 		RunE:    func(*cobra.Command, []string) error { return hooksInstall(a, project, plugin, show) }}
 	install.Flags().BoolVar(&show, "print", false, "print what would be added, and change nothing")
+	tests := hooktest.Parts{Terminal: &a.Terminal, Layout: a.layout, Redactor: a.redactor, Program: ownProgram, Store: a.existingStore,
+		Gate: func() (*consent.Gate, error) { return a.projects(harvestFlags{}).Decided() }}
+	var since string
+	status := &cobra.Command{Use: "status", Short: "Say which hooks are installed, what they last noted, and what your guards stopped", Args: noArgs,
+		Long: `status says whether evolve's hooks are installed and what they noted. Of each other hook
+that your settings, or those of the project in the current folder, call before a tool, it
+says what it did in your sessions: the calls that it stopped or had you asked about,
+whether the agent came back with them, and what you said next.`,
+		Example: "  evolve hooks status\n  evolve hooks status --since 90d --json",
+		RunE:    func(c *cobra.Command, _ []string) error { return hooksStatus(c.Context(), a, tests, project, since) }}
+	status.Flags().StringVar(&since, "since", "30d", "how far back sessions are read for what guards did")
 	parent(c, place(install, true),
 		place(&cobra.Command{Use: "uninstall", Short: "Take out what install added", Example: "  evolve hooks uninstall", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksUninstall(a, project) }}, false),
-		place(&cobra.Command{Use: "status", Short: "Say which hooks are installed, and what they last noted", Example: "  evolve hooks status", Args: noArgs,
-			RunE: func(*cobra.Command, []string) error { return hooksStatus(a, project) }}, false),
-		newhook.Command(&a.Terminal))
-	tests := hookTests(a)
+		place(status, false), newhook.Command(&a.Terminal))
 	c.AddCommand(append(tests.Commands(), hooklearn.Parts{Parts: correctionsParts(a), Redactor: a.redactor, Recorded: tests.Recorded}.Command())...)
 	return c
 }
@@ -164,7 +174,7 @@ func printHooks(a *global, r *settings.Edit, changed, same, next string) error {
 	return err
 }
 
-func hooksStatus(a *global, project bool) error {
+func hooksStatus(ctx context.Context, a *global, tests hooktest.Parts, project bool, since string) error {
 	path, e, err := settingsEditor(a, project)
 	if err != nil {
 		return err
@@ -177,10 +187,14 @@ func hooksStatus(a *global, project bool) error {
 	if err != nil {
 		return err
 	}
-	return printHooksState(a, s)
+	use, err := hookuse.Read(ctx, tests, string(e.Dir), since)
+	if err != nil {
+		return err
+	}
+	return printHooksState(a, s, use)
 }
 
-func printHooksState(a *global, s *settings.State) error {
+func printHooksState(a *global, s *settings.State, use *hookuse.Report) error {
 	var b strings.Builder
 	next := ""
 	switch s.State {
@@ -212,5 +226,9 @@ func printHooksState(a *global, s *settings.State) error {
 	if next != "" {
 		fmt.Fprintf(&b, "  next    %s\n", next)
 	}
-	return a.Print(s, b.String())
+	b.WriteString(use.Text())
+	return a.Print(struct {
+		*settings.State
+		Use *hookuse.Report `json:"use,omitempty"`
+	}{s, use}, b.String())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/backend"
 	"github.com/skill-evolve/evolve/harvest/events"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // An Installed guard is one that settings name and that is called before a tool.
@@ -47,7 +48,7 @@ func (p Parts) Installed() (out []*Installed, err error) {
 			if g.on[0].Event != events.PreToolUse {
 				continue
 			}
-			one := &Installed{Name: Called(g.Command), Agent: file.agent, Command: g.written, Project: file.project, Scripts: scripts(g.Command), found: g}
+			one := &Installed{Name: called(g.Command), Agent: file.agent, Command: g.written, Project: file.project, Scripts: scripts(g.Command), found: g}
 			i := slices.IndexFunc(out, func(o *Installed) bool { return o.Agent == one.Agent && o.Command == one.Command })
 			if i < 0 {
 				out = append(out, one)
@@ -90,8 +91,10 @@ func scripts(command string) (out []string) {
 	return out
 }
 
-// Called is a short name of a hook's command: that of its script.
-func Called(command string) string { return called(command) }
+var variable = lazyregexp.New(`\$\{?\w+\}?`)
+
+// Called is a short name of a hook's command as settings have it: that of its script.
+func Called(command string) string { return called(variable.ReplaceAllString(command, "")) }
 
 // IsNamed reports whether name is a hook's command, or the name of a file in it.
 func IsNamed(command, name string) bool { return isNamed(command, name) }

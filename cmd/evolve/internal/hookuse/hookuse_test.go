@@ -1,0 +1,228 @@
+package hookuse
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
+	"github.com/skill-evolve/evolve/harvest/consent"
+	"github.com/skill-evolve/evolve/harvest/hook/kit"
+	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/mutate/skill"
+)
+
+// A place is a person's home with a project beside it, which is the current folder.
+type place struct{ home, project, data string }
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	p := place{t.TempDir(), t.TempDir(), t.TempDir()}
+	t.Chdir(p.project)
+	t.Setenv("HOME", p.home)
+	return p
+}
+
+func put(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// settings have commands called before Bash.
+func settings(commands ...string) string {
+	var hooks []map[string]string
+	for _, c := range commands {
+		hooks = append(hooks, map[string]string{"type": "command", "command": c})
+	}
+	text, _ := json.Marshal(map[string]any{"hooks": map[string]any{"PreToolUse": []any{map[string]any{"matcher": "Bash", "hooks": hooks}}}})
+	return string(text)
+}
+
+// read is the report on all sessions since some years.
+func (p place) read(t *testing.T) *Report {
+	t.Helper()
+	getenv := func(name string) string { return map[string]string{"HOME": p.home}[name] }
+	all := &consent.Decisions{}
+	all.AllowAll()
+	var said strings.Builder
+	r, err := Read(t.Context(), hooktest.Parts{
+		Terminal: &term.Terminal{Stdout: &said, Stderr: &said, Getenv: getenv, Now: time.Now},
+		Layout:   func() *skill.Layout { return &skill.Layout{Getenv: getenv} },
+		Redactor: func() redact.Redactor { return redact.Detector{} },
+		Gate:     func() (*consent.Gate, error) { return &consent.Gate{Decisions: []*consent.Decisions{all}}, nil },
+	}, p.data, "9000d")
+	if err != nil || said.Len() > 0 {
+		t.Fatal(err, said.String())
+	}
+	return r
+}
+
+// short is a report as lines: each guard, and its calls in their order.
+func (r *Report) short() (out []string) {
+	line := func(c Call) string {
+		s := fmt.Sprintf("  %s %q known by %s: %s, %q", c.Decision, c.What, c.Known, c.Outcome, c.Reason)
+		if c.Back != nil {
+			s += fmt.Sprintf("; %s %q: %s", c.Back.How, c.Back.What, c.Back.Outcome)
+		}
+		if c.Said != "" {
+			s += fmt.Sprintf("; %q", c.Said)
+		}
+		return s
+	}
+	for _, g := range r.Guards {
+		out = append(out, fmt.Sprintf("%s of %s, installed %v: %d in %d, asked %d, same %d, rewritten %d, ran %d, permitted %d, refused %d",
+			g.Name, g.Agent, g.Installed, g.Stopped, g.Sessions, g.Asked, g.Same, g.Rewritten, g.Ran, g.Permitted, g.Refused))
+		for _, c := range slices.Backward(g.Calls) {
+			out = append(out, line(c))
+		}
+	}
+	for _, u := range r.Unnamed {
+		out = append(out, "unnamed: "+strings.Join(u.May, ", "))
+		for _, c := range slices.Backward(u.Calls) {
+			out = append(out, line(c))
+		}
+	}
+	return out
+}
+
+// check compares a report with lines.
+func check(t *testing.T, r *Report, want ...string) {
+	t.Helper()
+	if got := r.short(); !slices.Equal(got, want) {
+		t.Errorf("\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A talk is a transcript of Claude Code, a line a second.
+type talk struct {
+	id, cwd string
+	lines   []string
+}
+
+func (k *talk) line(kind, fields string) {
+	cwd, _ := json.Marshal(k.cwd)
+	k.lines = append(k.lines, fmt.Sprintf(`{"type":%q,"sessionId":%q,"uuid":"%[2]s-%[3]d","cwd":%[4]s,"timestamp":"2026-11-02T10:%02[5]d:%02[6]dZ","entrypoint":"cli",%[7]s}`, kind, k.id, len(k.lines), cwd, len(k.lines)/60, len(k.lines)%60, fields))
+}
+
+func (k *talk) says(text string) { k.line("user", fmt.Sprintf(`"message":{"content":%q}`, text)) }
+
+func (k *talk) calls(id, command string) {
+	k.line("assistant", fmt.Sprintf(`"message":{"id":%q,"content":[{"type":"tool_use","id":%[1]q,"name":"Bash","input":{"command":%q}}]}`, id, command))
+}
+
+func (k *talk) blocked(id, reason string) {
+	k.line("user", fmt.Sprintf(`"message":{"content":[{"type":"tool_result","tool_use_id":%q,"is_error":true,"content":%q}]},"toolDenialKind":"permission-rule","permissionDecision":{"decision":"reject","source":"hook"}`, id, "PreToolUse:Bash hook error: "+reason))
+}
+
+func (k *talk) ran(id, source string) {
+	k.line("user", fmt.Sprintf(`"message":{"content":[{"type":"tool_result","tool_use_id":%q,"content":"ok"}]},"toolUseResult":{},"permissionDecision":{"decision":"accept","source":%q}`, id, source))
+}
+
+func (k *talk) put(t *testing.T, p place) {
+	t.Helper()
+	put(t, filepath.Join(p.home, ".claude", "projects", "-w", k.id+".jsonl"), strings.Join(k.lines, "\n")+"\n")
+}
+
+// TestProjects: a project's guard is called in its sessions only, also where another project's
+// has the same command; and what its user permitted by hand counts once.
+func TestProjects(t *testing.T) {
+	p := newPlace(t)
+	put(t, filepath.Join(p.home, ".claude", "settings.json"), settings("sh ~/own.sh"))
+	put(t, filepath.Join(p.project, ".claude", "settings.json"), settings(`"$CLAUDE_PROJECT_DIR"/guard.sh`, "sh ~/own.sh"))
+	here := &talk{id: "here", cwd: filepath.Join(p.project, "sub")}
+	here.says("go")
+	here.calls("a", "git push -f")
+	here.calls("b", "git push -f origin")
+	here.blocked("a", `["$CLAUDE_PROJECT_DIR"/guard.sh]: no`)
+	here.blocked("b", `["$CLAUDE_PROJECT_DIR"/guard.sh]: no`)
+	here.calls("c", "git push")
+	here.ran("c", "user_temporary")
+	here.calls("d", "true")
+	here.blocked("d", "[sh ~/own.sh]: never")
+	here.put(t, p)
+	there := &talk{id: "there", cwd: t.TempDir()}
+	there.says("go")
+	there.calls("e", "git push -f")
+	there.blocked("e", `["$CLAUDE_PROJECT_DIR"/guard.sh]: no`)
+	there.put(t, p)
+	check(t, p.read(t),
+		`guard.sh of claude-code, installed true: 2 in 1, asked 0, same 0, rewritten 2, ran 2, permitted 1, refused 0`,
+		`  block "git push -f" known by command: stopped, "no"; rewritten "git push": permitted`,
+		`  block "git push -f origin" known by command: stopped, "no"; rewritten "git push": permitted`,
+		`own.sh of claude-code, installed true: 1 in 1, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
+		`  block "true" known by command: stopped, "never"`,
+		`guard.sh of claude-code, installed false: 1 in 1, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
+		`  block "git push -f" known by command: stopped, "no"`)
+}
+
+// TestBus: what hook-kit notes is of the call that the transcript has, and counts once; of a
+// call that ran nothing stopped it.
+func TestBus(t *testing.T) {
+	p := newPlace(t)
+	put(t, filepath.Join(p.home, "a.sh"), "export HOOK_NAME=no-reset\n")
+	put(t, filepath.Join(p.home, "b.py"), `os.environ["HOOK_NAME"] = "no-push"`+"\nprint('never push to main')\n")
+	put(t, filepath.Join(p.home, ".claude", "settings.json"), settings("sh ~/a.sh", "python3 ~/b.py", "~/third"))
+	k := &talk{id: "s", cwd: "/w"}
+	k.says("go")
+	for _, id := range []string{"both", "json", "reason", "computed", "asked", "ran"} {
+		k.calls(id, id)
+	}
+	k.blocked("both", "[sh ~/a.sh]: no")
+	k.blocked("json", "computed by one")
+	k.blocked("reason", "never push to main")
+	k.blocked("computed", "computed by another")
+	k.ran("asked", "user_temporary")
+	k.ran("ran", "config")
+	k.put(t, p)
+	note := func(hook, call, decision string) {
+		t.Helper()
+		e, err := kit.Parse([]byte(fmt.Sprintf(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":"x"}}`, call)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &kit.Hook{Home: p.data, Name: hook, Event: e, Now: time.Now}
+		for range 2 { // an agent may deliver an event twice
+			if _, err := h.Note(map[string]string{"decision": decision}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	note("no-reset", "both", "block")
+	note("no-push", "both", "block")
+	note("no-reset", "json", "block")
+	note("no-push", "asked", "ask")
+	note("no-push", "ran", "block")
+	note("no-push", "later", "block") // not in the transcript yet
+	note("no-reset", "reason", "looked")
+	check(t, p.read(t),
+		`b.py of claude-code, installed true: 3 in 1, asked 1, same 0, rewritten 0, ran 0, permitted 1, refused 0`,
+		`  block "both" known by bus: stopped, "no"`,
+		`  block "reason" known by reason: stopped, "never push to main"`,
+		`  ask "asked" known by bus: permitted, ""`,
+		`  block "" known by bus: , ""`,
+		`a.sh of claude-code, installed true: 2 in 1, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
+		`  block "both" known by command: stopped, "no"`,
+		`  block "json" known by bus: stopped, "computed by one"`,
+		`third of claude-code, installed true: 0 in 0, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
+		`unnamed: a.sh, b.py, third`,
+		`  block "computed" known by : stopped, "computed by another"`)
+}
+
+// TestNone: without a guard nothing is read, and nothing is said.
+func TestNone(t *testing.T) {
+	p := newPlace(t)
+	put(t, filepath.Join(p.home, ".claude", "settings.json"), settings("/usr/bin/evolve hook PreToolUse"))
+	if r := p.read(t); r != nil || r.Text() != "" {
+		t.Errorf("%+v", r)
+	}
+}
