@@ -218,6 +218,27 @@ func TestBus(t *testing.T) {
 		`  block "computed" known by : stopped, "computed by another"`)
 }
 
+// TestInteractive reads a session that was recorded at a terminal with the real Claude Code
+// 2.1.329 (its commands began with echo): a call that its user was asked about and permitted, two
+// that guards of the person and of the project stopped, and one that a guard asked about and its
+// user refused, of which the transcript does not say that a hook asked.
+func TestInteractive(t *testing.T) {
+	text, err := os.ReadFile("testdata/interactive.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlace(t)
+	put(t, filepath.Join(p.home, ".claude", "settings.json"), settings("sh ~/guard.sh"))
+	put(t, filepath.Join(p.project, ".claude", "settings.json"), settings(`"$CLAUDE_PROJECT_DIR"/proj.sh --x`))
+	put(t, filepath.Join(p.home, ".claude", "projects", "-w", "s.jsonl"), strings.ReplaceAll(string(text), "/home/dev/project", p.project))
+	check(t, p.read(t),
+		`guard.sh of claude-code, installed true: 1 in 1, asked 1, same 0, rewritten 0, ran 0, permitted 1, refused 0`,
+		`  ask "git push" known by command: permitted, "a push: sure?"`,
+		`  block "git reset --hard" known by command: stopped, "no reset"; "you may reset it, I said so"`,
+		`proj.sh of claude-code, installed true: 1 in 1, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
+		`  block "git clean" known by command: stopped, "no clean"; "you may reset it, I said so"`)
+}
+
 // TestNone: without a guard nothing is read, and nothing is said.
 func TestNone(t *testing.T) {
 	p := newPlace(t)

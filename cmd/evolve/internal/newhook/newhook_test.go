@@ -72,6 +72,34 @@ func TestCasesPass(t *testing.T) {
 	}
 }
 
+// TestNoted: a skeleton notes on the bus what it decided of a call, once, and nothing of one that
+// goes on.
+func TestNoted(t *testing.T) {
+	bin := built(t)
+	for _, l := range languages {
+		if _, err := exec.LookPath("node"); l.name == "node" && err != nil {
+			continue
+		}
+		w, err := Write(t.TempDir(), "my-hook", "PreToolUse", l.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		home := t.TempDir()
+		for _, command := range []string{"git push --force", "git push --force", "git push"} {
+			c := exec.Command(filepath.Join(w.Folder, w.Files[0]))
+			c.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "EVOLVE_HOME="+home)
+			c.Stdin = strings.NewReader(`{"hook_event_name":"PreToolUse","session_id":"s","tool_use_id":"` + command + `","tool_name":"Bash","tool_input":{"command":"` + command + `"}}`)
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s", l.name, err, out)
+			}
+		}
+		bus, err := os.ReadFile(filepath.Join(home, "bus.jsonl"))
+		if err != nil || bytes.Count(bus, []byte("\n")) != 1 || !bytes.Contains(bus, []byte(`"note":{"decision":"block"}`)) || !bytes.Contains(bus, []byte(`"hook":"my-hook"`)) {
+			t.Errorf("%s: %v: %s", l.name, err, bus)
+		}
+	}
+}
+
 // TestMistakesInSh: what sh, [ and grep end with after a mistake is the code that blocks. The
 // skeleton fails instead, for which the agent goes on.
 func TestMistakesInSh(t *testing.T) {

@@ -54,7 +54,7 @@ func TestRealClaude(t *testing.T) {
 			}
 			mode := "bypassPermissions"
 			if c.answer != "" {
-				text = bytes.ReplaceAll(text, []byte("emit block"), []byte("emit "+c.answer))
+				text = bytes.ReplaceAll(text, []byte("answer block"), []byte("answer "+c.answer))
 			}
 			if c.answer == "allow" || c.answer == "ask" {
 				mode = "default"

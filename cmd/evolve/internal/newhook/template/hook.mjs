@@ -14,6 +14,7 @@ const event = call(["input"], { stdio: ["inherit", "pipe", "inherit"] }).stdout;
 if (event.length === 0) process.exit(0); // what is no event is passed over
 const kit = (...args) => call(args, { input: event, stdio: ["pipe", "pipe", "inherit"] });
 const answer = (...args) => {
+  kit("bus", "add", `decision=${args[0]}`); // `evolve hooks status` counts them
   const given = kit("emit", ...args);
   process.stdout.write(given.stdout);
   process.exitCode = given.status;

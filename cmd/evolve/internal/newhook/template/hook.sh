@@ -2,18 +2,19 @@
 # kernel
 # {{.Name}} answers {{.Event}}. Exit code 0: the agent goes on, or does what the JSON on stdout
 # says; any other: the hook failed, and the agent goes on. 2 would stop it, but sh, [ and grep
-# end with 2 after a mistake: it counts as a failure here, and `kit emit block` stops.
+# end with 2 after a mistake: it counts as a failure here, and `answer block` stops.
 trap '[ $? = 2 ] && exit 1' EXIT
 export HOOK_NAME={{.Name}}
 event=$(hook-kit input) || exit 1
 [ -n "$event" ] || exit 0 # what is no event is passed over
 kit() { printf '%s' "$event" | hook-kit "$@"; }
+answer() { kit bus add "decision=$1"; kit emit "$@"; } # `evolve hooks status` counts them
 # /kernel
 {{if .Find}}
 # Learned from calls that were refused.
 if {{.Find}} >/dev/null; then
 	kit log 'a call that breaks the rule'
-	kit emit {{.Answer}} {{.Said}}
+	answer {{.Answer}} {{.Said}}
 	exit
 fi
 {{- else}}
@@ -21,7 +22,7 @@ fi
 {{- if .Commands}}
 if kit commands | grep -Eq '"words":\["git","push".*"(--force|-f)"'; then
 	kit log "a push that forces"
-	kit emit {{.Answer}} "{{.Text}}"
+	answer {{.Answer}} "{{.Text}}"
 	exit
 fi
 {{- else}}
@@ -30,7 +31,7 @@ fi
 {{- end}}
 case $(kit input {{.Field}}) in
 *"{{.Match}}"*)
-	kit emit {{.Answer}} "{{.Text}}"
+	answer {{.Answer}} "{{.Text}}"
 	exit
 	;;
 esac
