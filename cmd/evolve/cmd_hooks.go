@@ -45,8 +45,7 @@ failed.`,
 		Example: "  evolve hooks install\n  evolve hooks install --print\n  evolve hooks install --plugin ~/evolve-plugin",
 		RunE:    func(*cobra.Command, []string) error { return hooksInstall(a, project, plugin, show) }}
 	install.Flags().BoolVar(&show, "print", false, "print what would be added, and change nothing")
-	tests := hooktest.Parts{Terminal: &a.Terminal, Layout: a.layout, Redactor: a.redactor, Program: ownProgram, Store: a.existingStore,
-		Gate: func() (*consent.Gate, error) { return a.projects(harvestFlags{}).Decided() }}
+	tests := hookTests(a)
 	var since string
 	status := &cobra.Command{Use: "status", Short: "Say which hooks are installed, what they last noted, and what your guards stopped", Args: noArgs,
 		Long: `status says whether evolve's hooks are installed and what they noted. Of each other hook

@@ -111,5 +111,8 @@ func Read(ctx context.Context, tests hooktest.Parts, home, since string) (*Repor
 	for _, s := range sessions {
 		r.session(s)
 	}
+	for _, s := range sessions {
+		r.left(s)
+	}
 	return r.report(from), nil
 }

@@ -174,7 +174,7 @@ func TestBus(t *testing.T) {
 	put(t, filepath.Join(p.home, ".claude", "settings.json"), settings("sh ~/a.sh", "python3 ~/b.py", "~/third"))
 	k := &talk{id: "s", cwd: "/w"}
 	k.says("go")
-	for _, id := range []string{"both", "json", "reason", "computed", "asked", "ran"} {
+	for _, id := range []string{"both", "json", "reason", "computed", "asked", "no", "ran"} {
 		k.calls(id, id)
 	}
 	k.blocked("both", "[sh ~/a.sh]: no")
@@ -182,6 +182,7 @@ func TestBus(t *testing.T) {
 	k.blocked("reason", "never push to main")
 	k.blocked("computed", "computed by another")
 	k.ran("asked", "user_temporary")
+	k.line("user", `"message":{"content":[{"type":"tool_result","tool_use_id":"no","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected"}]},"toolDenialKind":"user-rejected","userFeedback":"not now"`)
 	k.ran("ran", "config")
 	k.put(t, p)
 	note := func(hook, call, decision string) {
@@ -201,21 +202,23 @@ func TestBus(t *testing.T) {
 	note("no-push", "both", "block")
 	note("no-reset", "json", "block")
 	note("no-push", "asked", "ask")
+	note("no-push", "no", "ask")
 	note("no-push", "ran", "block")
 	note("no-push", "later", "block") // not in the transcript yet
 	note("no-reset", "reason", "looked")
 	check(t, p.read(t),
-		`b.py of claude-code, installed true: 3 in 1, asked 1, same 0, rewritten 0, ran 0, permitted 1, refused 0`,
-		`  block "both" known by bus: stopped, "no"`,
-		`  block "reason" known by reason: stopped, "never push to main"`,
+		`b.py of claude-code, installed true: 3 in 1, asked 2, same 0, rewritten 0, ran 0, permitted 1, refused 1`,
+		`  block "both" known by bus: stopped, "no"; "not now"`,
+		`  block "reason" known by reason: stopped, "never push to main"; "not now"`,
 		`  ask "asked" known by bus: permitted, ""`,
+		`  ask "no" known by bus: refused, ""; "not now"`,
 		`  block "" known by bus: , ""`,
 		`a.sh of claude-code, installed true: 2 in 1, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
-		`  block "both" known by command: stopped, "no"`,
-		`  block "json" known by bus: stopped, "computed by one"`,
+		`  block "both" known by command: stopped, "no"; "not now"`,
+		`  block "json" known by bus: stopped, "computed by one"; "not now"`,
 		`third of claude-code, installed true: 0 in 0, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
 		`unnamed: a.sh, b.py, third`,
-		`  block "computed" known by : stopped, "computed by another"`)
+		`  block "computed" known by : stopped, "computed by another"; "not now"`)
 }
 
 // TestInteractive reads a session that was recorded at a terminal with the real Claude Code
@@ -237,6 +240,50 @@ func TestInteractive(t *testing.T) {
 		`  block "git reset --hard" known by command: stopped, "no reset"; "you may reset it, I said so"`,
 		`proj.sh of claude-code, installed true: 1 in 1, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
 		`  block "git clean" known by command: stopped, "no clean"; "you may reset it, I said so"`)
+}
+
+// TestCodex: of Codex's hooks a transcript has the reason alone, and the guards of another agent
+// did not give it.
+func TestCodex(t *testing.T) {
+	p := newPlace(t)
+	put(t, filepath.Join(p.home, "no-build.sh"), "echo 'builds run elsewhere' >&2; exit 2\n")
+	put(t, filepath.Join(p.home, ".claude", "settings.json"), settings("sh ~/no-build.sh"))
+	put(t, filepath.Join(p.home, ".codex", "hooks.json"), settings("sh ~/no-build.sh", "sh ~/other.sh"))
+	put(t, filepath.Join(p.home, ".codex", "sessions", "2026", "11", "02", "rollout-2026-11-02T10-00-00-cccc.jsonl"), `{"timestamp":"2026-11-02T10:00:00Z","type":"session_meta","payload":{"id":"cccc","timestamp":"2026-11-02T10:00:00Z","cwd":"/w","originator":"codex_cli_rs","cli_version":"0.169.0","source":"cli"}}
+{"timestamp":"2026-11-02T10:00:01Z","type":"turn_context","payload":{"turn_id":"t","cwd":"/w","approval_policy":"on-request","model":"gpt-5.5"}}
+{"timestamp":"2026-11-02T10:00:01Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"t","item":{"type":"UserMessage","id":"u","content":[{"type":"text","text":"build it"}]}}}
+{"timestamp":"2026-11-02T10:00:02Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"make build\"}","call_id":"c1"}}
+{"timestamp":"2026-11-02T10:00:03Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Command blocked by PreToolUse hook: builds run elsewhere. Command: make build"}}
+{"timestamp":"2026-11-02T10:00:04Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"t","item":{"type":"UserMessage","id":"u2","content":[{"type":"text","text":"it should build here"}]}}}
+{"timestamp":"2026-11-02T10:00:05Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"make build\"}","call_id":"c2"}}
+{"timestamp":"2026-11-02T10:00:06Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"t","item":{"type":"CommandExecution","id":"c2","command":["/bin/bash","-lc","make build"],"status":"completed","aggregated_output":"ok","exit_code":0}}}
+`)
+	r := p.read(t)
+	check(t, r,
+		`no-build.sh of codex, installed true: 1 in 1, asked 0, same 1, rewritten 0, ran 1, permitted 0, refused 0`,
+		`  block "make build" known by reason: stopped, "builds run elsewhere"; same "make build": ran; "it should build here"`,
+		`no-build.sh of claude-code, installed true: 0 in 0, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
+		`other.sh of codex, installed true: 0 in 0, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`)
+	if text := r.Text(); !strings.Contains(text, "  no-build.sh (Codex)  stopped 1 call in 1 session since 2026-11-02; the agent came back with the same call once (1 ran)\n") {
+		t.Error(text)
+	}
+}
+
+// TestTenLines: whatever there is, a person reads ten lines.
+func TestTenLines(t *testing.T) {
+	for guards := range 12 {
+		for _, unnamed := range []int{0, 3} {
+			r := &Report{}
+			for i := range guards {
+				r.Guards = append(r.Guards, &Guard{Name: fmt.Sprint("g", i), Agent: "claude-code", Stopped: 1, Sessions: 1, Calls: []Call{{Session: fmt.Sprint(i), Said: "no\nand\x1b[31m more"}, {Session: fmt.Sprint(i, "b"), Said: "no"}}})
+			}
+			r.Unnamed = []Unnamed{{Calls: make([]Call, unnamed)}}
+			text := r.Text()
+			if n := strings.Count(text, "\n"); n > 10 || guards > 0 && guards < 7 && n < min(10, 2+2*guards) || strings.Contains(text, "\x1b") {
+				t.Errorf("%d guards: %d lines:\n%s", guards, n, text)
+			}
+		}
+	}
 }
 
 // TestNone: without a guard nothing is read, and nothing is said.

@@ -1,10 +1,8 @@
 package hookuse
 
 import (
-	"slices"
 	"time"
 
-	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
 	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/events"
@@ -37,13 +35,8 @@ func notesOf(records []hook.Record, from time.Time) notes {
 	return out
 }
 
-// noted are the decisions on the bus of one session.
-type noted []*note
-
-func (n notes) in(s *hooktest.Session) noted { return n[s.ID] }
-
 // of are the decisions on a call: a record is known by the call's id and the hook's name.
-func (n noted) of(e *events.Event) (out []note) {
+func (n notes) of(e *events.Event) (out []note) {
 	if len(n) == 0 {
 		return nil
 	}
@@ -51,16 +44,11 @@ func (n noted) of(e *events.Event) (out []note) {
 	if err != nil {
 		return nil
 	}
-	for _, one := range n {
+	for _, one := range n[event.Session] {
 		if one.key == event.ID(one.hook) {
 			one.found = true
 			out = append(out, *one)
 		}
 	}
 	return out
-}
-
-// left are the decisions on calls that the transcript does not have.
-func (n noted) left() []*note {
-	return slices.DeleteFunc(slices.Clone(n), func(one *note) bool { return one.found })
 }
