@@ -212,6 +212,7 @@ func TestSaid(t *testing.T) {
 		want           []events.Said
 	}{
 		{"", `"is_error":true,"content":"PreToolUse:Bash hook error: [sh ~/a.sh --x]: no\n"}]}` + denied, events.Stopped, []events.Said{{Command: "sh ~/a.sh --x", Reason: "no", Time: told}}},
+		{"", `"is_error":true,"content":"PreToolUse:Bash [sh ~/a.sh --x] hook error: no"}]}`, events.Stopped, []events.Said{{Command: "sh ~/a.sh --x", Reason: "no", Time: told}}},
 		{"", `"is_error":true,"content":"PreToolUse:Bash hook error: never: ask first"}]}` + denied, events.Stopped, []events.Said{{Reason: "never: ask first", Time: told}}},
 		{"", `"is_error":true,"content":"Permission to use Bash has been denied."}]}` + denied, events.Stopped, nil},
 		{"", `"is_error":true,"content":"PreToolUse:Bash hook error: [x]: a program prints this"}]},"permissionDecision":{"decision":"accept","source":"config"}`, events.Ran, nil},

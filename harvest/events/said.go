@@ -24,18 +24,19 @@ const (
 )
 
 // hookSaid reads the result of a call that a hook stopped. What a hook wrote on stderr stands
-// behind its command.
+// behind its command; some older versions have that before hookSays.
 func hookSaid(text string) (Said, bool) {
 	mark, reason, ok := strings.Cut(text, hookSays)
-	if !ok || !strings.HasPrefix(mark, hookMark) || strings.ContainsAny(mark, " \n") {
+	tool, command, named := strings.Cut(strings.TrimSuffix(mark, "]"), " [")
+	if !ok || !strings.HasPrefix(tool, hookMark) || strings.ContainsAny(tool, " \n") {
 		return Said{}, false
 	}
-	s := Said{Reason: reason}
-	if command, rest, ok := strings.Cut(reason, "]: "); ok && strings.HasPrefix(command, "[") {
-		s.Command, s.Reason = command[1:], rest
+	if !named && strings.HasPrefix(reason, "[") {
+		if before, rest, ok := strings.Cut(reason, "]: "); ok {
+			command, reason = before[1:], rest
+		}
 	}
-	s.Reason = strings.TrimSpace(s.Reason)
-	return s, true
+	return Said{Command: command, Reason: strings.TrimSpace(reason)}, true
 }
 
 // asks notes that a hook had the user asked about a call, which has no result yet.
