@@ -25,6 +25,9 @@ type Installed struct {
 // Wants reports whether the guard is called for a tool call.
 func (g *Installed) Wants(e *events.Event) bool { return g.found.wants(e) }
 
+// Named reports whether name is the guard's command, or the name of a file in it.
+func (g *Installed) Named(name string) bool { return isNamed(g.found.Command, name) }
+
 // Installed are the guards in a person's settings and in those of the project in the current
 // folder, each command of an agent once. Settings that cannot be read are reported and passed
 // over.
@@ -95,9 +98,6 @@ var variable = lazyregexp.New(`\$\{?\w+\}?`)
 
 // Called is a short name of a hook's command as settings have it: that of its script.
 func Called(command string) string { return called(variable.ReplaceAllString(command, "")) }
-
-// IsNamed reports whether name is a hook's command, or the name of a file in it.
-func IsNamed(command, name string) bool { return isNamed(command, name) }
 
 // What is the part of an event's input that a person tells it by.
 func What(e *events.Event) string { return what(e) }

@@ -133,12 +133,28 @@ func (k *talk) put(t *testing.T, p place) {
 	put(t, filepath.Join(p.home, ".claude", "projects", "-w", k.id+".jsonl"), strings.Join(k.lines, "\n")+"\n")
 }
 
+// note writes a hook's decision to the bus, twice, as an agent may deliver an event.
+func (p place) note(t *testing.T, hook, session, call, decision string) {
+	t.Helper()
+	e, err := kit.Parse([]byte(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":"x"}}`, session, call)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &kit.Hook{Home: p.data, Name: hook, Event: e, Now: time.Now}
+	for range 2 {
+		if _, err := h.Note(map[string]string{"decision": decision}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestProjects: a project's guard is called in its sessions only, also where another project's
 // has the same command; and what its user permitted by hand counts once.
 func TestProjects(t *testing.T) {
 	p := newPlace(t)
 	put(t, filepath.Join(p.home, ".claude", "settings.json"), settings("sh ~/own.sh"))
 	put(t, filepath.Join(p.project, ".claude", "settings.json"), settings(`"$CLAUDE_PROJECT_DIR"/guard.sh`, "sh ~/own.sh"))
+	put(t, filepath.Join(p.project, "guard.sh"), "")
 	here := &talk{id: "here", cwd: filepath.Join(p.project, "sub")}
 	here.says("go")
 	here.calls("a", "git push -f")
@@ -149,16 +165,20 @@ func TestProjects(t *testing.T) {
 	here.ran("c", "user_temporary")
 	here.calls("d", "true")
 	here.blocked("d", "[sh ~/own.sh]: never")
+	here.calls("f", "git tag v1")
+	here.blocked("f", "computed")
 	here.put(t, p)
+	p.note(t, "guard", "here", "f", "block")
 	there := &talk{id: "there", cwd: t.TempDir()}
 	there.says("go")
 	there.calls("e", "git push -f")
 	there.blocked("e", `["$CLAUDE_PROJECT_DIR"/guard.sh]: no`)
 	there.put(t, p)
 	check(t, p.read(t),
-		`guard.sh of claude-code, installed true: 2 in 1, asked 0, same 0, rewritten 2, ran 2, permitted 1, refused 0`,
+		`guard.sh of claude-code, installed true: 3 in 1, asked 0, same 0, rewritten 2, ran 2, permitted 1, refused 0`,
 		`  block "git push -f" known by command: stopped, "no"; rewritten "git push": permitted`,
 		`  block "git push -f origin" known by command: stopped, "no"; rewritten "git push": permitted`,
+		`  block "git tag v1" known by bus: stopped, "computed"`,
 		`own.sh of claude-code, installed true: 1 in 1, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
 		`  block "true" known by command: stopped, "never"`,
 		`guard.sh of claude-code, installed false: 1 in 1, asked 0, same 0, rewritten 0, ran 0, permitted 0, refused 0`,
@@ -185,19 +205,7 @@ func TestBus(t *testing.T) {
 	k.line("user", `"message":{"content":[{"type":"tool_result","tool_use_id":"no","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected"}]},"toolDenialKind":"user-rejected","userFeedback":"not now"`)
 	k.ran("ran", "config")
 	k.put(t, p)
-	note := func(hook, call, decision string) {
-		t.Helper()
-		e, err := kit.Parse([]byte(fmt.Sprintf(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":"x"}}`, call)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := &kit.Hook{Home: p.data, Name: hook, Event: e, Now: time.Now}
-		for range 2 { // an agent may deliver an event twice
-			if _, err := h.Note(map[string]string{"decision": decision}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	note := func(hook, call, decision string) { t.Helper(); p.note(t, hook, "s", call, decision) }
 	note("no-reset", "both", "block")
 	note("no-push", "both", "block")
 	note("no-reset", "json", "block")
@@ -206,6 +214,8 @@ func TestBus(t *testing.T) {
 	note("no-push", "ran", "block")
 	note("no-push", "later", "block") // not in the transcript yet
 	note("no-reset", "reason", "looked")
+	note("unknown", "both", "block") // it may be a.sh, under another name
+	note("ghost", "ran", "block")    // it stopped nothing
 	check(t, p.read(t),
 		`b.py of claude-code, installed true: 3 in 1, asked 2, same 0, rewritten 0, ran 0, permitted 1, refused 1`,
 		`  block "both" known by bus: stopped, "no"; "not now"`,

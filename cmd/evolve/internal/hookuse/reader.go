@@ -97,7 +97,7 @@ func (r *reader) session(s *hooktest.Session) {
 func (r *reader) left(s *hooktest.Session) {
 	for _, n := range r.notes[s.ID] {
 		if !n.found {
-			r.add(r.named(s, n.hook), Call{Session: s.ID, Time: n.time, Decision: n.decision, Known: "bus"})
+			r.add(r.orNew(r.named(s, n.hook), s, n.hook), Call{Session: s.ID, Time: n.time, Decision: n.decision, Known: "bus"})
 		}
 	}
 }
@@ -120,16 +120,16 @@ func (r *reader) decisions(s *hooktest.Session, e *events.Event, noted []note) (
 		block = &out[0]
 	}
 	for _, n := range noted {
-		g := r.named(s, n.hook)
-		ask := n.decision == guard.Ask
+		g, ask := r.named(s, n.hook), n.decision == guard.Ask
 		switch {
-		case slices.ContainsFunc(out, func(d decision) bool { return d.of(g) }):
+		case slices.ContainsFunc(out, func(d decision) bool { return d.of(g) || g == nil && d.by != nil }):
+			// It is counted; or it may be, under the name of its command.
 		case ask && block == nil:
-			out = append(out, decision{by: []by{{g, "bus"}}, ask: true, time: e.Time})
+			out = append(out, decision{by: []by{{r.orNew(g, s, n.hook), "bus"}}, ask: true, time: e.Time})
 		case !ask && block != nil:
-			block.by = append(block.by, by{g, "bus"})
+			block.by = append(block.by, by{r.orNew(g, s, n.hook), "bus"})
 		case !ask && (e.Outcome == events.Stopped || e.Outcome == events.Unknown):
-			out = append(out, decision{by: []by{{g, "bus"}}, time: e.Time})
+			out = append(out, decision{by: []by{{r.orNew(g, s, n.hook), "bus"}}, time: e.Time})
 			block = &out[len(out)-1]
 		}
 	}
@@ -146,28 +146,40 @@ func (g *counted) calls(s *hooktest.Session) bool {
 	return g.Installed != nil && g.Agent == s.Agent && (g.Project == "" || s.CWD != "" && skill.Within(s.CWD, []string{g.Project}))
 }
 
-// find is the guard that is called in a session, or one that is in no settings here.
-func (r *reader) find(s *hooktest.Session, is func(*counted) bool, name, command string) *counted {
+// find is a guard that is called in a session, or one that is in no settings here; nil if there
+// is none yet.
+func (r *reader) find(s *hooktest.Session, is func(*counted) bool) *counted {
 	for _, g := range r.guards {
 		if (g.calls(s) || g.Installed == nil && g.report.Agent == s.Agent) && is(g) {
 			return g
 		}
 	}
-	return r.guard(name, s.Agent, command, nil)
+	return nil
 }
 
 func (r *reader) byCommand(s *hooktest.Session, command string) *counted {
-	return r.find(s, func(g *counted) bool {
+	g := r.find(s, func(g *counted) bool {
 		return g.Installed != nil && g.Installed.Command == command || g.Installed == nil && g.report.Command == r.clean(command)
-	}, hooktest.Called(command), command)
+	})
+	if g == nil {
+		g = r.guard(hooktest.Called(command), s.Agent, command, nil)
+	}
+	return g
 }
 
-// named is the guard that calls itself so on the bus.
+// named is the guard that calls itself so on the bus; nil if there is none yet.
 func (r *reader) named(s *hooktest.Session, name string) *counted {
 	return r.find(s, func(g *counted) bool {
-		return g.report.Name == name || g.Installed != nil && (hooktest.IsNamed(g.Installed.Command, name) ||
+		return g.report.Name == name || g.Installed != nil && (g.Named(name) ||
 			slices.ContainsFunc(g.texts, func(text string) bool { return calledIn(text, name) }))
-	}, name, "")
+	})
+}
+
+func (r *reader) orNew(g *counted, s *hooktest.Session, name string) *counted {
+	if g == nil {
+		g = r.guard(name, s.Agent, "", nil)
+	}
+	return g
 }
 
 // calledIn reports whether a script gives itself a name.
