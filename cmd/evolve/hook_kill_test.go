@@ -32,8 +32,8 @@ type post struct {
 func newPost(t *testing.T) *post {
 	home := t.TempDir()
 	p := &post{t: t, home: home, data: filepath.Join(home, "data"), script: filepath.Join(home, "hooks", "no-force.sh"), key: "hook:~:hooks/no-force.sh"}
-	for _, word := range []string{"push --force", "push*--force"} {
-		p.texts = append(p.texts, []byte("#!/bin/sh\n# kernel\nin=$(cat)\n# /kernel\ncase $in in *\""+word+"\"*) exit 2 ;; esac\n"+strings.Repeat("# why\n", 20)))
+	for _, word := range []string{`"push --force"`, `"push"*--force`} {
+		p.texts = append(p.texts, []byte("#!/bin/sh\n# kernel\nin=$(cat)\n# /kernel\ncase $in in *"+word+"*) echo \"push without force\" >&2; exit 2 ;; esac\n"+strings.Repeat("# why\n", 20)))
 	}
 	p.write(p.script, p.texts[0], 0o750)
 	self, err := filepath.Abs(os.Args[0])
