@@ -61,6 +61,7 @@ var mayImport = map[string][]string{
 	"harvest/refusals":                {"eval", "harvest", "harvest/events", "harvest/fenced", "harvest/ownwords", "harvest/redact"},
 	"harvest/suite":                   {"eval", "harvest", "harvest/consent", "harvest/work", "mutate/skill"},
 	"harvest/moments":                 {"eval", "eval/plain", "harvest", "harvest/ownwords", "mutate/skill", "mutate/subject"},
+	"store/hookcases":                 {"eval/guard", "harvest", "harvest/redact", "store", "store/sqlite"},
 	"store/draws":                     {"harvest/moments", "store", "store/sqlite"},
 	"harvest/purge":                   {"eval/agent/handoff", "eval/plain", "eval/problem", "eval/scratch", "eval/workspace", "harvest/hook", "harvest/ingest", "mutate/skill", "store", "store/datadir", "store/lock", "tournament/record"},
 	"tournament":                      {"tournament/gate", "tournament/record", "tournament/record/recordtest", "tournament/search"},

@@ -22,6 +22,7 @@ type PurgeReport struct {
 	Cases       int
 	Rollouts    int
 	Completions int
+	HookCases   int // of calls of the sessions
 	Trials      int // of challengers whose text was removed
 	// CaseIDs are those of Cases, in order.
 	CaseIDs []string
@@ -51,8 +52,8 @@ func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error
 	return s.PurgeSessions(ctx, []string{id})
 }
 
-// PurgeSessions removes sessions: their transcripts, uses and acts, their cases and the cases
-// generated from these, the rollouts on all of them, every model reply that may quote
+// PurgeSessions removes sessions: their transcripts, uses and acts, their cases, those of hooks
+// too, and the cases generated from these, the rollouts on all of them, every model reply that may quote
 // them (those of the runs that had the cases or a removed text, the miner's, and the labels
 // of the sessions' replies), and every text that learned from them and was never installed,
 // with its rollouts. Freed space is overwritten, and the file is rewritten without it.
@@ -223,6 +224,11 @@ func (p *purge) sessions() (int64, error) {
 	if _, err := p.Exec(`DELETE FROM readings WHERE session = ?1 OR`+grouped, p.id); err != nil {
 		return 0, err
 	}
+	of, err := p.Exec(`DELETE FROM hook_cases WHERE session = ?`, p.id)
+	if err != nil {
+		return 0, err
+	}
+	p.report.HookCases += int(of)
 	n, err := p.Exec(`DELETE FROM sessions WHERE id = ?`, p.id) // deletes its invocations and acts too
 	p.report.Sessions += int(n)
 	return n, err

@@ -218,6 +218,10 @@ func removes(r store.PurgeReport) string {
 	if r.Completions == 1 {
 		replies = "1 model's reply"
 	}
-	return fmt.Sprintf("%s, %s, %s, %s and %s that learned from it", plain.Counted(r.Sessions, "transcript"), plain.Counted(r.Cases, "case"),
+	cases := plain.Counted(r.Cases, "case")
+	if r.HookCases > 0 {
+		cases += ", " + plain.Counted(r.HookCases, "case") + " of hooks"
+	}
+	return fmt.Sprintf("%s, %s, %s, %s and %s that learned from it", plain.Counted(r.Sessions, "transcript"), cases,
 		plain.Counted(r.Rollouts, "rollout"), replies, plain.Counted(len(r.Removed), "text"))
 }

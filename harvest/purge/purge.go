@@ -39,10 +39,11 @@ type Result struct {
 	Cases       []string  `json:"cases"`
 	Rollouts    int       `json:"rollouts"`
 	Replies     int       `json:"replies"`
-	Texts       []string  `json:"texts"`    // SHA-256 of those removed
-	Trials      int       `json:"trials"`   // of challengers whose text was removed
-	Runs        []string  `json:"runs"`     // with cases of the sessions
-	Versions    []Version `json:"versions"` // that learned from them; they are kept
+	HookCases   int       `json:"hook_cases,omitempty"` // of calls of the sessions
+	Texts       []string  `json:"texts"`                // SHA-256 of those removed
+	Trials      int       `json:"trials"`               // of challengers whose text was removed
+	Runs        []string  `json:"runs"`                 // with cases of the sessions
+	Versions    []Version `json:"versions"`             // that learned from them; they are kept
 	Files       []string  `json:"files,omitempty"`
 	Reports     []string  `json:"reports,omitempty"` // made anew
 	Left        []string  `json:"left,omitempty"`    // files that may contain some of it, for the owner to remove
@@ -59,7 +60,7 @@ type Version struct {
 
 // ResultOf is a Result for what the store removed, or would remove.
 func ResultOf(r store.PurgeReport) *Result {
-	p := &Result{Transcripts: r.Sessions, Cases: append([]string{}, r.CaseIDs...), Rollouts: r.Rollouts, Replies: r.Completions,
+	p := &Result{Transcripts: r.Sessions, Cases: append([]string{}, r.CaseIDs...), Rollouts: r.Rollouts, Replies: r.Completions, HookCases: r.HookCases,
 		Texts: append([]string{}, r.Removed...), Trials: r.Trials, Runs: append([]string{}, r.Runs...), Versions: []Version{}, Removed: r}
 	for _, v := range r.Versions {
 		p.Versions = append(p.Versions, Version{v.Skill, v.N, v.SHA})
