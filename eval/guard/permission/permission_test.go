@@ -22,6 +22,13 @@ func edit(tool, file string) Call {
 	return Call{tool, input, "/p"}
 }
 
+// elsewhere is an edit in the project /q.
+func elsewhere(file string) Call {
+	c := edit("Edit", file)
+	c.Project = "/q"
+	return c
+}
+
 func rule(t testing.TB, text string) Rule {
 	t.Helper()
 	r, err := Parse(text)
@@ -158,11 +165,13 @@ func TestPropose(t *testing.T) {
 		"named of two":    {"Do not skip hooks with git commit --no-verify", []Call{bash("git add . && git commit --no-verify -m x")}, "Bash(git commit --no-verify:*)"},
 		"nested":          {"Do not run git reset", []Call{bash(`sh -c "git reset"`)}, ""},
 		"computed":        {"Do not", []Call{bash("$X reset")}, ""},
-		"folder":          {"Do not edit files below generated/", []Call{edit("Edit", "/p/api/generated/a.go")}, "Edit(api/generated/**)"},
+		"folder":          {"Do not edit files below generated/", []Call{edit("Edit", "/p/api/generated/a.go")}, "Edit(/api/generated/**)"},
 		"name":            {"Never edit `package-lock.json` by hand", []Call{edit("Write", "/p/web/package-lock.json")}, "Edit(package-lock.json)"},
-		"one file":        {"Leave it alone", []Call{edit("Edit", "/p/src/a.go")}, "Edit(src/a.go)"},
+		"one file":        {"Leave it alone", []Call{edit("Edit", "/p/src/a.go")}, "Edit(/src/a.go)"},
+		"two projects":    {"Do not edit files below generated/", []Call{edit("Edit", "/p/api/generated/a.go"), elsewhere("/q/api/generated/b.go")}, "Edit(api/generated/**)"},
+		"in each":         {"Leave it alone", []Call{edit("Edit", "/p/Makefile2"), elsewhere("/q/Makefile2")}, ""},
 		"one at the root": {"Leave it alone", []Call{edit("Edit", "/p/Makefile2")}, "Edit(/Makefile2)"},
-		"shared folder":   {"Leave it alone", []Call{edit("Edit", "/p/src/gen/a.go"), edit("Write", "/p/src/gen/b/c.go")}, "Edit(src/gen/**)"},
+		"shared folder":   {"Leave it alone", []Call{edit("Edit", "/p/src/gen/a.go"), edit("Write", "/p/src/gen/b/c.go")}, "Edit(/src/gen/**)"},
 		"nothing shared":  {"Leave it alone", []Call{edit("Edit", "/p/src/a.go"), edit("Edit", "/p/web/a.go")}, ""},
 		"outside":         {"Leave it alone", []Call{edit("Edit", "/etc/hosts")}, ""},
 		"tools":           {"Leave it alone", []Call{edit("Edit", "/p/a"), bash("rm a")}, ""},
@@ -193,6 +202,7 @@ func TestTold(t *testing.T) {
 		want  bool
 	}{
 		"named":         {"Do not run `git reset --hard`.", []Call{bash("git reset --hard HEAD~3")}, true},
+		"a program":     {"Use pnpm, not npm", []Call{bash("npm install x"), bash("npm test")}, false},
 		"flag named":    {"Do not commit with --no-verify", []Call{bash("git commit --no-verify")}, true},
 		"not named":     {"Never throw my work away", []Call{bash("git checkout .")}, false},
 		"two":           {"Never throw my work away", []Call{bash("git reset --hard HEAD"), bash("git reset --hard a")}, true},

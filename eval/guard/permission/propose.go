@@ -44,7 +44,10 @@ func (r Rule) Told(calls []Call, words string) bool {
 	switch r.Tool {
 	case "Bash":
 		prefix := strings.Fields(strings.TrimSuffix(r.Spec, ":*"))
-		return prefixIn(prefix, named) > 0 || len(prefix) > 1 && prefixIn(prefix[1:], named) == len(prefix)-1 ||
+		if len(prefix) == 1 { // a program is for many things
+			return false
+		}
+		return prefixIn(prefix, named) > 0 || prefixIn(prefix[1:], named) == len(prefix)-1 ||
 			slices.ContainsFunc(calls, func(c Call) bool { return c.command() != calls[0].command() })
 	case "Edit":
 		folder, ok := strings.CutSuffix(r.Spec, "/**")
@@ -203,9 +206,14 @@ func shape(words []string) (n int) {
 }
 
 // file is the folder or the name in all paths that the words name, or else the folder that all
-// files share, or the one file.
+// files share, or the one file. If the calls are of one project, a folder or a file is that of
+// the project, and none of the same name elsewhere.
 func file(calls []Call, named []string) string {
 	var paths []string
+	root := "/"
+	if !all(calls, func(c Call) bool { return path.Clean(c.Project) == path.Clean(calls[0].Project) }) {
+		root = ""
+	}
 	for _, c := range calls {
 		below, ok := strings.CutPrefix(path.Clean(c.file()), path.Clean(c.Project)+"/")
 		if !ok || c.Project == "" || strings.ContainsAny(below, "*?[]\\()!#") {
@@ -224,7 +232,7 @@ func file(calls []Call, named []string) string {
 	segments := strings.Split(paths[0], "/")
 	for i, s := range segments[:len(segments)-1] {
 		if names(s) {
-			return strings.Join(segments[:i+1], "/") + "/**"
+			return root + strings.Join(segments[:i+1], "/") + "/**"
 		}
 	}
 	shared := segments[:len(segments)-1]
@@ -232,13 +240,10 @@ func file(calls []Call, named []string) string {
 		shared = shared[:common(shared, strings.Split(p, "/"))]
 	}
 	switch {
-	case len(paths) == 1:
-		if len(segments) == 1 {
-			return "/" + paths[0] // else it would be one of that name anywhere
-		}
-		return paths[0]
-	case len(shared) > 0:
-		return strings.Join(shared, "/") + "/**"
+	case len(paths) == 1 && (root != "" || len(segments) > 1): // else it would be one of that name anywhere
+		return root + paths[0]
+	case len(paths) > 1 && len(shared) > 0:
+		return root + strings.Join(shared, "/") + "/**"
 	}
 	return ""
 }
