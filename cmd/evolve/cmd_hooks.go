@@ -59,7 +59,7 @@ whether the agent came back with them, and what you said next.`,
 		place(&cobra.Command{Use: "uninstall", Short: "Take out what install added", Example: "  evolve hooks uninstall", Args: noArgs,
 			RunE: func(*cobra.Command, []string) error { return hooksUninstall(a, project) }}, false),
 		place(status, false), newhook.Command(&a.Terminal))
-	c.AddCommand(append(tests.Commands(), hooklearn.Parts{Parts: correctionsParts(a), Redactor: a.redactor, Recorded: tests.Recorded}.Command())...)
+	c.AddCommand(append(tests.Commands(), hooklearn.Parts{Parts: correctionsParts(a), Tests: tests}.Command())...)
 	return c
 }
 

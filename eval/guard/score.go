@@ -12,7 +12,7 @@ type Label string
 
 const (
 	Unlabelled Label = ""
-	Stop       Label = "stop" // its user refused it in words that name a rule
+	Stop       Label = "stop" // its user refused it, or corrected it, in words that name a rule
 	Go         Label = "go"   // its user was asked and gave permission
 )
 

@@ -123,8 +123,8 @@ func (c *Call) show(red redact.Redactor) bool {
 		return false
 	}
 	c.seen = shown{Tool: harvest.Head(c.Tool, 64), Input: Brief(c.Input, red), Said: said, Pasted: pasted}
-	for i := range c.key {
-		data, err := json.Marshal([]any{"refusal/1", system, i, c.Agent, c.Session, c.ID, c.seen})
+	for i := range c.key { // without the session: a fork has the same call
+		data, err := json.Marshal([]any{"refusal/2", system, i, c.Agent, c.ID, c.seen})
 		if err != nil {
 			panic(err) // texts can be marshalled
 		}

@@ -27,6 +27,9 @@ type Session struct {
 	First   time.Time // when it began and ended, as far as was known when its cases were kept
 	Last    time.Time
 	Cases   []Case
+	// Unusable are those that no guard can decide on, because a secret was taken out of their
+	// input, or it was cut. A session may have no others.
+	Unusable []Case
 }
 
 // A Case is an event that is labelled.
@@ -67,9 +70,8 @@ type body struct {
 	Folders []string `json:"folders"`
 }
 
-// Of are the sessions with cases that a guard can decide on, the oldest first. unusable counts
-// the others: a secret was taken out of their input, or it was too long.
-func Of(ctx context.Context, db *store.Store, f Filter) (out []Session, unusable int, err error) {
+// Of are the sessions with cases that f selects, the oldest first.
+func Of(ctx context.Context, db *store.Store, f Filter) (out []Session, err error) {
 	at := map[[2]string]int{}
 	_, err = sqlite.Query(ctx, db.DB, func(rows *sql.Rows) (none struct{}, err error) {
 		var agent, session, fault string
@@ -78,10 +80,6 @@ func Of(ctx context.Context, db *store.Store, f Filter) (out []Session, unusable
 		var c Case
 		if err := rows.Scan(&agent, &session, &c.Call, &c.Event, &c.Tool, &when, &c.Label, &fault, &first, &last, &input, &text); err != nil {
 			return none, err
-		}
-		if fault != "" {
-			unusable++
-			return none, nil
 		}
 		b, err := sqlite.Decode[body](text)
 		if err != nil {
@@ -94,7 +92,11 @@ func Of(ctx context.Context, db *store.Store, f Filter) (out []Session, unusable
 			i, at[key] = len(out), len(out)
 			out = append(out, Session{Agent: agent, ID: session, Project: b.Project, Folders: b.Folders, First: sqlite.FromMicros(first), Last: sqlite.FromMicros(last)})
 		}
-		out[i].Cases = append(out[i].Cases, c)
+		if fault == "" {
+			out[i].Cases = append(out[i].Cases, c)
+		} else {
+			out[i].Unusable = append(out[i].Unusable, c)
+		}
 		return none, nil
 	}, `SELECT agent, session, call, event, tool, at, label, fault, first, last, input, body FROM hook_cases
 		WHERE (?1 IS NULL OR at >= ?1) AND (?2 = '' OR event = ?2) AND (?3 = '' OR tool = ?3) ORDER BY at, id`,
@@ -102,5 +104,5 @@ func Of(ctx context.Context, db *store.Store, f Filter) (out []Session, unusable
 	slices.SortStableFunc(out, func(a, b Session) int {
 		return cmp.Or(a.First.Compare(b.First), cmp.Compare(a.ID, b.ID))
 	})
-	return out, unusable, sqlite.Named(err, "list cases of hooks")
+	return out, sqlite.Named(err, "list cases of hooks")
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,16 +17,13 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/events"
-	"github.com/skill-evolve/evolve/harvest/redact"
 	"github.com/skill-evolve/evolve/harvest/refusals"
 )
 
 // Parts are what the command works with, opened when it runs.
 type Parts struct {
 	corrections.Parts
-	Redactor func() redact.Redactor
-	// Recorded are the sessions since an age, as `evolve hooks test` reads them.
-	Recorded func(ctx context.Context, since, agent string, wants func(*events.Event) bool) ([]*hooktest.Session, time.Time, error)
+	Tests hooktest.Parts // which reads sessions
 }
 
 type flags struct {
@@ -68,7 +64,8 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	sessions, from, err := p.Recorded(ctx, f.since, "", func(e *events.Event) bool { return e.Name == events.PreToolUse })
+	calling := func(e *events.Event) bool { return e.Name == events.PreToolUse }
+	sessions, from, err := p.Tests.Recorded(ctx, f.since, "", calling)
 	if err != nil {
 		return err
 	}
@@ -80,9 +77,17 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	if err != nil || f.DryRun {
 		return err
 	}
-	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Rules: rulesOf(calls)}
+	db, err := p.Tests.Store(ctx)
+	if err != nil {
+		return err
+	}
+	l, err := p.Tests.Label(ctx, db, sessions, hooktest.Choice{Since: from, Wants: calling})
+	if err != nil {
+		return err
+	}
+	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Stored: l.Stored, Unusable: l.Unusable, Rules: rulesOf(l.Sessions, p.Tests.What)}
 	for i := range r.Rules {
-		r.Rules[i].propose(sessions, p.Redactor())
+		r.Rules[i].propose(l.Sessions, p.Tests.Redactor())
 	}
 	if f.out != "" {
 		stop = errors.Join(stop, r.write(f.out))

@@ -25,13 +25,10 @@ const ownSettings = "~/.claude/settings.json"
 
 // A Guard is a rule of Claude Code's settings, and what it would have been about.
 type Guard struct {
-	List  string       `json:"list"` // deny, or ask if calls like these ran or were permitted, or if it is a guess
-	Rule  string       `json:"rule"`
-	File  string       `json:"file"`  // the settings that it belongs into
-	Score *guard.Score `json:"score"` // as if it stopped each call that it is about
-	// Others are calls that it is about and that ran or were permitted, in so many sessions.
-	Others        int `json:"others"`
-	OtherSessions int `json:"other_sessions"`
+	List string `json:"list"` // deny, or ask if calls like these ran or were permitted, or if it is a guess
+	Rule string `json:"rule"`
+	File string `json:"file"` // the settings that it belongs into
+	tally
 }
 
 // A Script is a hook that stops a program's commands with some words, where no rule of the
@@ -53,74 +50,92 @@ func (g *Guard) Entry() string {
 	return fmt.Sprintf(`"permissions": {%q: [%s]}`, g.List, rule)
 }
 
-// propose sets the guard of a rule, or why there is none.
-func (r *Rule) propose(sessions []*hooktest.Session, red redact.Redactor) {
-	folders := map[string]string{}
-	for _, s := range sessions {
-		if s.Agent == claudeCode {
-			folders[s.ID] = s.CWD
-		}
-	}
-	var calls []permission.Call
-	own, project := map[string]bool{}, ""
-	in := map[string]bool{}
-	for _, c := range r.of {
-		if c.Agent != claudeCode {
-			continue
-		}
-		project = folders[c.Session]
-		own[c.Session+"\x00"+c.ID], in[c.Session] = true, true
-		calls = append(calls, permission.Call{Tool: c.Tool, Input: c.Input, Project: project})
-	}
-	g := &Guard{File: ownSettings}
-	if project != "" && !slices.ContainsFunc(calls, func(c permission.Call) bool { return c.Project != project }) {
-		g.File = filepath.Join(project, ".claude", "settings.local.json") // one person refused: settings.json is the team's
-	} else {
-		project = ""
-	}
-	rule, ok := permission.Propose(calls, r.Rule)
-	g.Rule = rule.String()
-	defer func() {
-		if r.None != "" {
-			r.script(calls, project, own, sessions, red)
-		}
-	}()
-	if clean, _ := red.Redact(g.Rule); clean != g.Rule || !ok || project == "" && strings.HasPrefix(rule.Spec, "/") {
-		r.None = "no beginning of a command and no path tells these calls"
-		if len(calls) == 0 {
-			r.None = "Codex has no such rules"
-		}
-		return
-	}
-	g.replay(rule.Matches, project, own, sessions)
-	if g.OtherSessions > len(in) {
-		r.None = fmt.Sprintf("%s is about %s that ran or that you permitted, in %s", g.Rule, plain.Counted(g.Others, "call"), plain.Counted(g.OtherSessions, "session"))
-		return
-	}
-	g.List = "deny"
-	if g.Others > 0 || !rule.Told(calls, r.Rule) {
-		g.List = "ask"
-	}
-	r.Guard = g
+// A taught call is one that a rule is learned from.
+type taught struct {
+	in *hooktest.Session
+	*events.Event
 }
 
-// script sets the script of a rule, if there is one that stops no call that ran or was permitted.
-func (r *Rule) script(calls []permission.Call, project string, own map[string]bool, sessions []*hooktest.Session, red redact.Redactor) {
-	words, ok := permission.ProposeWords(calls, r.Rule)
-	if text := strings.Join(words, " "); ok {
-		clean, _ := red.Redact(text)
-		ok = clean == text
+// call is what a rule of the settings sees of an event.
+func call(s *hooktest.Session, e *events.Event) permission.Call {
+	return permission.Call{Tool: e.Tool, Input: refusals.Input(e), Project: s.CWD}
+}
+
+// A proposal is the guard that is learned from some calls, or why there is none.
+type proposal struct {
+	guard   *Guard
+	script  *Script
+	none    string
+	matches func(permission.Call) bool
+	project string // the only one that it is about; "" for all
+}
+
+// learn proposes the guard that holds a rule, from calls that broke it and from all calls of sessions.
+func learn(rule string, of []taught, sessions []*hooktest.Session, red redact.Redactor) (p proposal) {
+	var calls []permission.Call
+	own, in := map[*events.Event]bool{}, map[*hooktest.Session]bool{}
+	for _, c := range of {
+		if c.in.Agent == claudeCode {
+			own[c.Event], in[c.in] = true, true
+			calls = append(calls, call(c.in, c.Event))
+		}
 	}
-	if !ok {
+	g := &Guard{File: ownSettings}
+	if len(calls) > 0 && calls[0].Project != "" && !slices.ContainsFunc(calls, func(c permission.Call) bool { return c.Project != calls[0].Project }) {
+		p.project = calls[0].Project
+		g.File = filepath.Join(p.project, ".claude", "settings.local.json") // one person refused: settings.json is the team's
+	}
+	entry, ok := permission.Propose(calls, rule)
+	g.Rule, p.matches = entry.String(), entry.Matches
+	defer func() {
+		if p.none != "" {
+			p.words(rule, calls, own, sessions, red)
+		}
+	}()
+	if clean, _ := red.Redact(g.Rule); clean != g.Rule || !ok || p.project == "" && strings.HasPrefix(entry.Spec, "/") {
+		p.none = "no beginning of a command and no path tells these calls"
+		if len(calls) == 0 {
+			p.none = "Codex has no such rules"
+		}
+		return p
+	}
+	g.tally = p.replay(own, sessions)
+	if g.OtherSessions > len(in) {
+		p.none = fmt.Sprintf("%s is about %s that ran or that you permitted, in %s", g.Rule, plain.Counted(g.Others, "call"), plain.Counted(g.OtherSessions, "session"))
+		return p
+	}
+	g.List = "deny"
+	if g.Others > 0 || !entry.Told(calls, rule) {
+		g.List = "ask"
+	}
+	p.guard = g
+	return p
+}
+
+// words sets the script of a proposal, if there is one that stops no call that ran or was permitted.
+func (p *proposal) words(rule string, calls []permission.Call, own map[*events.Event]bool, sessions []*hooktest.Session, red redact.Redactor) {
+	words, ok := permission.ProposeWords(calls, rule)
+	text := strings.Join(words, " ")
+	if clean, _ := red.Redact(text); !ok || clean != text {
 		return
 	}
-	var g Guard
-	if g.replay(words.Matches, project, own, sessions); g.Others > 0 {
-		return
+	p.matches = words.Matches
+	if t := p.replay(own, sessions); t.Others == 0 {
+		p.script = &Script{Words: words, Score: t.Score, call: text}
 	}
-	r.Script = &Script{Words: words, Score: g.Score, call: strings.Join(words, " ")}
-	if call := r.Calls[0].What; words.Matches(permission.Call{Tool: "Bash", Input: commandOf(call)}) {
-		r.Script.call = call
+}
+
+// propose sets the guard of a rule, or why there is none, and what is held out of it.
+func (r *Rule) propose(sessions []*hooktest.Session, red redact.Redactor) {
+	p := learn(r.Rule, r.of, sessions, red)
+	r.Guard, r.Script, r.None = p.guard, p.script, p.none
+	if r.Script != nil {
+		if call := r.Calls[0].What; r.Script.Words.Matches(permission.Call{Tool: "Bash", Input: commandOf(call)}) {
+			r.Script.call = call
+		}
+	}
+	if r.Guard != nil || r.Script != nil {
+		r.Held = r.holdOut(sessions, red)
 	}
 }
 
@@ -161,38 +176,52 @@ func (s *Script) text() string {
 	return fmt.Sprintf("  guard  a script that stops a command of %s with %s%s\n%s", s.Words[0], strings.Join(s.Words[1:], ", "), at, stops(s.Score))
 }
 
-// replay counts what a rule is about in the sessions of a project, of all for "". own are the
-// calls that taught it.
-func (g *Guard) replay(matches func(permission.Call) bool, project string, own map[string]bool, sessions []*hooktest.Session) {
+// A tally is what a guard is about.
+type tally struct {
+	Score *guard.Score `json:"score"` // as if it stopped each call that it is about
+	// Others are calls that it is about and that ran or were permitted, in so many sessions.
+	Others        int `json:"others"`
+	OtherSessions int `json:"other_sessions"`
+}
+
+// replay counts what a proposal is about in the sessions of its project. own are the calls that
+// it should stop, wherever they are.
+func (p *proposal) replay(own map[*events.Event]bool, sessions []*hooktest.Session) (t tally) {
 	var cases []guard.Case
 	for _, s := range sessions {
-		if s.Agent != claudeCode || project != "" && s.CWD != project {
+		if s.Agent != claudeCode {
 			continue
 		}
-		before := g.Others
-		for i := range s.Events {
-			e := &s.Events[i]
+		elsewhere := p.project != "" && s.CWD != p.project
+		before := t.Others
+		for i := range s.Calls {
+			e := &s.Calls[i]
+			if elsewhere && !own[e] {
+				continue
+			}
 			k := guard.Case{Session: s.ID, Refused: e.Outcome == events.Refused, Answer: guard.Answer{Decision: guard.GoOn}}
-			about := matches(permission.Call{Tool: e.Tool, Input: refusals.Input(e), Project: s.CWD})
+			about := !elsewhere && p.matches(call(s, e))
 			if about {
 				k.Answer.Decision = guard.Block
 			}
+			told := s.Told(e).Label
 			switch {
-			case own[s.ID+"\x00"+refusals.ID(e)]:
+			case own[e]:
 				k.Label = guard.Stop
-			case e.Outcome == events.Permitted:
+			case told == guard.Go:
 				k.Label = guard.Go
 			}
-			if about && (e.Outcome == events.Permitted || e.Outcome == events.Ran) {
-				g.Others++
+			if about && told != guard.Stop && (e.Outcome == events.Permitted || e.Outcome == events.Ran) {
+				t.Others++
 			}
 			cases = append(cases, k)
 		}
-		if g.Others > before {
-			g.OtherSessions++
+		if t.Others > before {
+			t.OtherSessions++
 		}
 	}
-	g.Score = guard.Count(cases, false)
+	t.Score = guard.Count(cases, false)
+	return t
 }
 
 // text is a guard for a person.

@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
+	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/redact"
-	"github.com/skill-evolve/evolve/harvest/refusals"
+	"github.com/skill-evolve/evolve/store/hookcases"
 )
 
 // proposed is the guard of a rule for which one command was refused, the only one recorded.
@@ -19,14 +20,12 @@ func proposed(t *testing.T, rule, command string) *Rule {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := []events.Event{{Name: events.PreToolUse, Tool: "Bash", Input: event, Outcome: events.Refused, Words: rule}}
-	calls := refusals.Of(claudeCode, "s", of, redact.Detector{})
-	if len(calls) != 1 {
-		t.Fatalf("%d calls", len(calls))
-	}
-	calls[0].Label = &refusals.Label{Rule: rule, Words: rule}
-	r := &rulesOf(calls)[0]
-	r.propose([]*hooktest.Session{{Agent: claudeCode, ID: "s", CWD: "/w", Events: of, Refused: calls}}, redact.Detector{})
+	session := &hooktest.Session{Agent: claudeCode, ID: "s", CWD: "/w",
+		Calls: []events.Event{{Name: events.PreToolUse, Tool: "Bash", Input: event, Outcome: events.Refused, Words: rule}}}
+	session.Tell("t", hooktest.Told{Label: guard.Stop, Rule: rule, Words: rule, Source: hookcases.Refusal})
+	sessions := []*hooktest.Session{session}
+	r := &rulesOf(sessions, hooktest.Parts{Redactor: func() redact.Redactor { return redact.Detector{} }}.What)[0]
+	r.propose(sessions, redact.Detector{})
 	return r
 }
 

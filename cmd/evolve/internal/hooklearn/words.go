@@ -6,8 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/refusals"
 	"github.com/skill-evolve/evolve/tournament/caps"
 )
@@ -24,6 +27,10 @@ type Result struct {
 	Stats  refusals.Stats `json:"stats"`
 	Rules  []Rule         `json:"rules"`
 	Spent  eval.Spent     `json:"spent,omitzero"`
+	// Stored are calls that are in no transcript any more; Unusable are further ones that decide
+	// nothing.
+	Stored   int `json:"stored,omitempty"`
+	Unusable int `json:"unusable,omitempty"`
 }
 
 // A Rule is one for which calls were refused, the newest first.
@@ -33,12 +40,13 @@ type Rule struct {
 	Guard *Guard `json:"guard,omitempty"`
 	None  string `json:"no_guard,omitempty"` // why there is none
 	// Script is what holds the rule without one.
-	Script *Script `json:"script,omitempty"`
+	Script *Script  `json:"script,omitempty"`
+	Held   *HeldOut `json:"held_out,omitempty"`
 
-	of []*refusals.Call
+	of []taught
 }
 
-// A Call was refused for a rule.
+// A Call was refused for a rule, or corrected by it afterwards.
 type Call struct {
 	Agent   string    `json:"agent"`
 	Session string    `json:"session"`
@@ -46,26 +54,30 @@ type Call struct {
 	Tool    string    `json:"tool"`
 	What    string    `json:"what"`
 	Words   string    `json:"words"` // of its user
+	Source  string    `json:"source"`
 }
 
-// rulesOf are the rules for which calls were refused, equal ones once, the most frequent first.
-func rulesOf(calls []*refusals.Call) []Rule {
+// rulesOf are the rules that calls broke, equal ones once, the most frequent first. what is the
+// part of an event that is shown.
+func rulesOf(sessions []*hooktest.Session, what func(*events.Event) string) []Rule {
 	out := []Rule{}
-	seen := map[[3]string]bool{} // a call that is in several transcripts
-	calls = slices.Clone(calls)
-	slices.SortStableFunc(calls, func(a, b *refusals.Call) int { return b.Time.Compare(a.Time) })
-	for _, c := range calls {
-		id := [3]string{c.Agent, c.Session, c.ID}
-		if c.Label == nil || seen[id] {
-			continue
+	var all []taught
+	for _, s := range sessions {
+		for i := range s.Calls {
+			if s.Told(&s.Calls[i]).Label == guard.Stop {
+				all = append(all, taught{s, &s.Calls[i]})
+			}
 		}
-		seen[id] = true
-		i := slices.IndexFunc(out, func(r Rule) bool { return same(r.Rule) == same(c.Label.Rule) })
+	}
+	slices.SortStableFunc(all, func(a, b taught) int { return b.Time.Compare(a.Time) })
+	for _, c := range all {
+		t := c.in.Told(c.Event)
+		i := slices.IndexFunc(out, func(r Rule) bool { return same(r.Rule) == same(t.Rule) })
 		if i < 0 {
-			i, out = len(out), append(out, Rule{Rule: c.Label.Rule})
+			i, out = len(out), append(out, Rule{Rule: t.Rule})
 		}
 		out[i].of = append(out[i].of, c)
-		out[i].Calls = append(out[i].Calls, Call{c.Agent, c.Session, c.Time, c.Tool, c.What(), c.Label.Words})
+		out[i].Calls = append(out[i].Calls, Call{c.in.Agent, c.in.ID, c.Time, c.Tool, what(c.Event), t.Words, string(t.Source)})
 	}
 	slices.SortStableFunc(out, func(a, b Rule) int { return len(b.Calls) - len(a.Calls) })
 	return out
@@ -80,11 +92,14 @@ func same(rule string) string {
 func (r *Result) text() string {
 	var b strings.Builder
 	s := &r.Stats
-	if s.Refused == 0 {
+	if s.Refused == 0 && len(r.Rules) == 0 {
 		fmt.Fprintf(&b, "you refused no call with words since %s that is known here: there is nothing to learn\n", r.Since.Local().Format(time.DateOnly))
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s refused with words since %s → %d read twice → %d for a rule\n", plain.Counted(s.Refused, "call"), r.Since.Local().Format(time.DateOnly), s.Read, s.Rules)
+	if r.Stored > 0 {
+		fmt.Fprintf(&b, "and %s of sessions that have no transcript any more\n", plain.Counted(r.Stored, "case"))
+	}
 	for i := range r.Rules {
 		if i == rulesShown {
 			fmt.Fprintf(&b, "\nand %s more: --json\n", plain.Counted(len(r.Rules)-i, "rule"))
@@ -102,7 +117,10 @@ func (r *Result) text() string {
 	if !r.Spent.Nothing() {
 		fmt.Fprintf(&b, "spent: %s\n", caps.Words(r.Spent))
 	}
-	if s.Rules > 0 {
+	if r.Unusable > 0 {
+		fmt.Fprintf(&b, "%s left out: a secret was taken out of them, or they are too long\n", plain.Counted(r.Unusable, "case"))
+	}
+	if len(r.Rules) > 0 {
 		b.WriteString("nothing is put in place; next: add an entry to your settings, or `evolve hooks new NAME` for a script,\n      and `evolve hooks test NAME` counts what that stops\n")
 	}
 	return b.String()
@@ -125,6 +143,15 @@ func (r *Rule) text() string {
 		if r.Script != nil {
 			b.WriteString(r.Script.text())
 		}
+	}
+	if r.Held != nil {
+		proposed := ""
+		if r.Guard != nil {
+			proposed = r.Guard.Rule
+		} else if r.Script != nil {
+			proposed = strings.Join(r.Script.Words, " ")
+		}
+		b.WriteString(r.Held.text(proposed))
 	}
 	return b.String()
 }

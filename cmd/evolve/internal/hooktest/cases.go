@@ -1,6 +1,7 @@
 package hooktest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -20,15 +21,20 @@ import (
 type Session struct {
 	Agent   string
 	ID      string
-	CWD     string           // the folder in which it began
+	CWD     string   // the folder in which it began
+	Folders []string // in which it worked
+	First   time.Time
+	Last    time.Time
 	Events  []events.Event   // that are wanted
-	Refused []*refusals.Call // all calls that were refused with words
+	Calls   []events.Event   // all tool calls, before they ran
+	Refused []*refusals.Call // of these, what was refused with words
+	told    map[string]Told  // of calls, by their ids
 }
 
 // A transcript is a session's, or of one of its subagents.
 type transcript struct {
-	events  []events.Event // that are wanted
-	refused []*refusals.Call
+	wanted, calls []events.Event
+	refused       []*refusals.Call
 }
 
 // read rebuilds the events of the sessions in an agent's home that are wanted, the newest
@@ -50,13 +56,20 @@ func read(ctx context.Context, home backend.Home, o harvest.Options, wants func(
 		found, _, err := rebuild(ctx, again, file) // its problems are those above
 		found = slices.DeleteFunc(found, func(e events.Event) bool { return !e.Time.IsZero() && e.Time.Before(o.Since) })
 		one := &transcript{refused: refusals.Of(home.Agent, mainOf(s.ID), found, o.Redactor)}
-		one.events = slices.DeleteFunc(found, func(e events.Event) bool { return !wants(&e) })
+		for _, e := range found {
+			if wants(&e) {
+				one.wanted = append(one.wanted, e)
+			}
+			if e.Name == events.PreToolUse {
+				one.calls = append(one.calls, e)
+			}
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		of[s.Path] = one
 		return s, problems, err
 	}
-	byID, driven, seen := map[string]*Session{}, map[string]bool{}, map[string]map[told]bool{}
+	byID, driven := map[string]*Session{}, map[string]bool{}
 	problems, err = kind.Source(home.Dir, o).Sessions(ctx, nil, func(s *harvest.Session) error {
 		mu.Lock()
 		found := of[s.Path]
@@ -69,84 +82,85 @@ func read(ctx context.Context, home backend.Home, o harvest.Options, wants func(
 		if byID[id] == nil {
 			byID[id] = &Session{Agent: home.Agent, ID: id}
 		}
-		if s.Subagent == "" {
-			byID[id].CWD = s.CWD
-		}
-		if found != nil {
-			// A copy of a transcript tells nothing anew.
-			more := slices.DeleteFunc(found.events, func(e events.Event) bool { return seen[id][keyOf(&e)] })
-			if seen[id] == nil {
-				seen[id] = map[told]bool{}
-			}
-			for i := range more {
-				if key := keyOf(&more[i]); key.call != "" || !key.at.IsZero() {
-					seen[id][key] = true
-				}
-			}
-			byID[id].Events = append(byID[id].Events, more...)
-			byID[id].Refused = append(byID[id].Refused, found.refused...)
-		}
+		byID[id].add(s, found)
 		return nil
 	})
 	for id, s := range byID {
-		if driven[id] || len(s.Events) == 0 {
-			continue
+		if !driven[id] {
+			out = append(out, s)
 		}
-		slices.SortStableFunc(s.Events, func(a, b events.Event) int { return a.Time.Compare(b.Time) })
-		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b *Session) int {
-		if byTime := b.Events[0].Time.Compare(a.Events[0].Time); byTime != 0 {
-			return byTime
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	once(out)
+	out = slices.DeleteFunc(out, func(s *Session) bool { return len(s.Events)+len(s.Calls) == 0 })
+	slices.SortFunc(out, func(a, b *Session) int { return cmp.Or(b.Began().Compare(a.Began()), strings.Compare(a.ID, b.ID)) })
 	return out, problems, err
 }
 
-// told is what tells an event of a session from its others.
-type told struct {
-	name, call string
-	at         time.Time
+// add adds a transcript.
+func (s *Session) add(of *harvest.Session, found *transcript) {
+	for _, dir := range of.Folders {
+		if !slices.Contains(s.Folders, dir) {
+			s.Folders = append(s.Folders, dir)
+		}
+	}
+	if of.Subagent == "" {
+		s.CWD, s.First, s.Last = of.CWD, of.Started, of.Ended
+	}
+	if found != nil {
+		s.Events, s.Calls, s.Refused = append(s.Events, found.wanted...), append(s.Calls, found.calls...), append(s.Refused, found.refused...)
+	}
 }
 
-func keyOf(e *events.Event) told { return told{e.Name, refusals.ID(e), e.Time.UTC()} }
+// Began is when the first of its wanted events took place, or else its first call.
+func (s *Session) Began() time.Time {
+	if len(s.Events) > 0 {
+		return s.Events[0].Time
+	}
+	return s.Calls[0].Time
+}
+
+// once orders the events of sessions, and leaves each in one of them: another transcript with it
+// is a copy, of a session that was moved, resumed or forked, and tells nothing anew.
+func once(sessions []*Session) {
+	slices.SortFunc(sessions, func(a, b *Session) int { return cmp.Or(a.First.Compare(b.First), strings.Compare(a.ID, b.ID)) })
+	wanted, calls, refused := map[told]bool{}, map[told]bool{}, map[told]bool{}
+	for _, s := range sessions {
+		for _, of := range []struct {
+			seen   map[told]bool
+			events *[]events.Event
+		}{{wanted, &s.Events}, {calls, &s.Calls}} {
+			*of.events = slices.DeleteFunc(*of.events, func(e events.Event) bool { return again(of.seen, keyOf(&e)) })
+			slices.SortStableFunc(*of.events, func(a, b events.Event) int { return a.Time.Compare(b.Time) })
+		}
+		s.Refused = slices.DeleteFunc(s.Refused, func(c *refusals.Call) bool { return again(refused, told{call: c.ID, at: c.Time.UTC()}) })
+	}
+}
+
+// again reports whether an event was seen before. One without an id and a time is always new.
+func again(seen map[told]bool, key told) bool {
+	was := seen[key]
+	seen[key] = key.call != "" || !key.at.IsZero()
+	return was
+}
+
+// told is what tells an event of an agent from its others.
+type told struct {
+	name, call, what string
+	at               time.Time
+}
+
+func keyOf(e *events.Event) told {
+	key := told{name: e.Name, call: refusals.ID(e), at: e.Time.UTC()}
+	if key.call == "" {
+		key.what = what(e)
+	}
+	return key
+}
 
 // mainOf is the session whose subagent wrote a transcript; a session that is none's is its own.
 func mainOf(id string) string {
 	id, _, _ = strings.Cut(id, "/")
 	return id
-}
-
-// labels are the calls that were refused for a rule, as a model has read twice; read: some
-// refusals were.
-func labels(ctx context.Context, memory harvest.Memory, sessions []*Session) (stop map[labelled]bool, read bool, err error) {
-	stop = map[labelled]bool{}
-	var all []*refusals.Call
-	for _, s := range sessions {
-		all = append(all, s.Refused...)
-	}
-	r := refusals.Reader{Memory: memory}
-	stats, err := r.Read(ctx, all)
-	for _, c := range all {
-		if c.Label != nil {
-			stop[labelled{c.Agent, c.Session, c.ID}] = true
-		}
-	}
-	return stop, stats.Read > 0, err
-}
-
-type labelled struct{ agent, session, call string }
-
-// label is what should have happened.
-func (r *Result) label(s *Session, e *events.Event) guard.Label {
-	switch {
-	case e.Outcome == events.Permitted:
-		return guard.Go
-	case e.Outcome == events.Refused && r.stop[labelled{s.Agent, s.ID, refusals.ID(e)}]:
-		return guard.Stop
-	}
-	return guard.Unlabelled
 }
 
 // A Call is an event that is shown.
@@ -158,7 +172,7 @@ type Call struct {
 	What     string         `json:"what"` // its command, file or text, redacted
 	Outcome  events.Outcome `json:"outcome,omitempty"`
 	Label    guard.Label    `json:"label,omitempty"`
-	Words    string         `json:"words,omitempty"` // of a refusal, redacted
+	Words    string         `json:"words,omitempty"` // of its user, redacted
 	Decision guard.Decision `json:"decision"`
 	Reason   string         `json:"reason,omitempty"`
 	Second   string         `json:"second,omitempty"`

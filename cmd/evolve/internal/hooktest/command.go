@@ -2,6 +2,7 @@
 package hooktest
 
 import (
+	"cmp"
 	"context"
 	"os/exec"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/consent"
 	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/redact"
+	"github.com/skill-evolve/evolve/harvest/refusals"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -29,7 +31,7 @@ type Parts struct {
 	Gate     func() (*consent.Gate, error) // which projects may be read
 	Redactor func() redact.Redactor
 	Program  func() (string, error) // this one
-	// Store holds what a model has read of refusals; nil if there is none yet.
+	// Store holds what a model has read of refusals, and cases; nil if there is none yet.
 	Store func(context.Context) (*store.Store, error)
 }
 
@@ -53,8 +55,9 @@ of the script in your settings or those of the project.
 
 The hook runs in the sandbox, without a network and without your files: it sees its own
 folder, and an empty home for each session. Each event is delivered twice, because
-agents may do so: the second time it must decide the same and change nothing. Nothing
-is written.`,
+agents may do so: the second time it must decide the same and change nothing. Calls of
+harvested sessions of which it is known whether they should be stopped are kept,
+redacted, for when their transcripts are gone; nothing else is written.`,
 		Example: "  evolve hooks test no-reset\n  evolve hooks test ~/.claude/hooks/no-reset.py --since 90d\n  evolve hooks test ./lint.sh --event Stop",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -79,23 +82,24 @@ func (p Parts) test(ctx context.Context, name, event, since string) error {
 	if err != nil {
 		return err
 	}
-	answers, err := p.replay(ctx, g, sessions)
-	if err != nil {
-		return err
-	}
 	db, err := p.Store(ctx)
 	if err != nil {
 		return err
 	}
-	var memory harvest.Memory
-	if db != nil {
-		memory = db
-	}
 	r := &Result{Schema: 1, Name: name, Since: from}
-	if r.stop, r.read, err = labels(ctx, memory, sessions); err != nil {
+	if r.read, err = recall(ctx, db, sessions); err != nil {
 		return err
 	}
-	p.fill(r, g, sessions, answers)
+	l, err := p.Label(ctx, db, sessions, Choice{g.agent, from, g.wants})
+	if err != nil {
+		return err
+	}
+	r.Stored, r.Unusable = l.Stored, l.Unusable
+	answers, err := p.replay(ctx, g, l.Sessions)
+	if err != nil {
+		return err
+	}
+	p.fill(r, g, l.Sessions, answers)
 	return p.print(r)
 }
 
@@ -113,6 +117,20 @@ func (p Parts) find(name, event string) (*found, error) {
 		return nil, problem.Inputf("a hook is run in a sandbox or not at all", "%v", err)
 	}
 	return g, nil
+}
+
+// recall sets the labels of refused calls that a model has read; read: there are some.
+func recall(ctx context.Context, db *store.Store, sessions []*Session) (read bool, err error) {
+	if db == nil {
+		return false, nil
+	}
+	var all []*refusals.Call
+	for _, s := range sessions {
+		all = append(all, s.Refused...)
+	}
+	r := refusals.Reader{Memory: db}
+	stats, err := r.Read(ctx, all)
+	return stats.Read > 0, err
 }
 
 // Recorded are the sessions that may be read since an age, of one agent, or of all for "", with
@@ -196,15 +214,18 @@ type Result struct {
 	Again []Call `json:"again"`
 	// Refused are calls that their user refused, and whether it blocks them.
 	Refused []Call `json:"refused"`
-	failure string // of the first that failed
-	stop    map[labelled]bool
-	read    bool // why some calls were refused
+	// Corrected are calls that ran, and that their user then corrected by a rule.
+	Corrected []Call `json:"corrected"`
+	Stored    int    `json:"stored,omitempty"`   // events that are in no transcript any more
+	Unusable  int    `json:"unusable,omitempty"` // further ones that decide nothing
+	failure   string // of the first that failed
+	read      bool   // why some calls were refused
 }
 
 // fill counts what the guard decided.
 func (p Parts) fill(r *Result, g *found, sessions []*Session, answers [][]guard.Answer) {
 	r.Command, r.Events, r.Changed = g.Command, []string{}, g.changed
-	r.Wrong, r.Stops, r.Again, r.Refused = []Call{}, []Call{}, []Call{}, []Call{}
+	r.Wrong, r.Stops, r.Again, r.Refused, r.Corrected = []Call{}, []Call{}, []Call{}, []Call{}, []Call{}
 	for _, on := range g.on {
 		one := on.Event
 		if on.Matcher != "" {
@@ -218,21 +239,23 @@ func (p Parts) fill(r *Result, g *found, sessions []*Session, answers [][]guard.
 	for i, s := range sessions {
 		for k := range s.Events {
 			e, a := &s.Events[k], answers[i][k]
-			refused := e.Outcome == "refused"
-			is := r.label(s, e)
+			refused, known := e.Outcome == events.Refused, s.Told(e)
+			is := known.Label
 			cases = append(cases, guard.Case{Session: s.ID, Label: is, Refused: refused, Later: !g.changed.IsZero() && e.Time.After(g.changed), Answer: a})
 			if a.Failed && r.failure == "" {
 				r.failure = clean(a.Reason)
 			}
 			call := Call{Session: s.ID, Time: e.Time, Event: e.Name, Tool: e.Tool, Outcome: e.Outcome, Label: is, Decision: a.Decision, Second: a.Second}
 			blocks := a.Decision == guard.Block
-			if !blocks && a.Second == "" && !refused {
+			if !blocks && a.Second == "" && !refused && is != guard.Stop {
 				continue
 			}
-			call.What, call.Words, call.Reason = clean(what(e)), clean(e.Words), clean(a.Reason)
+			call.What, call.Words, call.Reason = clean(what(e)), clean(cmp.Or(e.Words, known.Words)), clean(a.Reason)
 			switch {
 			case refused:
 				r.Refused = append(r.Refused, call)
+			case is == guard.Stop:
+				r.Corrected = append(r.Corrected, call)
 			case blocks && is == guard.Go:
 				r.Wrong = append(r.Wrong, call)
 			case blocks:

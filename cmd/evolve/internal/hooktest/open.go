@@ -14,7 +14,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/scratch"
-	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/refusals"
 	"github.com/skill-evolve/evolve/mutate"
@@ -132,7 +131,7 @@ const (
 // script come first: who wrote them knows the hook.
 func (h *Hook) Evidence(ctx context.Context, since string, may func(agent, session string) bool) ([]hooks.Session, error) {
 	p := h.parts
-	sessions, _, err := p.Recorded(ctx, since, h.of.agent, h.of.wants)
+	sessions, from, err := p.Recorded(ctx, since, h.of.agent, h.of.wants)
 	if err != nil {
 		return nil, err
 	}
@@ -140,20 +139,20 @@ func (h *Hook) Evidence(ctx context.Context, since string, may func(agent, sessi
 	if err != nil {
 		return nil, err
 	}
-	var memory harvest.Memory
-	if db != nil {
-		memory = db
-	}
-	r := &Result{}
-	if r.stop, _, err = labels(ctx, memory, sessions); err != nil {
+	if _, err := recall(ctx, db, sessions); err != nil {
 		return nil, err
 	}
+	l, err := p.Label(ctx, db, sessions, Choice{h.of.agent, from, h.of.wants})
+	if err != nil {
+		return nil, err
+	}
+	sessions = l.Sessions
 	var out []hooks.Session
 	left := others
 	rest := rand.New(rand.NewPCG(1, uint64(len(sessions)))).Perm(len(sessions))
 	for _, i := range rest {
 		s := sessions[i]
-		one := h.session(s, r, may(s.Agent, s.ID))
+		one := h.session(s, may(s.Agent, s.ID))
 		if !one.Labelled() {
 			one.Events = one.Events[:min(len(one.Events), left)]
 			left -= len(one.Events)
@@ -174,12 +173,12 @@ func (h *Hook) Evidence(ctx context.Context, since string, may func(agent, sessi
 
 // session is a recorded one as the hook hears it: of one with a label, the labelled events and
 // those shortly before them.
-func (h *Hook) session(s *Session, r *Result, shown bool) hooks.Session {
-	out := hooks.Session{ID: s.Agent + "/" + s.ID, Project: s.CWD, Time: s.Events[0].Time}
+func (h *Hook) session(s *Session, shown bool) hooks.Session {
+	out := hooks.Session{ID: s.Agent + "/" + s.ID, Project: s.CWD, Time: s.Began()}
 	last := -1 // labelled
 	keep := make([]bool, len(s.Events))
 	for k := range slices.Backward(s.Events) {
-		if r.label(s, &s.Events[k]) != guard.Unlabelled {
+		if s.Told(&s.Events[k]).Label != guard.Unlabelled {
 			last = k
 		}
 		keep[k] = last >= 0 && last-k <= around
@@ -189,14 +188,11 @@ func (h *Hook) session(s *Session, r *Result, shown bool) hooks.Session {
 		if last >= 0 && !keep[k] {
 			continue
 		}
-		one := hooks.Event{Event: guard.Event{Name: e.Name, Input: e.Input}, Label: r.label(s, e), Ran: e.Outcome == events.Ran}
+		told := s.Told(e)
+		one := hooks.Event{Event: guard.Event{Name: e.Name, Input: e.Input}, Label: told.Label, Ran: e.Outcome == events.Ran}
 		if shown {
 			one.Shown = h.shown(e)
-			for _, c := range s.Refused {
-				if c.ID == refusals.ID(e) && c.Label != nil {
-					one.Shown.Words, one.Shown.Rule = c.Label.Words, c.Label.Rule
-				}
-			}
+			one.Shown.Words, one.Shown.Rule = told.Words, told.Rule
 		}
 		out.Events = append(out.Events, one)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest/events"
 )
 
 // shown is how many calls of a kind are printed; --json has all.
@@ -29,7 +30,11 @@ func (r *Result) text() string {
 	}
 	fmt.Fprintf(&b, "%s: %s of %s since %s\n", plain.Line(r.Name), plain.Counted(s.Events, "event"), plain.Counted(s.Sessions, "session"), r.Since.Local().Format("2006-01-02"))
 	if s.Stop > 0 {
-		fmt.Fprintf(&b, "  stops    %d of %d that were refused for a rule\n", s.Stopped, s.Stop)
+		after := ""
+		if n := len(r.Corrected); n > 0 {
+			after = fmt.Sprintf(", or corrected afterwards (%d)", n)
+		}
+		fmt.Fprintf(&b, "  stops    %d of %d that were refused for a rule%s\n", s.Stopped, s.Stop, after)
 	}
 	if s.Refused > 0 {
 		why := "; `evolve hooks learn` has a model read why"
@@ -66,8 +71,15 @@ func (r *Result) text() string {
 	if s.Twice > 0 {
 		fmt.Fprintf(&b, "  twice    a second delivery of %s was not as the first: it %s\n", plain.Counted(s.Twice, "event"), plain.Excerpt(r.Again[0].Second, 120))
 	}
+	if r.Stored > 0 {
+		fmt.Fprintf(&b, "  kept     %s of these are cases, without a transcript\n", plain.Counted(r.Stored, "event"))
+	}
+	if r.Unusable > 0 {
+		fmt.Fprintf(&b, "  left out %s that a secret was taken out of, or that are too long\n", plain.Counted(r.Unusable, "case"))
+	}
 	list(&b, "stops what you permitted", r.Wrong)
 	list(&b, "what you refused", r.Refused)
+	list(&b, "what you corrected", r.Corrected)
 	list(&b, "would have stopped", r.Stops)
 	return b.String()
 }
@@ -88,7 +100,7 @@ func list(b *strings.Builder, title string, calls []Call) {
 	fmt.Fprintf(b, "%s\n", title)
 	for _, c := range calls[:min(len(calls), shown)] {
 		mark := ""
-		if c.Outcome == "refused" {
+		if c.Outcome == events.Refused || c.Label == guard.Stop {
 			mark = map[bool]string{true: "  stopped", false: "  goes on"}[c.Decision == guard.Block]
 			if c.Label == guard.Stop {
 				mark += ", for a rule"
