@@ -11,7 +11,7 @@ import (
 )
 
 // Programs are the agents by their names.
-var Programs = map[string]func(){"picker": picker, "widener": widener, "hearsay": hearsay, "rambler": rambler, "keeper": keeper, "vetter": vetter, "sayer": sayer, "warden": warden}
+var Programs = map[string]func(){"picker": picker, "widener": widener, "hearsay": hearsay, "rambler": rambler, "keeper": keeper, "vetter": vetter, "sayer": sayer, "warden": warden, "fencer": fencer}
 
 // secondly answers the request of a second reader: no to each item but those that contain held;
 // "" for another request.

@@ -160,7 +160,11 @@ func (r *Rule) write(dir string) error {
 		}, w), "-"))
 	}
 	short := strings.TrimRight(name.String()[:min(name.Len(), 40)], "-")
-	w, err := newhook.WriteRule(dir, short, r.Script.Words, "Your user refused this before: "+r.Rule, r.Script.call)
+	did := "refused"
+	if r.Calls[0].ran() {
+		did = "corrected"
+	}
+	w, err := newhook.WriteRule(dir, short, r.Script.Words, "Your user "+did+" this before: "+r.Rule, r.Script.call)
 	if err == nil {
 		r.Script.Folder = w.Folder
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/refusals"
+	"github.com/skill-evolve/evolve/store/hookcases"
 	"github.com/skill-evolve/evolve/tournament/caps"
 )
 
@@ -54,7 +55,8 @@ type Call struct {
 	Tool    string    `json:"tool"`
 	What    string    `json:"what"`
 	Words   string    `json:"words"` // of its user
-	Source  string    `json:"source"`
+	// Source is how it is known that the rule is about the call.
+	Source hookcases.Source `json:"source"`
 }
 
 // rulesOf are the rules that calls broke, equal ones once, the most frequent first. what is the
@@ -77,7 +79,7 @@ func rulesOf(sessions []*hooktest.Session, what func(*events.Event) string) []Ru
 			i, out = len(out), append(out, Rule{Rule: t.Rule})
 		}
 		out[i].of = append(out[i].of, c)
-		out[i].Calls = append(out[i].Calls, Call{c.in.Agent, c.in.ID, c.Time, c.Tool, what(c.Event), t.Words, string(t.Source)})
+		out[i].Calls = append(out[i].Calls, Call{c.in.Agent, c.in.ID, c.Time, c.Tool, what(c.Event), t.Words, t.Source})
 	}
 	slices.SortStableFunc(out, func(a, b Rule) int { return len(b.Calls) - len(a.Calls) })
 	return out
@@ -88,6 +90,36 @@ func same(rule string) string {
 	return strings.Trim(strings.ToLower(rule), " .!`\"'")
 }
 
+// found says what the rules were found in.
+func (r *Result) found() string {
+	since := r.Since.Local().Format(time.DateOnly)
+	var lines []string
+	if s := &r.Stats; s.Refused > 0 {
+		lines = append(lines, fmt.Sprintf("%s refused with words since %s → %d read twice → %d for a rule", plain.Counted(s.Refused, "call"), since, s.Read, s.Rules))
+	}
+	if n := r.corrected(); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s ran since %s, and you then corrected them by a rule", plain.Counted(n, "call"), since))
+	}
+	if r.Stored > 0 {
+		lines = append(lines, plain.Counted(r.Stored, "case")+" of sessions that have no transcript any more")
+	}
+	return strings.Join(lines, "\nand ") + "\n"
+}
+
+// corrected counts the calls that ran.
+func (r *Result) corrected() (n int) {
+	for _, x := range r.Rules {
+		for _, c := range x.Calls {
+			if c.ran() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (c *Call) ran() bool { return c.Source == hookcases.Correction }
+
 // text is the result for a person.
 func (r *Result) text() string {
 	var b strings.Builder
@@ -96,10 +128,7 @@ func (r *Result) text() string {
 		fmt.Fprintf(&b, "you refused no call with words since %s that is known here: there is nothing to learn\n", r.Since.Local().Format(time.DateOnly))
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s refused with words since %s → %d read twice → %d for a rule\n", plain.Counted(s.Refused, "call"), r.Since.Local().Format(time.DateOnly), s.Read, s.Rules)
-	if r.Stored > 0 {
-		fmt.Fprintf(&b, "and %s of sessions that have no transcript any more\n", plain.Counted(r.Stored, "case"))
-	}
+	b.WriteString(r.found())
 	for i := range r.Rules {
 		if i == rulesShown {
 			fmt.Fprintf(&b, "\nand %s more: --json\n", plain.Counted(len(r.Rules)-i, "rule"))
@@ -134,7 +163,11 @@ func (r *Rule) text() string {
 			fmt.Fprintf(&b, "  and %d more\n", len(r.Calls)-i)
 			break
 		}
-		fmt.Fprintf(&b, "  %s  %s  %q  «%s»\n", c.Time.Local().Format(time.DateOnly), plain.Line(c.Tool), plain.Excerpt(c.What, 50), plain.Excerpt(c.Words, 50))
+		after := ""
+		if c.ran() {
+			after = "  after it ran"
+		}
+		fmt.Fprintf(&b, "  %s  %s  %q  «%s»%s\n", c.Time.Local().Format(time.DateOnly), plain.Line(c.Tool), plain.Excerpt(c.What, 50), plain.Excerpt(c.Words, 50), after)
 	}
 	if r.Guard != nil {
 		b.WriteString(r.Guard.text())

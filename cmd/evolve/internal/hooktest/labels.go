@@ -59,7 +59,7 @@ type Choice struct {
 }
 
 // Label tells what should have happened to the calls of sessions, as far as db knows why they
-// were refused. What is known is kept as cases; of sessions that have no transcript any more
+// were refused, or corrected afterwards. What is known is kept as cases; of sessions that have no transcript any more
 // the cases are added, if they may still be read. A nil db knows nothing.
 func (p Parts) Label(ctx context.Context, db *store.Store, sessions []*Session, c Choice) (*Labelled, error) {
 	for _, s := range sessions {
@@ -71,6 +71,9 @@ func (p Parts) Label(ctx context.Context, db *store.Store, sessions []*Session, 
 	}
 	l := &Labelled{}
 	if db != nil {
+		if err := tellCorrected(ctx, db, sessions); err != nil {
+			return nil, err
+		}
 		if _, err := hookcases.Keep(ctx, db, p.Redactor(), casesOf(sessions)); err != nil {
 			return nil, err
 		}
