@@ -155,3 +155,31 @@ func (f *field) transcript(i int, correction string) []byte {
 	user("perfect, thanks")
 	return out.Bytes()
 }
+
+// asked is a session of Claude Code in a folder with a plain name, in which the user was asked about
+// calls with a canary in each: they permitted some, and refused others with words that have one, too.
+func (f *field) asked() []byte {
+	var out bytes.Buffer
+	line := func(kind string, more map[string]any) {
+		more["type"], more["sessionId"], more["cwd"], more["entrypoint"] = kind, "asked", "/home/dev/asked", "cli"
+		more["timestamp"] = fmt.Sprintf("2026-06-01T10:00:%02d.000Z", out.Len()%60)
+		b, err := json.Marshal(more)
+		if err != nil {
+			panic(err)
+		}
+		out.Write(append(b, '\n'))
+	}
+	line("user", map[string]any{"uuid": "a", "message": map[string]any{"content": "deploy it"}})
+	for i := range len(secretsFor(0)) {
+		id, field := fmt.Sprint("t", i), []string{"command", "description"}[i%2]
+		line("assistant", map[string]any{"message": map[string]any{"id": id, "content": []map[string]any{{"type": "tool_use", "id": id, "name": "Bash",
+			"input": map[string]string{"command": "make deploy", field: f.plant("asked call", i)}}}}})
+		result := map[string]any{"permissionDecision": map[string]string{"decision": "accept", "source": "user_temporary", "grantScope": "once"}, "toolUseResult": map[string]string{"stdout": "ok"}}
+		if i%3 == 2 {
+			result = map[string]any{"toolDenialKind": "user-rejected", "userFeedback": "never do that with " + f.plant("refusal", i)}
+		}
+		result["message"] = map[string]any{"content": []map[string]any{{"type": "tool_result", "tool_use_id": id, "content": "ok", "is_error": i%3 == 2}}}
+		line("user", result)
+	}
+	return out.Bytes()
+}

@@ -68,6 +68,7 @@ func useEverything(t *testing.T, f *field) {
 		}
 		write(filepath.Join(claude, "projects", "-home-dev", fmt.Sprintf("cccccccc-0000-4000-8000-%012d.jsonl", i)), f.transcript(i, correction))
 	}
+	write(filepath.Join(claude, "projects", "-home-dev-asked", "asked.jsonl"), f.asked())
 	write(filepath.Join(claude, "projects", "-home-dev", "broken.jsonl"), []byte("{broken "+f.plant("broken file", 0)+"\n"))
 
 	key := "zz-no-known-form-" + fmt.Sprint(7781*7781) + "-qk"
@@ -113,6 +114,7 @@ func useEverything(t *testing.T, f *field) {
 	server := []string{"--agent", "openai", "--base-url", web.URL + "/v1", "--model", "sim-task", "--reflect-model", "sim-reflect"}
 
 	evolve("", []int{0}, "harvest", "--json", "--moments", "all")
+	evolve("", []int{0}, append([]string{"hooks", "learn", "--since", "9000d"}, server...)...)
 	// Most replies of this mutator hold a secret in the text, and are refused.
 	evolve("", []int{0, 1}, append([]string{"suggest", "dataviz", "--smoke"}, server...)...)
 	srv.beside.Store(true)

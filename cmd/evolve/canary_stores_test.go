@@ -21,6 +21,7 @@ func (l *leaky) kept(t *testing.T, data string) {
 		"commands":                   `SELECT count(*) FROM acts WHERE instr(body, '"ran"') AND instr(body, '[redacted:')`,
 		"changed lines":              `SELECT count(*) FROM acts WHERE instr(body, '"added":"') AND instr(body, '[redacted:')`,
 		"refusals":                   `SELECT count(*) FROM acts WHERE instr(body, '"said":"') AND instr(body, '[redacted:')`,
+		"cases of hooks":             `SELECT count(*) FROM hook_cases WHERE instr(input, '[redacted:')`,
 		"readings":                   `SELECT count(*) FROM readings WHERE instr(body, CAST('[redacted:' AS BLOB))`,
 		"replies":                    `SELECT count(*) FROM completions WHERE instr(body, '[redacted:')`,
 		"the second reader's reply":  `SELECT count(*) FROM completions WHERE instr(body, '1 | yes | ') AND instr(body, '[redacted:')`,

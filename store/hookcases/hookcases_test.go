@@ -139,7 +139,9 @@ func TestNotKept(t *testing.T) {
 	}
 	named := of("named", day, stop(t, "t4", "x", day))
 	named.Folders = []string{"/w/" + secret}
-	keep(t, db, 0, of("expired", day, stop(t, "t1", "x", day)), of("purged", day, stop(t, "t2", "x", day)), of("unknown", day, stop(t, "t3", "x", day)), named)
+	was := of("named", day, stop(t, "t5", "x", day))
+	was.Project = "/w/[redacted:github-token]"
+	keep(t, db, 0, was, of("expired", day, stop(t, "t1", "x", day)), of("purged", day, stop(t, "t2", "x", day)), of("unknown", day, stop(t, "t3", "x", day)), named)
 	if all := list(t, db, Filter{}, 0); len(all) != 0 {
 		t.Errorf("%+v", all)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/harvest"
@@ -72,10 +73,10 @@ func stored(ctx context.Context, db *store.Store) (map[[3]string]known, error) {
 	return have, sqlite.Named(err, "list cases of hooks")
 }
 
-// plain reports whether the names of a session's folders hold no secret.
+// plain reports whether the names of a session's folders hold no secret, and none was taken out.
 func plain(red redact.Redactor, s *Session) bool {
 	for _, dir := range append([]string{s.Project}, s.Folders...) {
-		if _, n := red.Redact(dir); n > 0 {
+		if _, n := red.Redact(dir); n > 0 || strings.Contains(dir, "[redacted:") {
 			return false
 		}
 	}
