@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// fencer is a program for --agent command that reads a rule about npm where people speak of it,
-// and whose checks forbid that.
+// fencer is a program for --agent command that reads rules about npm and lint where people speak
+// of them, and whose checks forbid the one and demand the other.
 func fencer() {
 	var q struct{ Kind, System, User string }
 	if err := json.NewDecoder(os.Stdin).Decode(&q); err != nil {
@@ -20,6 +20,8 @@ func fencer() {
 		out = map[string]any{"ok": true, "name": "fencer", "version": "1", "model": "none"}
 	case q.Kind == "task":
 		out["answer"] = "Done."
+	case strings.Contains(q.System, "into checks") && strings.Contains(q.User, "make lint"):
+		out["text"] = "```json\n{\"checks\":[{\"type\":\"ran\",\"value\":\"make lint\",\"after\":\"last_edit\"}]}\n```"
 	case strings.Contains(q.System, "into checks"):
 		out["text"] = "```json\n{\"checks\":[{\"type\":\"not_ran\",\"value\":\"npm\"}]}\n```"
 	case strings.HasPrefix(q.System, "You read what people said"):
@@ -34,6 +36,8 @@ func fencer() {
 			switch said := m.Replies[0].Said; {
 			case strings.Contains(said, "npm"):
 				entry["label"], entry["words"], entry["rule"], entry["concerns"] = "corrected", said, "Use pnpm instead of npm", "standing"
+			case strings.Contains(said, "lint"):
+				entry["label"], entry["words"], entry["rule"], entry["concerns"] = "corrected", said, "Run make lint before you report", "standing"
 			case strings.Contains(said, "thanks"):
 				entry["label"], entry["words"] = "accepted", said
 			}

@@ -215,10 +215,16 @@ func Report(ctx context.Context, db *store.Store, l *skill.Layout, name string, 
 		return nil, err
 	}
 	r := corrections.Of(sessions, cases, name, wordings)
-	p := newPlaces(l, sessions)
-	r.Standing(p.texts(r))
-	p.place(r)
+	Place(l, sessions, r)
 	return r, r.Unneeded(cases, func(c *eval.Case) ([]eval.Rollout, error) {
 		return db.Rollouts(ctx, store.RolloutFilter{Candidate: eval.NoSkill, Skill: c.Skill, Case: c.ID})
 	})
+}
+
+// Place says in which of the texts that sessions load today the rules of r are, or where those
+// could be written that are in none.
+func Place(l *skill.Layout, sessions []*harvest.Session, r *corrections.Report) {
+	p := newPlaces(l, sessions)
+	r.Standing(p.texts(r))
+	p.place(r)
 }

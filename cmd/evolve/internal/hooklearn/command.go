@@ -41,13 +41,17 @@ func (p Parts) Command() *cobra.Command {
 refused a call, after a forecast: most refusals are a matter of time ("not yet"), and
 some name a rule that holds for later calls, too. Each refusal is read twice, among
 others and in another order, and only what both readings find counts. The newest 60
-are read at a time, of sessions that were harvested, and each is paid for once.
+are read at a time, of sessions that were harvested, and each is paid for once. Calls
+that ran, and that you then corrected by a rule, count too, if a check of a case forbids
+them and your words name what it forbids.
 
 Where one tool and the beginning of a command or a path tells the calls of a rule, it
 proposes an entry for Claude Code's settings, and says what that would have been about
 in all recorded calls: deny if the rule tells that much and no such call ran or had
-your permission, else ask. It puts nothing in place. Where no entry tells the calls, but words of their commands do,
---out writes a script that stops them, with its cases; ` + "`evolve hooks test`" + ` tries it.`,
+your permission, else ask; and what a guard that the older sessions alone teach does in
+the newer ones. It puts nothing in place. Where no entry tells the calls, but words of
+their commands do, --out writes a script that stops them, with its cases;
+` + "`evolve hooks test`" + ` tries it.`,
 		Example: "  evolve hooks learn --dry-run\n  evolve hooks learn --since 180d",
 		Args:    usage.None,
 		RunE:    func(c *cobra.Command, _ []string) error { return p.run(c.Context(), f) },
@@ -85,9 +89,15 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	if err != nil {
 		return err
 	}
-	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Stored: l.Stored, Unusable: l.Unusable, Rules: rulesOf(l.Sessions, p.Tests.What)}
+	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Stored: l.Stored, Unusable: l.Unusable, Others: []Mechanical{}, Rules: rulesOf(l.Sessions, p.Tests.What)}
 	for i := range r.Rules {
 		r.Rules[i].propose(l.Sessions, p.Tests.Redactor())
+	}
+	place(p.Layout(), r.Rules)
+	if db != nil {
+		if r.Others, err = mechanical(ctx, db, p.Layout(), r.Rules); err != nil {
+			return err
+		}
 	}
 	if f.out != "" {
 		stop = errors.Join(stop, r.write(f.out))

@@ -60,7 +60,7 @@ func (r *Rule) holdOut(sessions []*hooktest.Session, red redact.Redactor) *HeldO
 	case p.script != nil:
 		h.List, h.Guard = "deny", strings.Join(p.script.Words, " ")
 	default:
-		h.None = "the older sessions alone teach no guard"
+		h.None = "the older ones alone teach no guard"
 		return h
 	}
 	t := p.replay(own, late)
@@ -76,12 +76,13 @@ func byBegin(a, b *hooktest.Session) int {
 // text is what is held out, for a person. proposed is the guard that all sessions teach.
 func (h *HeldOut) text(proposed string) string {
 	if h.None != "" {
-		return "         nothing is held out: " + h.None + "\n"
+		return "         not tried on newer sessions: " + h.None + "\n"
 	}
 	var b strings.Builder
-	b.WriteString("         held out: ")
-	if h.Guard != proposed {
-		fmt.Fprintf(&b, "%s, as the older sessions teach, ", plain.Line(h.Guard))
+	if h.Guard == proposed {
+		b.WriteString("         learned from older sessions alone, it ")
+	} else {
+		fmt.Fprintf(&b, "         older sessions alone teach %s, which ", plain.Line(h.Guard))
 	}
 	does := "stops"
 	if h.List == "ask" {

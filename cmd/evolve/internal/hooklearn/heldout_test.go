@@ -45,24 +45,24 @@ func TestHoldOut(t *testing.T) {
 	}{
 		"all": {[]*hooktest.Session{
 			session(t, 4, "/w", rule, "!git reset --hard", "+make"), session(t, 1, "/w", rule, "!git reset --hard HEAD"), session(t, 5, "/w", rule, "+git log", "+git push"),
-		}, "held out: stops 1 of 1 newer call; wrongly in 0 of 2 sessions: at most 78 %"},
+		}, "learned from older sessions alone, it stops 1 of 1 newer call; wrongly in 0 of 2 sessions: at most 78 %"},
 		"some": {[]*hooktest.Session{
 			session(t, 1, "/w", rule, "!git reset --hard HEAD"), session(t, 2, "/w", rule, "!git reset --hard a"), session(t, 3, "/w", rule, "!git reset --hard b", "!git -C x reset --hard"),
-		}, "held out: Bash(git reset --hard:*), as the older sessions teach, stops 1 of 2 newer calls\n"},
+		}, "older sessions alone teach Bash(git reset --hard:*), which stops 1 of 2 newer calls\n"},
 		"wrongly": {[]*hooktest.Session{
 			session(t, 1, "/w", rule, "!git reset --hard HEAD"), session(t, 3, "/w", rule, "!git reset --hard b", "+git reset --hard c"), session(t, 4, "/w", rule, "+ls"),
-		}, "held out: stops 1 of 1 newer call; wrongly in 1 of 2 sessions: at most 97 %"},
+		}, "learned from older sessions alone, it stops 1 of 1 newer call; wrongly in 1 of 2 sessions: at most 97 %"},
 		"elsewhere": {[]*hooktest.Session{
 			session(t, 1, "/w", rule, "!git reset --hard HEAD"), session(t, 2, "/v", rule, "!git reset --hard HEAD", "+ls"),
-		}, "held out: stops 0 of 1 newer call\n"},
+		}, "learned from older sessions alone, it stops 0 of 1 newer call\n"},
 		"one session": {[]*hooktest.Session{session(t, 1, "/w", rule, "!git reset --hard a", "!git reset --hard b"), session(t, 2, "/w", rule, "+ls")},
-			"nothing is held out: all its calls are of one session"},
+			"not tried on newer sessions: all its calls are of one session"},
 		"no guard of the older": {[]*hooktest.Session{
 			session(t, 1, "/w", "Keep it", "!make clean && make all"), session(t, 2, "/w", "Keep it", "!make clean && make test"),
-		}, "nothing is held out: the older sessions alone teach no guard"},
+		}, "not tried on newer sessions: the older ones alone teach no guard"},
 		"another guard": {[]*hooktest.Session{
 			session(t, 1, "/w", "Use pnpm instead of npm", "!npm install x"), session(t, 2, "/w", "Use pnpm instead of npm", "!npm test", "!npm install y"),
-		}, "held out: Bash(npm install:*), as the older sessions teach, stops 1 of 2 newer calls"},
+		}, "older sessions alone teach Bash(npm install:*), which stops 1 of 2 newer calls"},
 	} {
 		rules := rulesOf(c.sessions, hooktest.Parts{Redactor: func() redact.Redactor { return redact.Detector{} }}.What)
 		if len(rules) != 1 {

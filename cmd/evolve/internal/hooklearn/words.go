@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/harvest/corrections"
 	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/refusals"
 	"github.com/skill-evolve/evolve/store/hookcases"
@@ -27,7 +28,9 @@ type Result struct {
 	Since  time.Time      `json:"since"`
 	Stats  refusals.Stats `json:"stats"`
 	Rules  []Rule         `json:"rules"`
-	Spent  eval.Spent     `json:"spent,omitzero"`
+	// Others are rules that a guard could hold, and of which no call is known.
+	Others []Mechanical `json:"others"`
+	Spent  eval.Spent   `json:"spent,omitzero"`
 	// Stored are calls that are in no transcript any more; Unusable are further ones that decide
 	// nothing.
 	Stored   int `json:"stored,omitempty"`
@@ -43,6 +46,8 @@ type Rule struct {
 	// Script is what holds the rule without one.
 	Script *Script  `json:"script,omitempty"`
 	Held   *HeldOut `json:"held_out,omitempty"`
+	// Written is where it is written already, in a text that the sessions load.
+	Written corrections.Written `json:"written"`
 
 	of []taught
 }
@@ -103,6 +108,9 @@ func (r *Result) found() string {
 	if r.Stored > 0 {
 		lines = append(lines, plain.Counted(r.Stored, "case")+" of sessions that have no transcript any more")
 	}
+	if lines == nil {
+		return ""
+	}
 	return strings.Join(lines, "\nand ") + "\n"
 }
 
@@ -124,7 +132,7 @@ func (c *Call) ran() bool { return c.Source == hookcases.Correction }
 func (r *Result) text() string {
 	var b strings.Builder
 	s := &r.Stats
-	if s.Refused == 0 && len(r.Rules) == 0 {
+	if s.Refused == 0 && len(r.Rules)+len(r.Others) == 0 {
 		fmt.Fprintf(&b, "you refused no call with words since %s that is known here: there is nothing to learn\n", r.Since.Local().Format(time.DateOnly))
 		return b.String()
 	}
@@ -135,6 +143,16 @@ func (r *Result) text() string {
 			break
 		}
 		b.WriteString(r.Rules[i].text())
+	}
+	for i := range r.Others {
+		if i == 0 {
+			b.WriteString("\nrules that a guard could hold, and of which no such call is known:\n")
+		}
+		if i == rulesShown {
+			fmt.Fprintf(&b, "\nand %s more: --json\n", plain.Counted(len(r.Others)-i, "rule"))
+			break
+		}
+		b.WriteString(r.Others[i].text())
 	}
 	b.WriteString("\n")
 	if s.Withheld > 0 {
@@ -149,7 +167,7 @@ func (r *Result) text() string {
 	if r.Unusable > 0 {
 		fmt.Fprintf(&b, "%s left out: a secret was taken out of them, or they are too long\n", plain.Counted(r.Unusable, "case"))
 	}
-	if len(r.Rules) > 0 {
+	if len(r.Rules)+len(r.Others) > 0 {
 		b.WriteString("nothing is put in place; next: add an entry to your settings, or `evolve hooks new NAME` for a script,\n      and `evolve hooks test NAME` counts what that stops\n")
 	}
 	return b.String()
@@ -186,5 +204,6 @@ func (r *Rule) text() string {
 		}
 		b.WriteString(r.Held.text(proposed))
 	}
+	b.WriteString(r.written())
 	return b.String()
 }
