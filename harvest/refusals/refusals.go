@@ -3,7 +3,6 @@
 package refusals
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -154,15 +153,4 @@ func Brief(raw json.RawMessage, red redact.Redactor) string {
 	}
 	clean, _ := harvest.Clean(red, string(data)) // what is in lists
 	return harvest.Head(clean, maxInput)
-}
-
-// What is the part of a call that a person tells it by: its command or file, redacted.
-func (c *Call) What() string {
-	var in struct {
-		Command string
-		File    string `json:"file_path"`
-		Note    string `json:"notebook_path"`
-	}
-	_ = json.Unmarshal([]byte(c.seen.Input), &in) // cut, it is shown as it is
-	return cmp.Or(in.Command, in.File, in.Note, c.seen.Input)
 }

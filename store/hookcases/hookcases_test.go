@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/redact"
@@ -144,6 +145,28 @@ func TestNotKept(t *testing.T) {
 	keep(t, db, 0, was, of("expired", day, stop(t, "t1", "x", day)), of("purged", day, stop(t, "t2", "x", day)), of("unknown", day, stop(t, "t3", "x", day)), named)
 	if all := list(t, db, Filter{}, 0); len(all) != 0 {
 		t.Errorf("%+v", all)
+	}
+}
+
+// A case stays when the text of its session expires, and goes with a later purge.
+func TestExpired(t *testing.T) {
+	ctx := t.Context()
+	db := harvested(t, "a")
+	keep(t, db, 1, of("a", day, stop(t, "t1", "git reset", day)))
+	x, err := db.Due(ctx, func(string) time.Time { return day.AddDate(1, 0, 0) }, func(string) bool { return false })
+	if err != nil || len(x.Sessions) != 1 {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	keeping := store.Keeping{Case: func(*harvest.Session, eval.Case) (r harvest.Recording) { return r }, File: func(string) string { return "" }}
+	if err := db.Expire(ctx, x, keeping); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, db, 0, of("a", day, stop(t, "t1", "git reset", day), stop(t, "t2", "git reset", day)))
+	if all := list(t, db, Filter{}, 0); len(all) != 1 || len(all[0].Cases) != 1 || all[0].Cases[0].Words != "never" {
+		t.Errorf("%+v", all)
+	}
+	if report, err := db.PurgeSession(ctx, "a"); err != nil || report.HookCases != 1 {
+		t.Errorf("%+v, %v", report, err)
 	}
 }
 
