@@ -28,6 +28,7 @@ type Call struct {
 type Broken struct {
 	Rule  string // in a model's words
 	Words string // its user's own
+	Case  string // the id of the case whose check the call fails
 }
 
 // Of finds the calls of a session that broke a rule which their user named afterwards, by their
@@ -51,6 +52,7 @@ func Of(s *harvest.Session, cases []eval.Case, calls []Call) map[string]Broken {
 		if !ok {
 			continue
 		}
+		broken.Case = c.ID
 		for k := range c.Checks {
 			for _, call := range calls {
 				if within(s, turn, call.Time) && forbids(&c.Checks[k], broken.Rule, said) && fails(&c.Checks[k], s.CWD, &call) {
@@ -72,7 +74,7 @@ func read(s *harvest.Session, turn int, corrections []int) (b Broken, said strin
 	for _, t := range corrections {
 		said += s.Own(t) + "\n"
 	}
-	return Broken{r.Rule, r.Words}, said, true
+	return Broken{Rule: r.Rule, Words: r.Words}, said, true
 }
 
 // within reports whether something took place in a turn.

@@ -72,7 +72,7 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, ids, c.want)
 		}
 		for _, b := range got {
-			if b.Rule != c.rule || b.Words != c.words {
+			if b.Rule != c.rule || b.Words != c.words || b.Case != cases[0].ID {
 				t.Errorf("%s: %+v", name, b)
 			}
 		}

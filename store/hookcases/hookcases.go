@@ -44,6 +44,9 @@ type Case struct {
 	Words string          // of a Stop: the user's own, redacted
 	// Source is how a Stop is known: Refusal or Correction.
 	Source Source
+	// From is the id of the case whose check the call of a Correction fails. Who drops that case
+	// takes the label back: then this one is left out.
+	From string
 }
 
 // A Source is how it is known that a call should have been stopped.
@@ -66,6 +69,7 @@ type body struct {
 	Rule    string   `json:"rule,omitempty"`
 	Words   string   `json:"words,omitempty"`
 	Source  Source   `json:"source,omitempty"`
+	From    string   `json:"from,omitempty"`
 	Project string   `json:"project"`
 	Folders []string `json:"folders"`
 }
@@ -85,7 +89,7 @@ func Of(ctx context.Context, db *store.Store, f Filter) (out []Session, err erro
 		if err != nil {
 			return none, err
 		}
-		c.Time, c.Input, c.Rule, c.Words, c.Source = sqlite.FromMicros(when), slices.Clone(json.RawMessage(input)), b.Rule, b.Words, b.Source
+		c.Time, c.Input, c.Rule, c.Words, c.Source, c.From = sqlite.FromMicros(when), slices.Clone(json.RawMessage(input)), b.Rule, b.Words, b.Source, b.From
 		key := [2]string{agent, session}
 		i, ok := at[key]
 		if !ok {
@@ -99,7 +103,8 @@ func Of(ctx context.Context, db *store.Store, f Filter) (out []Session, err erro
 		}
 		return none, nil
 	}, `SELECT agent, session, call, event, tool, at, label, fault, first, last, input, body FROM hook_cases
-		WHERE (?1 IS NULL OR at >= ?1) AND (?2 = '' OR event = ?2) AND (?3 = '' OR tool = ?3) ORDER BY at, id`,
+		WHERE (?1 IS NULL OR at >= ?1) AND (?2 = '' OR event = ?2) AND (?3 = '' OR tool = ?3)
+			AND (body ->> '$.from' IS NULL OR EXISTS (SELECT 1 FROM cases c WHERE c.id = hook_cases.body ->> '$.from' AND c.dropped IS NULL)) ORDER BY at, id`,
 		sqlite.Micros(f.Since), f.Event, f.Tool)
 	slices.SortStableFunc(out, func(a, b Session) int {
 		return cmp.Or(a.First.Compare(b.First), cmp.Compare(a.ID, b.ID))

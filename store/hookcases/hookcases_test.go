@@ -148,6 +148,31 @@ func TestNotKept(t *testing.T) {
 	}
 }
 
+// Who drops a case takes back what was known by its check.
+func TestDropped(t *testing.T) {
+	ctx := t.Context()
+	db := harvested(t, "a")
+	checked := stop(t, "t1", "npm i", day)
+	checked.Source, checked.From = Correction, "mined-1"
+	keep(t, db, 1, of("a", day, checked))
+	if all := list(t, db, Filter{}, 0); len(all) != 0 {
+		t.Errorf("without its case: %+v", all)
+	}
+	c := eval.Case{ID: "mined-1", Skill: "s", Prompt: "x", Checks: []eval.Check{{Type: eval.Contains, Value: "x"}}}
+	if _, _, err := db.SaveCases(ctx, []eval.Case{c}); err != nil {
+		t.Fatal(err)
+	}
+	if all := list(t, db, Filter{}, 0); len(all) != 1 || all[0].Cases[0].From != "mined-1" {
+		t.Errorf("%+v", all)
+	}
+	if err := db.DropCase(ctx, "s", "mined-1"); err != nil {
+		t.Fatal(err)
+	}
+	if all := list(t, db, Filter{}, 0); len(all) != 0 {
+		t.Errorf("%+v", all)
+	}
+}
+
 // A case stays when the text of its session expires, and goes with a later purge.
 func TestExpired(t *testing.T) {
 	ctx := t.Context()

@@ -94,7 +94,7 @@ func rowOf(s *Session, c *Case, red redact.Redactor) (r row, err error) {
 	kept := *c
 	r.Case = &kept
 	kept.Input, r.fault = fit(c.Input, red)
-	b := body{Source: c.Source, Project: s.Project, Folders: s.Folders}
+	b := body{Source: c.Source, From: c.From, Project: s.Project, Folders: s.Folders}
 	b.Rule, _ = harvest.Clean(red, c.Rule)
 	b.Words, _ = harvest.Clean(red, c.Words)
 	kept.Tool, _ = harvest.Clean(red, c.Tool)

@@ -41,7 +41,7 @@ func tellCorrected(ctx context.Context, db *store.Store, sessions []*Session) er
 		calls := ran(s)
 		for i := range stored { // each of its transcripts
 			for id, b := range corrected.Of(&stored[i], cases, calls) {
-				s.Tell(id, Told{guard.Stop, b.Rule, b.Words, hookcases.Correction})
+				s.Tell(id, Told{guard.Stop, b.Rule, b.Words, hookcases.Correction, b.Case})
 			}
 		}
 	}

@@ -21,6 +21,7 @@ type Told struct {
 	Rule   string // of a Stop, in a model's words
 	Words  string // of a Stop: its user's own
 	Source hookcases.Source
+	From   string // of a Correction: see hookcases.Case
 }
 
 // Told is what is known of an event of the session.
@@ -65,7 +66,7 @@ func (p Parts) Label(ctx context.Context, db *store.Store, sessions []*Session, 
 	for _, s := range sessions {
 		for _, call := range s.Refused {
 			if call.Label != nil {
-				s.Tell(call.ID, Told{guard.Stop, call.Label.Rule, call.Label.Words, hookcases.Refusal})
+				s.Tell(call.ID, Told{Label: guard.Stop, Rule: call.Label.Rule, Words: call.Label.Words, Source: hookcases.Refusal})
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func casesOf(sessions []*Session) (out []hookcases.Session) {
 			e := &s.Calls[i]
 			if t := s.Told(e); t.Label != guard.Unlabelled {
 				of.Cases = append(of.Cases, hookcases.Case{Call: refusals.ID(e), Event: e.Name, Tool: e.Tool, Time: e.Time, Input: e.Input,
-					Label: t.Label, Rule: t.Rule, Words: t.Words, Source: t.Source})
+					Label: t.Label, Rule: t.Rule, Words: t.Words, Source: t.Source, From: t.From})
 			}
 		}
 		if len(of.Cases) > 0 {
@@ -126,7 +127,7 @@ func (l *Labelled) join(sessions []*Session, stored []hookcases.Session, wants f
 	}
 	for _, of := range stored {
 		for i, c := range append(of.Cases[:len(of.Cases):len(of.Cases)], of.Unusable...) {
-			t := Told{c.Label, c.Rule, c.Words, c.Source}
+			t := Told{c.Label, c.Rule, c.Words, c.Source, c.From}
 			if s := in[call{of.Agent, c.Call}]; s != nil { // which may be a fork of it
 				if _, ok := s.told[c.Call]; !ok {
 					s.Tell(c.Call, t)
