@@ -41,6 +41,10 @@ func (*Hook) Name() string { return "reflect" }
 // count as output, in tokens.
 const hookReply = 8000
 
+// shortHook is how many lines a script may always get: what a person reads before it is put in
+// place. A longer one may double.
+const shortHook = 40
+
 // Propose returns the next text of a script, and the sentence before it. seed makes repeated
 // calls of a model differ. Errors: a *ReplyError about the reply, else the model's.
 func (h *Hook) Propose(ctx context.Context, doc *skill.Document, seed int64) (*skill.Document, string, error) {
@@ -49,13 +53,14 @@ func (h *Hook) Propose(ctx context.Context, doc *skill.Document, seed int64) (*s
 	if doc.Language() == script.JavaScript {
 		mark = "//"
 	}
+	lines := bytes.Count(text, []byte("\n"))
 	var user, system strings.Builder
 	data := struct {
 		*Hook
 		Language            script.Language
 		Script, Fence, Mark string
-		Lines, MaxLines     int
-	}{h, doc.Language(), withNewline(string(text)), fenceFor(string(text)), mark, bytes.Count(text, []byte("\n")), script.MaxLines}
+		Lines, Aim          int
+	}{h, doc.Language(), withNewline(string(text)), fenceFor(string(text)), mark, lines, min(script.MaxLines, max(shortHook, 2*lines))}
 	if err := prompts().ExecuteTemplate(&user, "hook.txt", data); err != nil {
 		return nil, "", fmt.Errorf("render prompt: %w", err)
 	}

@@ -124,7 +124,7 @@ func TestSearchFindsWhatDecidesBetter(t *testing.T) {
 	if was.Stopped != 0 || was.Wrong != 9 || is.Stopped != 9 || is.Wrong != 0 || is.Ran != 9 {
 		t.Errorf("%+v → %+v", was, is)
 	}
-	for _, want := range []string{"in=$(cat)", "should have blocked", "its user had permitted", "never so", "at most 100 lines"} {
+	for _, want := range []string{"in=$(cat)", "should have blocked", "its user had permitted", "never so", "stay below 40"} {
 		if !strings.Contains(m.asked[0].User, want) {
 			t.Errorf("the prompt lacks %q:\n%s", want, m.asked[0].User)
 		}
