@@ -78,17 +78,21 @@ func (r *Run) Prepare(ctx context.Context) error {
 		if json.Unmarshal(runs[i].Config, &c) != nil || !c.Hook {
 			continue
 		}
-		if i == 0 && (runs[i].Status == record.Interrupted || runs[i].Status == record.Running) && runs[i].Incumbent == r.Live.Doc.Hash() && c.same(&r.config) {
+		if i == 0 && (runs[i].Status == record.Interrupted || runs[i].Status == record.Running) && runs[i].Incumbent == r.Live.Doc.Hash() && c.same(&r.config) &&
+			(r.Options.Seed < 0 || r.Options.Seed == runs[i].Seed) {
 			if busy, err := r.Locks.Running(runs[i].ID); err != nil {
 				return err
 			} else if !busy {
-				r.run = &runs[i] // it goes on: what it paid for is recalled
+				r.run, r.Options.Seed = &runs[i], runs[i].Seed // it goes on: what it paid for is recalled
 				continue
 			}
 		}
 		for _, id := range c.Search {
 			r.heard[id] = true
 		}
+	}
+	if r.Options.Seed < 0 {
+		r.Options.Seed = int64(len(runs))
 	}
 	spent, err := r.Store.Journal("").SpentCases(ctx, name)
 	if err != nil {

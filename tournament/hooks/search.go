@@ -29,7 +29,7 @@ const (
 
 // Options are the choices of a search.
 type Options struct {
-	Seed     int64
+	Seed     int64    // of everything random; of a Run, less than 0 for one of its own
 	Calls    int      // of the mutator at most
 	Patience int      // calls without a better text before it ends
 	Weight   float64  // how many misses a wrong block counts as

@@ -134,7 +134,7 @@ func (p Parts) Run(ctx context.Context, f *Flags) error {
 		return err
 	}
 	r := &hooks.Run{Store: db, Locks: lock.Locks{Dir: runner.Dir, Now: runner.Now}, Live: live, Spec: spec, Play: h.Play, Now: runner.Now, Anew: f.Anew,
-		Options: hooks.Options{Seed: max(0, f.Seed), Calls: f.Calls, Patience: max(3, f.Calls/2), Weight: f.Weight, Event: h.Events[0]}}
+		Options: hooks.Options{Seed: f.Seed, Calls: f.Calls, Patience: max(3, f.Calls/2), Weight: f.Weight, Event: h.Events[0]}}
 	if r.Sessions, err = h.Evidence(ctx, f.Since, shows); err != nil {
 		return err
 	}
