@@ -3,6 +3,7 @@ package hooks_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -38,6 +39,9 @@ type playing struct{ ran map[string]int }
 
 func (p *playing) play(_ context.Context, script []byte, sessions []hooks.Session) ([][]guard.Answer, error) {
 	p.ran[string(script)]++
+	if strings.Contains(string(script), "kills") {
+		return nil, errors.New("2 of 3 have an answer")
+	}
 	out := make([][]guard.Answer, len(sessions))
 	for i := range sessions {
 		for _, e := range sessions[i].Events {
@@ -176,6 +180,21 @@ func TestSecondDelivery(t *testing.T) {
 	}
 	if found.Best != found.Root || found.Invalid == 0 {
 		t.Errorf("a text is taken that changes something when it is asked again: %s", found.Best.Doc.Render())
+	}
+}
+
+// A text that ends what plays it ends no search.
+func TestUnplayableText(t *testing.T) {
+	e, j := engine(&model{replies: []string{text("force") + "# kills\n", text("force")}}, &playing{map[string]int{}})
+	found, err := e.Search(t.Context(), doc(t, text("commit")), sessions(6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(found.Best.Doc.Render()) != text("force") || found.Invalid != 1 {
+		t.Errorf("%d invalid, best:\n%s", found.Invalid, found.Best.Doc.Render())
+	}
+	if c := j.Candidates[1]; c.State != record.Invalid || !strings.Contains(c.Reason, "could not be replayed") {
+		t.Errorf("%s: %s", c.State, c.Reason)
 	}
 }
 

@@ -78,7 +78,7 @@ func (r *Run) Prepare(ctx context.Context) error {
 		if json.Unmarshal(runs[i].Config, &c) != nil || !c.Hook {
 			continue
 		}
-		if i == 0 && (runs[i].Status == record.Interrupted || runs[i].Status == record.Running) && runs[i].Incumbent == r.Live.Doc.Hash() && c.same(&r.config) &&
+		if i == 0 && slices.Contains([]record.RunStatus{record.Interrupted, record.Running, record.Stopped}, runs[i].Status) && runs[i].Incumbent == r.Live.Doc.Hash() && c.same(&r.config) &&
 			(r.Options.Seed < 0 || r.Options.Seed == runs[i].Seed) {
 			if busy, err := r.Locks.Running(runs[i].ID); err != nil {
 				return err

@@ -254,12 +254,17 @@ func (s *searching) propose(ctx context.Context, root *skill.Document, parent *T
 // try replays a text on all sessions; nil if it does not keep to what an agent expects of a hook.
 func (s *searching) try(ctx context.Context, doc *skill.Document, parent *Text, operator, why string) (*Text, error) {
 	answers, err := s.Play(ctx, doc.Render(), s.sessions)
+	c := s.candidate(doc, parent, operator)
+	if err != nil && parent != nil && ctx.Err() == nil { // the owner's text was played: this one ended what plays it
+		c.State, c.Rule, c.Reason = record.Invalid, "unplayable", "it could not be replayed: "+plain.Line(err.Error())
+		s.found.Invalid++
+		parent.tried = append(parent.tried, why+" It could not be replayed.")
+		return nil, s.save(ctx, c)
+	}
 	if err != nil {
 		return nil, err
 	}
-	t := &Text{Doc: doc, Marks: marks(s.sessions, answers)}
-	c := s.candidate(doc, parent, operator)
-	t.Seq = c.Seq
+	t := &Text{Doc: doc, Seq: c.Seq, Marks: marks(s.sessions, answers)}
 	values := make([]float64, len(s.sessions))
 	for i := range t.Marks {
 		m := &t.Marks[i]
