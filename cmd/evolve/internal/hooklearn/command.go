@@ -89,7 +89,11 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	if err != nil {
 		return err
 	}
-	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Stored: l.Stored, Unusable: l.Unusable, Others: []Mechanical{}, Rules: rulesOf(l.Sessions, p.Tests.What)}
+	worded, err := wordings(ctx, db, l.Sessions)
+	if err != nil {
+		return err
+	}
+	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Stored: l.Stored, Unusable: l.Unusable, Others: []Mechanical{}, Rules: rulesOf(l.Sessions, p.Tests.What, worded)}
 	for i := range r.Rules {
 		r.Rules[i].propose(l.Sessions, p.Tests.Redactor())
 	}
@@ -142,7 +146,7 @@ func (p Parts) read(ctx context.Context, f *flags, calls []*refusals.Call) (stat
 	if err != nil {
 		return stats, spent, nil, err
 	}
-	if g.Forecast.Stats.Calls == 0 && !f.DryRun {
+	if g.Forecast.Stats.Calls+g.Forecast.Groups == 0 && !f.DryRun {
 		return g.Forecast.Stats, spent, nil, nil
 	}
 	p.Terminal.Say("%s", g.Forecast)

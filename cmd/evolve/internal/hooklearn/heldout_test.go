@@ -64,7 +64,7 @@ func TestHoldOut(t *testing.T) {
 			session(t, 1, "/w", "Use pnpm instead of npm", "!npm install x"), session(t, 2, "/w", "Use pnpm instead of npm", "!npm test", "!npm install y"),
 		}, "older sessions alone teach Bash(npm install:*), which stops 1 of 2 newer calls"},
 	} {
-		rules := rulesOf(c.sessions, hooktest.Parts{Redactor: func() redact.Redactor { return redact.Detector{} }}.What)
+		rules := rulesOf(c.sessions, hooktest.Parts{Redactor: func() redact.Redactor { return redact.Detector{} }}.What, nil)
 		if len(rules) != 1 {
 			t.Fatalf("%s: %d rules", name, len(rules))
 		}

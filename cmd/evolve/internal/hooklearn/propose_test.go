@@ -24,7 +24,7 @@ func proposed(t *testing.T, rule, command string) *Rule {
 		Calls: []events.Event{{Name: events.PreToolUse, Tool: "Bash", Input: event, Outcome: events.Refused, Words: rule}}}
 	session.Tell("t", hooktest.Told{Label: guard.Stop, Rule: rule, Words: rule, Source: hookcases.Refusal})
 	sessions := []*hooktest.Session{session}
-	r := &rulesOf(sessions, hooktest.Parts{Redactor: func() redact.Redactor { return redact.Detector{} }}.What)[0]
+	r := &rulesOf(sessions, hooktest.Parts{Redactor: func() redact.Redactor { return redact.Detector{} }}.What, nil)[0]
 	r.propose(sessions, redact.Detector{})
 	return r
 }

@@ -8,11 +8,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
+	rules "github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/harvest/refusals"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/store"
@@ -41,7 +43,8 @@ type reading struct {
 type forecast struct {
 	Schema  int             `json:"schema"`
 	Model   string          `json:"model"`
-	Stats   refusals.Stats  `json:"stats"` // its Calls are those to come
+	Stats   refusals.Stats  `json:"stats"`       // its Calls are those to come
+	Groups  int             `json:"group_calls"` // to come, to put the rules together that are one
 	Tokens  int64           `json:"tokens"`
 	CostUSD *float64        `json:"cost_usd"`
 	Sends   []outgoing.Send `json:"sends,omitempty"`
@@ -52,7 +55,7 @@ type forecast struct {
 func (fc *forecast) String() string {
 	n := min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls)
 	line := fmt.Sprintf("forecast: %s that you refused are to be read twice by %s, %s, about %s tokens, %s", plain.Counted(n, "call"),
-		fc.Model, plain.Counted(fc.Stats.Calls, "request"), plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
+		fc.Model, plain.Counted(fc.Stats.Calls+fc.Groups, "request"), plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
 	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
 }
 
@@ -83,7 +86,11 @@ func prepare(ctx context.Context, r *campaign.Runner, db *store.Store, spec agen
 	count := &counter{id: back.Miner.Identity()}
 	fc := &forecast{Schema: 1, Model: agent.ModelName(spec.ReflectAgent, spec.ReflectModel), CostUSD: new(float64), free: agent.KindOf(spec.ReflectAgent).Simulated}
 	g.Forecast = fc
-	if fc.Stats, err = g.read(ctx, count); err != nil || fc.Stats.Calls == 0 {
+	if fc.Stats, err = g.read(ctx, count); err != nil {
+		return g, err
+	}
+	groups, err := g.group(ctx, count, min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls))
+	if fc.Groups = groups.Calls; err != nil || fc.Stats.Calls+fc.Groups == 0 {
 		return g, err
 	}
 	out := int64(2 * replyOf * min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls))
@@ -125,6 +132,44 @@ func (g *reading) read(ctx context.Context, model eval.Model) (refusals.Stats, e
 	return r.Read(ctx, g.calls)
 }
 
+// group puts the rules of the calls together that are one, however they are worded; expected
+// is how many there will be more.
+func (g *reading) group(ctx context.Context, model eval.Model, expected int) (rules.Grouping, error) {
+	of := map[*harvest.Session]*refusals.Call{}
+	var sessions []*harvest.Session
+	for _, c := range g.calls {
+		if c.Label != nil {
+			s := ruled(c.Session, c.Label.Rule)
+			of[s], sessions = c, append(sessions, s)
+		}
+	}
+	_, stats, err := rules.Grouper{Model: model, Memory: g.db, Redactor: g.back.Redactor, Expected: expected,
+		May: func(s *harvest.Session) bool { return g.may(of[s]) }}.Group(ctx, sessions)
+	return stats, err
+}
+
+// ruled is a session of which only one rule is known, as a Grouper takes it.
+func ruled(id, rule string) *harvest.Session {
+	return &harvest.Session{ID: id, Turns: []harvest.Turn{{Reading: &harvest.Reading{Rule: rule}}}}
+}
+
+// wordings are those of the groups that rules are in, as far as a model has put them together.
+func wordings(ctx context.Context, db *store.Store, sessions []*hooktest.Session) (map[string]string, error) {
+	if db == nil {
+		return nil, nil
+	}
+	var of []*harvest.Session
+	for _, s := range sessions {
+		for i := range s.Calls {
+			if t := s.Told(&s.Calls[i]); t.Rule != "" {
+				of = append(of, ruled(s.ID, t.Rule))
+			}
+		}
+	}
+	found, _, err := rules.Grouper{Memory: db}.Group(ctx, of)
+	return found, err
+}
+
 // run has the calls read within a budget. What was read is kept, also if an error ended it.
 func (g *reading) run(ctx context.Context, budget *eval.Budget) (refusals.Stats, error) {
 	if err := g.back.Ping(ctx); err != nil {
@@ -132,6 +177,9 @@ func (g *reading) run(ctx context.Context, budget *eval.Budget) (refusals.Stats,
 	}
 	limit := &readlimit.Failures{Model: &eval.Metered{Model: g.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: g.back.Redactor, WallClock: g.clock}}
 	stats, err := g.read(ctx, limit)
+	if err == nil {
+		_, err = g.group(ctx, limit, 0)
+	}
 	if err == nil {
 		err = limit.Unanswered()
 	}

@@ -1,6 +1,7 @@
 package hooklearn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,8 +66,8 @@ type Call struct {
 }
 
 // rulesOf are the rules that calls broke, equal ones once, the most frequent first. what is the
-// part of an event that is shown.
-func rulesOf(sessions []*hooktest.Session, what func(*events.Event) string) []Rule {
+// part of an event that is shown, and worded is how the group is worded that a rule is in.
+func rulesOf(sessions []*hooktest.Session, what func(*events.Event) string, worded map[string]string) []Rule {
 	out := []Rule{}
 	var all []taught
 	for _, s := range sessions {
@@ -79,9 +80,10 @@ func rulesOf(sessions []*hooktest.Session, what func(*events.Event) string) []Ru
 	slices.SortStableFunc(all, func(a, b taught) int { return b.Time.Compare(a.Time) })
 	for _, c := range all {
 		t := c.in.Told(c.Event)
-		i := slices.IndexFunc(out, func(r Rule) bool { return same(r.Rule) == same(t.Rule) })
+		rule := cmp.Or(worded[t.Rule], t.Rule)
+		i := slices.IndexFunc(out, func(r Rule) bool { return same(r.Rule) == same(rule) })
 		if i < 0 {
-			i, out = len(out), append(out, Rule{Rule: t.Rule})
+			i, out = len(out), append(out, Rule{Rule: rule})
 		}
 		out[i].of = append(out[i].of, c)
 		out[i].Calls = append(out[i].Calls, Call{c.in.Agent, c.in.ID, c.Time, c.Tool, what(c.Event), t.Words, t.Source})
