@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/hookword"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -112,6 +113,12 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	if err := agree(ctx, a, in.Store, plan, f); err != nil {
 		return err
 	}
+	word := hookWord(a)
+	if !f.patch && f.tracked.Branch == "" {
+		if err := word.Agree(plan, at, f.yes, f.again()...); err != nil {
+			return err
+		}
+	}
 	if live.Tracked && r.To == nil {
 		return promoteTracked(ctx, a, in, plan, f)
 	}
@@ -119,7 +126,23 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	if err != nil {
 		return err
 	}
+	word.Uncalled(live)
 	return printPlaced(a, done)
+}
+
+// again are the flags that the same promotion needs.
+func (f *promoteFlags) again() (out []string) {
+	if f.force {
+		out = append(out, "--force")
+	}
+	if f.unproven {
+		out = append(out, "--unproven")
+	}
+	return out
+}
+
+func hookWord(a *global) hookword.Parts {
+	return hookword.Parts{Terminal: &a.Terminal, Typist: a.machine.typist, Named: hookTests(a).Named}
 }
 
 // promoteTracked is promoteSkill for a file that git tracks.

@@ -66,10 +66,15 @@ func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) 
 	if err != nil {
 		return err
 	}
+	word := hookWord(a)
+	if err := word.Agree(plan, at, true); err != nil {
+		return err
+	}
 	done, err := in.Apply(ctx, plan)
 	if err != nil {
 		return err
 	}
+	word.Uncalled(live)
 	return printPlaced(a, done)
 }
 

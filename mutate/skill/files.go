@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/skill-evolve/evolve/mutate/script"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 	"github.com/skill-evolve/evolve/mutate/subject"
 )
@@ -26,7 +28,29 @@ func IsFile(typed string) bool {
 
 // IsScript reports whether a subject, as somebody typed it, is the script of a hook.
 func IsScript(typed string) bool {
-	return slices.Contains(scripts, filepath.Ext(typed)) && strings.ContainsAny(typed, `/\\`) || subject.Parse(typed).Kind == subject.Hook
+	if subject.Parse(typed).Kind == subject.Hook || !strings.ContainsAny(typed, `/\\`) {
+		return subject.Parse(typed).Kind == subject.Hook
+	}
+	return slices.Contains(scripts, filepath.Ext(typed)) || filepath.Ext(typed) == "" && startsProgram(typed)
+}
+
+// startsProgram reports whether a file has the first line of a script.
+func startsProgram(path string) bool {
+	if below, ok := strings.CutPrefix(path, "~/"); ok {
+		home, _ := os.UserHomeDir()
+		path = filepath.Join(home, below)
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // opening a pipe would wait
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, _ := io.ReadFull(f, head)
+	return bytes.HasPrefix(head[:n], []byte("#!")) && script.Of(head[:n], "") != ""
 }
 
 // scripts are the endings of files that a path names as scripts; a skill's name may have a dot.

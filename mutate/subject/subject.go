@@ -126,7 +126,8 @@ func Cut(typed string) (key, at string) {
 }
 
 // Readable is text for people in which keys of files became their paths, which may be typed
-// in the place of keys. In a command, between backticks, what a shell would obey is quoted.
+// in the place of keys. In a command, between backticks, what a shell would obey is quoted, and
+// --skill before a hook is --hook.
 func Readable(text string) string {
 	var b strings.Builder
 	for at := 0; ; {
@@ -152,6 +153,11 @@ func Readable(text string) string {
 			b.WriteString(mark)
 			at = i + len(mark)
 			continue
+		}
+		if flag := "--skill "; mark != string(File)+":" && strings.HasSuffix(b.String(), flag) {
+			said := strings.TrimSuffix(b.String(), flag) + "--hook "
+			b.Reset()
+			b.WriteString(said)
 		}
 		place, rest := root[:n]+"/", root[n+1:]
 		at = i + len(mark) + n + 1

@@ -19,6 +19,9 @@ import (
 // an error the Campaign is nil, or has only what was spent; it must be closed
 // either way.
 func (r *Runner) Prepare(ctx context.Context, f Config, o Options) (*Campaign, error) {
+	if err := refuseHook(f.Skill); err != nil {
+		return nil, err
+	}
 	live, err := r.Layout.Live(f.Skill)
 	if err != nil {
 		return nil, err

@@ -6,8 +6,17 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
+
+// refuseHook refuses a hook, whose runs ask no agent: see tournament/hooks.
+func refuseHook(name string) error {
+	if subject.Parse(name).Kind != subject.Hook {
+		return nil
+	}
+	return problem.Inputf(fmt.Sprintf("`evolve --skill %s` searches, and goes on where it was interrupted", name), "%s is a hook: only its recorded calls are replayed", skill.Called(name))
+}
 
 // refusePinned refuses a run of a pinned skill before anything is spent.
 func (r *Runner) refusePinned(ctx context.Context, name string) error {

@@ -32,6 +32,9 @@ func (r *Runner) Resume(ctx context.Context, id, name string, o Options) (*Campa
 	} else if err != nil {
 		return nil, err
 	}
+	if err := refuseHook(run.Skill); err != nil {
+		return nil, err
+	}
 	if o.Lease != nil { // a night waits for the lock, or takes it over
 	} else if busy, err := r.locks().Running(run.ID); err != nil {
 		return nil, err

@@ -40,7 +40,8 @@ type Installer struct {
 	// Within is the only folder that may be written to, "" for no limit.
 	Within string
 	// Word: the owner has typed this command. It may change files that git tracks, except
-	// the one that the skill lives in, which tracked.Promote changes.
+	// the one that the skill lives in, which tracked.Promote changes, and hooks' scripts: see
+	// Plan.Agree.
 	Word bool
 	// MayTarget refuses a target that nothing may be put into; nil allows all. What was
 	// put there before can still be rolled back.
@@ -91,10 +92,11 @@ type Plan struct {
 
 	note   string // stored with every installation
 	force  bool
-	fresh  bool // Version is no version yet
-	notify bool // leave a note for the next session
-	pin    *Pin // that stays, on what is live then
-	again  bool // a rollback ends a trial install that may be put in place again
+	fresh  bool   // Version is no version yet
+	notify bool   // leave a note for the next session
+	pin    *Pin   // that stays, on what is live then
+	again  bool   // a rollback ends a trial install that may be put in place again
+	agreed string // SHA-256 of the script that its owner lets run: see Agree
 }
 
 // A Result is the result of a plan.

@@ -220,7 +220,7 @@ func (in *Installer) Offer(ctx context.Context, live *skill.Live, trial *candida
 	if err != nil {
 		return "", nil, err
 	}
-	if at != nil && at.Challenger == trial.Challenger {
+	if at != nil && at.Challenger == trial.Challenger && !runs(live.Name) {
 		return "evolve promote " + live.Name, nil, nil
 	}
 	return fmt.Sprintf("evolve promote %s@%.12s", live.Name, trial.Challenger), nil, nil

@@ -78,6 +78,9 @@ func (p *Placed) Changed() bool {
 // place as it is done: after a crash the store and the files show which are
 // left (settle).
 func (in *Installer) put(ctx context.Context, p *Plan) ([]Placed, error) {
+	if err := in.MayRun(p); err != nil {
+		return nil, err
+	}
 	unlock, err := in.lockInstalls(ctx, installWait)
 	if err != nil {
 		return nil, err

@@ -83,6 +83,9 @@ func (in *Installer) choose(ctx context.Context, p *Plan, r Request, targets []s
 	if elsewhere > 0 { // each target reports it
 		against = against.Without(isManaged)
 	}
+	if at, err = in.ownScript(ctx, live, at); err != nil {
+		return err
+	}
 	if candidate.IsVersion(at) {
 		v, err := candidate.FindVersion(ctx, in.Store, name, at)
 		if err != nil {

@@ -259,6 +259,9 @@ func (in *Installer) PlanTry(ctx context.Context, live *skill.Live, r Request) (
 
 func (in *Installer) try(ctx context.Context, p *Plan, r Request) error {
 	live, name := p.Live, p.Live.Name
+	if runs(name) {
+		return notTried(name)
+	}
 	if t, err := TryingOf(ctx, in.Store, live); err != nil {
 		return err
 	} else if t != nil {

@@ -72,7 +72,7 @@ func (r *Result) Text() string {
 	if r.Op == store.OpRollback {
 		next = fmt.Sprintf("`evolve log %s` lists the versions", name)
 		if r.Again != nil {
-			next = fmt.Sprintf("`evolve promote %s@v%d%s` installs what was there", name, r.Again.N, onlyTo(done))
+			next = fmt.Sprintf("`evolve promote %s@%s%s` installs what was there", name, promotedAs(name, r.Again), onlyTo(done))
 			if r.again && onlyTo(done) == "" {
 				next = fmt.Sprintf("`evolve try %s@v%d` makes it a trial install again", name, r.Again.N)
 			}

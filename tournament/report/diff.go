@@ -8,6 +8,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 )
 
 // LineKind is the kind of a line of a diff.
@@ -44,6 +45,7 @@ type Diff struct {
 
 // Between compares two texts line by line, three lines of context.
 func Between(from, to string, old, new *skill.Document) (*Diff, error) {
+	from, to = subject.Readable(from), subject.Readable(to)
 	d := &Diff{From: from, To: to, Lines: []Line{}, KernelChanged: old.KernelHash() != new.KernelHash()}
 	a, b := string(old.Render()), string(new.Render())
 	u, err := udiff.ToUnifiedDiff(from, to, a, udiff.Lines(a, b), udiff.DefaultContextLines)
@@ -82,7 +84,7 @@ func Between(from, to string, old, new *skill.Document) (*Diff, error) {
 
 // Patch is the difference as patch(1) reads it, "" if there is none.
 func Patch(from, to string, old, new *skill.Document) string {
-	return udiff.Unified(from, to, string(old.Render()), string(new.Render()))
+	return udiff.Unified(subject.Readable(from), subject.Readable(to), string(old.Render()), string(new.Render()))
 }
 
 // kernelLines holds the 1-based lines of d that are kernel, in whole or in part.

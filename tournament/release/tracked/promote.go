@@ -109,6 +109,9 @@ func Promote(ctx context.Context, in *release.Installer, plan *release.Plan, o O
 		}
 	}
 	if o.Kind == proposed.Tree {
+		if err := in.MayRun(plan); err != nil {
+			return nil, err
+		}
 		return p.intoTree(ctx)
 	}
 	return p.out(ctx)
@@ -153,6 +156,9 @@ func (p *promotion) intoTree(ctx context.Context) (*Done, error) {
 			return nil, err
 		}
 		d.Merged = true
+	}
+	if p.live.Doc.Options().Script != "" && skill.HashText(text) != p.v.SHA {
+		return nil, problem.Refusef("--patch prints the change", "%s has other line ends than %s: these are not the bytes that you agreed to", d.Path, p.git.Default)
 	}
 	k := &proposed.Proposal{Kind: proposed.Tree, Place: d.Path, From: skill.HashText(before), To: skill.HashText(text), Before: before}
 	if err := p.save(ctx, k); err != nil {

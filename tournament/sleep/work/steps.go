@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
@@ -16,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/mutate/skill/install"
 	"github.com/skill-evolve/evolve/mutate/standing"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/store/trying"
@@ -88,8 +90,13 @@ func (s *Worker) skills(ctx context.Context) ([]string, error) {
 	for _, b := range reg.Broken {
 		names = append(names, b.Name)
 	}
-	return names, nil
+	return slices.DeleteFunc(names, isHook), nil
 }
+
+// isHook reports whether a subject is a hook. Nights leave them alone: their scripts run, and
+// only their owner's word for exact bytes puts one in place.
+func isHook(key string) bool { return subject.Parse(key).Kind == subject.Hook }
+
 
 func (s *Worker) harvest(ctx context.Context) (sessions int, note string, err error) {
 	h, err := s.Runner.Harvest(ctx, s.Store)
@@ -113,6 +120,10 @@ func (s *Worker) harvest(ctx context.Context) (sessions int, note string, err er
 // corrections, and the run that tries them lets a model write better ones.
 func (s *Worker) look(ctx context.Context, name string) (o sleep.Outlook, err error) {
 	o.Skill = name
+	if isHook(name) {
+		o.Unable = "it is a hook: its owner searches and puts it in place"
+		return o, nil
+	}
 	if p, err := release.Pinned(ctx, s.Store, name); err != nil {
 		return o, err
 	} else if p != nil {

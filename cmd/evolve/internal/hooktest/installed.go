@@ -67,18 +67,24 @@ func (p Parts) Installed() (out []*Installed, err error) {
 }
 
 // finder looks in a person's settings and in those of the project in the current folder.
-func (p Parts) finder() (f finder, err error) {
+func (p Parts) finder() (*finder, error) {
+	project, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the project: %w", err)
+	}
+	return p.finderIn(project)
+}
+
+// finderIn looks in a person's settings and in those of a project.
+func (p Parts) finderIn(project string) (*finder, error) {
 	homes, err := backend.Homes(p.Layout())
 	if err != nil {
-		return f, err
+		return nil, err
 	}
-	f.home = p.Terminal.Getenv("HOME")
-	if f.project, err = os.Getwd(); err != nil {
-		return f, fmt.Errorf("find the project: %w", err)
-	}
+	f := &finder{home: p.Terminal.Getenv("HOME"), project: project}
 	for _, h := range homes {
 		for _, file := range settingsOf[h.Name] {
-			f.files = append(f.files, settings{h.Agent, filepath.Join(h.Dir, file), ""}, settings{h.Agent, filepath.Join(f.project, "."+h.Name, file), f.project})
+			f.files = append(f.files, settings{h.Agent, filepath.Join(h.Dir, file), ""}, settings{h.Agent, filepath.Join(project, "."+h.Name, file), project})
 		}
 	}
 	return f, nil

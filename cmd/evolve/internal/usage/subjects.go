@@ -15,8 +15,9 @@ import (
 // Subjects lets the commands below root take their subject in each of the ways in which
 // people name it, and gives it to them in one: behind the command or by --skill, a version
 // behind an @ or as a word of its own, a file of standing instructions by its path or by its
-// key. A command whose usage line has SKILL and which has --skill itself gets the flag;
-// another gets the argument.
+// key, and the script of a hook likewise, unless the command says nothing of hooks. A command
+// whose usage line has SKILL and which has --skill itself gets the flag; another gets the
+// argument.
 func Subjects(root *cobra.Command, layout func() *skill.Layout) {
 	help.Each(root, func(c *cobra.Command) {
 		if c.RunE == nil {
@@ -96,7 +97,10 @@ func (s *shape) read(c *cobra.Command, l *skill.Layout, args []string) ([]string
 			args = []string{args[0] + "@" + strings.TrimPrefix(args[1], "@")}
 		}
 	}
-	return args, s.keys(c, l, args)
+	if err := s.keys(c, l, args); err != nil {
+		return nil, err
+	}
+	return args, skillsOnly(c, args)
 }
 
 // toFlag sets --skill to what was named behind the command.
