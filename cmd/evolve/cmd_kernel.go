@@ -96,7 +96,7 @@ func printKernel(a *global, r *status.KernelParts) error {
 	case r.Share == 0:
 		fmt.Fprintf(&b, "next: everything is locked, so there is nothing to evolve; mark less of it\n")
 	case r.Confirmed == nil:
-		fmt.Fprintf(&b, "next: `evolve kernel confirm %s`, or mark more with <!-- kernel --> … <!-- /kernel -->\n", r.Skill)
+		fmt.Fprintf(&b, "next: `evolve kernel confirm %s`, or mark more with %s\n", r.Skill, r.Marks())
 	}
 	return a.Print(r, b.String())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/skill-evolve/evolve/mutate/script"
 	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
@@ -18,6 +19,8 @@ type KernelParts struct {
 	Harness   int          `json:"harness_bytes"`
 	Share     float64      `json:"harness_share"` // of the file's bytes, [0,1]
 	Spans     []KernelSpan `json:"spans"`
+
+	marks string // "" for those of Markdown
 }
 
 // A KernelSpan is one part of a kernel, by its lines.
@@ -28,6 +31,14 @@ type KernelSpan struct {
 	Reason  string `json:"reason"`
 }
 
+// Marks are the lines that lock what is between them.
+func (r *KernelParts) Marks() string {
+	if r.marks != "" {
+		return r.marks
+	}
+	return "<!-- kernel --> … <!-- /kernel -->"
+}
+
 // KernelOf describes a document's kernel.
 func KernelOf(live *skill.Live) *KernelParts {
 	text := live.Doc.Render()
@@ -36,7 +47,20 @@ func KernelOf(live *skill.Live) *KernelParts {
 	for _, s := range live.Doc.Kernel() {
 		kernel += s.End - s.Start
 		last := s.Line + bytes.Count(bytes.TrimRight(text[s.Start:s.End], "\r\n"), []byte("\n"))
-		r.Spans = append(r.Spans, KernelSpan{s.Line, last, s.Heading, s.Reason})
+		reason := s.Reason
+		switch hook := live.Doc.Options().Script != ""; {
+		case hook && s.Start == 0 && bytes.HasPrefix(text, []byte("#!")) && last == 1:
+			reason = "what runs it"
+		case hook && reason == "":
+			reason = "marked"
+		}
+		r.Spans = append(r.Spans, KernelSpan{s.Line, last, s.Heading, reason})
+	}
+	if live.Doc.Options().Script != "" {
+		r.marks = "# kernel … # /kernel"
+		if live.Doc.Language() == script.JavaScript {
+			r.marks = "// kernel … // /kernel"
+		}
 	}
 	r.Harness = r.Bytes - kernel
 	if r.Bytes > 0 {

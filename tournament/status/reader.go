@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/record"
 	"github.com/skill-evolve/evolve/tournament/release/tracked"
@@ -29,7 +31,11 @@ func (rd *Reader) RunReport(ctx context.Context, name string) (*report.Model, er
 		return nil, err
 	}
 	if live, err := rd.Layout.Live(data.Run.Skill); err == nil && data.Run.Challenger != "" {
-		if data.Promote, err = tracked.Command(ctx, rd.Store, live, data.Run.Challenger, live.Name); err != nil {
+		name := live.Name
+		if subject.Parse(name).Kind == subject.Hook { // by its bytes alone
+			name += "@" + plain.Short(data.Run.Challenger)
+		}
+		if data.Promote, err = tracked.Command(ctx, rd.Store, live, data.Run.Challenger, name); err != nil {
 			return nil, err
 		}
 	}

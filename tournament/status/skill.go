@@ -50,6 +50,9 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	if s.Live, err = rd.liveNow(ctx, live); err != nil {
 		return nil, err
 	}
+	if s.isHook() {
+		s.Uncalled = rd.uncalled(live)
+	}
 	if s.Idle, err = applies.KnownIdle(ctx, rd.Store, live.Doc); err != nil {
 		return nil, err
 	}
@@ -71,6 +74,9 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	}
 	if s.Challenger, err = rd.Challenger(ctx, live); err != nil {
 		return nil, err
+	}
+	if c := s.Challenger; c != nil {
+		c.hook = s.isHook()
 	}
 	if c := s.Challenger; c != nil && c.on != nil {
 		if c.Left, err = judge.Left(ctx, rd.Store, c.on); err != nil {
@@ -109,6 +115,10 @@ func (rd *Reader) skillStatus(ctx context.Context, e skill.Entry, known *overvie
 	closed, err := rd.closed(ctx, s, live, last)
 	if err != nil {
 		return nil, err
+	}
+	if s.isHook() { // no night installs one, and no agent could break its locked lines
+		s.Waits, err = rd.waits(ctx, s, known, closed)
+		return s, err
 	}
 	probed := probing.FolderOf(rd.Locks.Dir, e.Name).Of(live.Doc, "", "")
 	s.unprobed, s.damaged = !probed.Approved(), probed.Damaged
@@ -331,7 +341,11 @@ func (rd *Reader) unfinished(ctx context.Context, name string, last *record.Run)
 		return &Unfinished{Run: open.ID, Status: string(record.Running)}, err
 	}
 	now, err := rd.RunStatus(open)
-	return &Unfinished{open.ID, string(now), "evolve --resume " + open.ID, "its last run was " + string(now)}, err
+	resume := "evolve --resume " + open.ID
+	if subject.Parse(name).Kind == subject.Hook {
+		resume = "evolve --skill " + name
+	}
+	return &Unfinished{open.ID, string(now), resume, "its last run was " + string(now)}, err
 }
 
 func (s *Skill) count(u store.SkillUse) {
@@ -349,6 +363,8 @@ func (s *Skill) count(u store.SkillUse) {
 func (s *Skill) continues() string {
 	with := "once there are new cases"
 	switch n := s.Challenger.Left; {
+	case s.isHook():
+		with = "with sessions that it has not heard"
 	case n == 1:
 		with = "with the case that is left"
 	case n > 1:
@@ -394,6 +410,8 @@ func (s *Skill) next(harvested bool) string {
 		return fmt.Sprintf("%s; probably better, %s", s.continues(), pareto.Promises(c.Wins, c.Losses, c.EValue))
 	case c != nil:
 		return s.continues()
+	case s.isHook():
+		return s.nextOfHook()
 	case s.Lack != nil:
 		return fmt.Sprintf("use and correct it, or import cases: a search waits for %v; `evolve --skill %s` does not wait", s.Lack, s.Skill)
 	case s.Cases[eval.Train] > 0 && s.Cases[eval.Val] > 0:

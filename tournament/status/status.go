@@ -83,9 +83,11 @@ type Skill struct {
 	Compared []sleep.Compared `json:"compared,omitempty"`
 	// Idle are the lines of a file of instructions that applied to no request, as far as a run
 	// has read that.
-	Idle  *applies.Idle `json:"idle,omitempty"`
-	Waits []Wait        `json:"waits"` // for its owner, the most urgent first
-	Next  string        `json:"next"`  // what to do, in words
+	Idle *applies.Idle `json:"idle,omitempty"`
+	// Uncalled: it is a hook, and no settings of an agent name it.
+	Uncalled bool   `json:"not_called,omitempty"`
+	Waits    []Wait `json:"waits"` // for its owner, the most urgent first
+	Next     string `json:"next"`  // what to do, in words
 
 	ran        time.Time // when its newest run began
 	unloadable string    // why agents would not load it as it is
@@ -165,6 +167,7 @@ type Challenger struct {
 	Offer   string `json:"offer,omitempty"`
 	Refused string `json:"refused,omitempty"`
 
+	hook   bool                // it is the script of one
 	route  string              // of its decision
 	single int                 // the number of the trial that Lifetime is about
 	on     *record.TrialRecord // its trial, if that continues; else nil
@@ -249,6 +252,8 @@ type Reader struct {
 	Release *release.Installer
 	// Timer is what starts the next night, and when; "" for nothing.
 	Timer func(ctx context.Context) (kind string, next time.Time, err error)
+	// Named reports whether an agent's settings name the script of a hook; nil: nobody knows.
+	Named func(*skill.Live) (bool, error)
 }
 
 // Status reads the skills on disk and their records in the store, and writes
@@ -305,6 +310,9 @@ func (rd *Reader) Status(ctx context.Context) (*Report, error) {
 		s.Next = s.next(r.harvested)
 		delete(known.uses, e.Name)
 		r.Skills = append(r.Skills, *s)
+	}
+	if err := rd.hooks(ctx, r, reg, known); err != nil {
+		return nil, err
 	}
 	for name, u := range known.uses {
 		if u.Uses == 0 { // a program's alone

@@ -120,14 +120,14 @@ func table(b *strings.Builder, skills []*Skill, w int) {
 	fmt.Fprintln(t, "SKILL\tUSES\tCORRECTED\tLIVE\tNEW TEXT")
 	uses, corrected := 0, 0
 	for _, s := range skills {
-		uses, corrected = max(uses, len(fmt.Sprint(s.Uses))), max(corrected, len(fmt.Sprint(s.Corrected)))
+		uses, corrected = max(uses, len(s.usesText())), max(corrected, len(fmt.Sprint(s.Corrected)))
 	}
 	for _, s := range skills {
 		rate := ""
 		if s.CorrectionRate != nil {
 			rate = fmt.Sprintf("%*d %3.0f %%", corrected, s.Corrected, 100**s.CorrectionRate)
 		}
-		fmt.Fprintf(t, "%s\t%*d\t%s\t%s\t%s\n", plain.Fit(plain.Text(subject.Parse(s.Skill).Text()), nameWidth), max(uses, len("USES")), s.Uses, rate, s.live(), s.challenger())
+		fmt.Fprintf(t, "%s\t%*s\t%s\t%s\t%s\n", plain.Fit(plain.Text(subject.Parse(s.Skill).Text()), nameWidth), max(uses, len("USES")), s.usesText(), rate, s.live(), s.challenger())
 	}
 	t.Flush()
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
@@ -156,6 +156,9 @@ func (s *Skill) block(b *strings.Builder, w int) {
 // arrows writes the live version's results on another model, how long it is in place on
 // trial, since when its owner's edit is part of a trial, and what the skill waits for.
 func (s *Skill) arrows(b *strings.Builder, w int) {
+	if s.Uncalled {
+		b.WriteString(plain.Fit("  "+notCalled, w) + "\n")
+	}
 	for _, c := range s.Compared {
 		b.WriteString(plain.Fit("  "+plain.Line(c.String()), w) + "\n")
 	}
@@ -304,15 +307,14 @@ func (c *Challenger) String() string {
 		s = c.Answer()
 	case c.Cases == 0:
 		s = "waits for cases"
+		if c.hook {
+			s = "waits for sessions"
+		}
 		if c.Unlabelled > 0 {
 			s = "waits for labels"
 		}
 	default:
-		how, cases := c.Answer(), plain.Counted(c.Cases, "case")
-		if c.Needed != nil {
-			cases = fmt.Sprintf("%d/%d cases", c.Cases, *c.Needed)
-		}
-		s = how + ", " + cases
+		s = c.Answer() + ", " + c.heard()
 		if c.EValue*c.Alpha >= 1 && len(c.Open) > 0 { // else it looks as if it were decided
 			s = fmt.Sprintf("%s, but %s beyond tolerance, %s", pareto.Chance(c.EValue), strings.Join(c.Open, " and "), plain.Counted(c.Cases, "case"))
 		}

@@ -77,7 +77,8 @@ func (rd *Reader) waits(ctx context.Context, s *Skill, known *overview, closed s
 		} else {
 			add(waitPromote, c.Offer, "a better version (%.12s, at most 5 %% luck)", c.SHA)
 		}
-		if s.Kernel.Confirmed == nil && known.last != nil && known.last.Policy == sleep.Auto {
+		if s.isHook() { // no night installs one
+		} else if s.Kernel.Confirmed == nil && known.last != nil && known.last.Policy == sleep.Auto {
 			add(waitKernel, "evolve kernel confirm "+s.Skill, "nightly runs install nothing before its locked lines are confirmed")
 		} else if s.unprobed && s.damaged == nil && known.last != nil && known.last.Policy == sleep.Auto {
 			add(waitProbes, "evolve kernel probes "+s.Skill, "%s", probes.Unapproved)

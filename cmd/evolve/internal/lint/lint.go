@@ -1,8 +1,9 @@
-// Package lint is the command that checks a skill or a file of instructions against the
-// rules, and against the text that it is to replace. It asks no model.
+// Package lint is the command that checks a skill, a file of instructions or the script of a hook
+// against the rules, and against the text that it is to replace. It asks no model.
 package lint
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -32,8 +33,8 @@ func (p Parts) Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check SKILL|FILE",
 		Short: "Check a SKILL.md or a file of instructions against the rules; exit code 2 if it breaks one",
-		Long: `check reads a SKILL.md or a file of instructions and names each line that breaks a
-rule. With --base FILE it also compares the text with the one that it is to replace:
+		Long: `check reads a SKILL.md, a file of instructions or the script of a hook, and names each
+line that breaks a rule. With --base FILE it also compares the text with the one that it is to replace:
 what is locked must be the same, and what asks for more than that text did (hosts,
 tools, paths, commands) or overrides other rules is named; the exit code is then 4.
 The size is printed beside the other's. No model is asked, nothing is run or stored:
@@ -168,6 +169,9 @@ func (p Parts) read(arg string, profile check.Profile) (s subject, err error) {
 		s.doc, _ = skill.Parse(text, skill.Options{Instructions: true})
 		return s, nil
 	}
+	if skill.IsScript(arg) {
+		return p.script(arg, profile)
+	}
 	path, folder, err := p.find(arg)
 	if err != nil {
 		return s, err
@@ -179,6 +183,27 @@ func (p Parts) read(arg string, profile check.Profile) (s subject, err error) {
 	// A text that does not parse is a document, too; Validate reports the reason.
 	doc, _ := skill.Parse(text, skill.Options{})
 	return subject{path, doc, check.Validate(doc, profile, folder)}, nil
+}
+
+// script reads the script of a hook and checks it by itself.
+func (p Parts) script(arg string, profile check.Profile) (s subject, err error) {
+	l := p.Layout()
+	key, err := l.Key(arg)
+	if err == nil {
+		s.path, err = l.FilePath(key)
+	}
+	if err != nil {
+		return s, err
+	}
+	text, err := skill.ReadFile(s.path)
+	if err != nil {
+		return s, problem.Inputf("name the script of a hook by its path", "read script: %w", err)
+	}
+	s.doc, _ = skill.Parse(text, skill.OptionsOf(key)) // Validate says why not
+	if s.found = check.Validate(s.doc, profile, ""); len(bytes.TrimSpace(text)) == 0 {
+		s.found = append(s.found, check.Finding{Rule: "syntax", Severity: check.Reject, Reason: skill.NoText})
+	}
+	return s, nil
 }
 
 // find finds the SKILL.md for a skill's name, a folder or a file, and the name of its folder.
