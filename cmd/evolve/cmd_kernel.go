@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/lint"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/probing"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
 )
@@ -64,41 +63,7 @@ func kernelShow(ctx context.Context, a *global, name string) error {
 	if r.Confirmed, err = confirmedAt(ctx, a, name, r.SHA); err != nil {
 		return err
 	}
-	return printKernel(a, r)
-}
-
-func printKernel(a *global, r *status.KernelParts) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: locked lines %.12s, ", r.Skill, r.SHA)
-	if r.Confirmed != nil {
-		fmt.Fprintf(&b, "confirmed on %s\n", r.Confirmed.Local().Format(time.DateOnly))
-	} else {
-		fmt.Fprintf(&b, "not confirmed by you\n")
-	}
-	t := a.NewTable(&b)
-	fmt.Fprintln(t, "LINES\tHEADING\tWHY")
-	for _, s := range r.Spans {
-		lines := fmt.Sprint(s.First)
-		if s.Last > s.First {
-			lines += fmt.Sprintf("-%d", s.Last)
-		}
-		heading := s.Heading
-		if heading == "" {
-			heading = "-"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", lines, heading, s.Reason)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(&b, "the rest: %d of %d bytes (%.0f %%) may evolve\n", r.Harness, r.Bytes, 100*r.Share)
-	switch {
-	case r.Share == 0:
-		fmt.Fprintf(&b, "next: everything is locked, so there is nothing to evolve; mark less of it\n")
-	case r.Confirmed == nil:
-		fmt.Fprintf(&b, "next: `evolve kernel confirm %s`, or mark more with %s\n", r.Skill, r.Marks())
-	}
-	return a.Print(r, b.String())
+	return a.Print(r, r.Text(term.Columns(a.Stdout)))
 }
 
 func kernelConfirm(ctx context.Context, a *global, name string) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/report"
 	"github.com/skill-evolve/evolve/tournament/status"
 	"github.com/spf13/cobra"
@@ -84,8 +85,15 @@ func logRun(ctx context.Context, a *global, name, of string) error {
 	l := RunLog{1, run.ID, run.Skill, string(status), run.Simulated, report.Timeline(events)}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: run %s, %s%s\n", l.Skill, l.Run, l.Status, simulatedMark(l.Simulated))
-	fmt.Fprintf(&b, "%9s  %5s\n", "rollouts", "best")
+	hook := subject.Parse(l.Skill).Kind == subject.Hook // it has no rollouts
+	if !hook {
+		fmt.Fprintf(&b, "%9s  %5s\n", "rollouts", "best")
+	}
 	for _, e := range l.Events {
+		if hook {
+			fmt.Fprintf(&b, "  %s\n", plain.Text(e.Text))
+			continue
+		}
 		best := "-"
 		if e.Best != nil {
 			best = fmt.Sprintf("%.2f", *e.Best)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
+	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -91,7 +93,7 @@ func runShow(ctx context.Context, a *global, arg string, why bool) error {
 		_, err := fmt.Fprint(a.Stdout, text)
 		return err
 	}
-	r := showResult{Schema: 1, Skill: name, Subject: subject.Parse(name), SHA: t.SHA(), Kernel: t.Doc.KernelHash(), Tokens: t.Doc.Tokens(), Text: string(t.Doc.Render()),
+	r := showResult{Schema: 1, Skill: name, Subject: subject.Parse(name), SHA: t.SHA(), Kernel: t.Doc.KernelHash(), Tokens: cmp.Or(t.Doc.Tokens(), skill.Tokens(string(t.Doc.Render()))), Text: string(t.Doc.Render()),
 		State: state, Reason: reason}
 	pin, err := s.Store.Pinned(ctx, name)
 	if err != nil {
@@ -123,7 +125,7 @@ func (r *showResult) text(t *candidate.Text) string {
 	if r.Pinned {
 		pinned = ", pinned"
 	}
-	fmt.Fprintf(&b, "%s: %s, about %d tokens%s\n", t.Label, plain.Short(r.SHA), r.Tokens, pinned)
+	fmt.Fprintf(&b, "%s: %s, about %d tokens%s\n", subject.Readable(t.Label), plain.Short(r.SHA), r.Tokens, pinned)
 	if v := t.Version; v != nil && v.Author == "you" {
 		note := ""
 		if v.Note != "" {

@@ -21,7 +21,7 @@ func (a *global) reader(db *store.Store) (*status.Reader, error) {
 	}
 	desk := a.projects(harvestFlags{})
 	return &status.Reader{Store: db, Layout: a.layout(), Locks: k, Now: a.Now, Demo: a.isDemo(), Release: in, Undecided: desk.Undecided(),
-		Named: hookTests(a).Named,
+		Named:   hookTests(a).Named,
 		NotRead: func(ctx context.Context) (int, error) { return desk.Waiting(ctx, db) },
 		Timer: func(ctx context.Context) (string, time.Time, error) {
 			t, err := timersOf(a).Installed(ctx)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -180,5 +181,5 @@ func phrase(e record.Event) string {
 	case "verdict":
 		return fmt.Sprintf("%s: %s", pareto.Answer(pareto.Verdict(f.Decision), f.Route), plain.Excerpt(f.Reason, 400))
 	}
-	return plain.Excerpt(e.Kind+" "+string(e.Data), 160)
+	return cmp.Or(hookPhrase(e), plain.Excerpt(e.Kind+" "+string(e.Data), 160))
 }

@@ -64,7 +64,15 @@ func (rd *Reader) uncalled(live *skill.Live) bool {
 func (s *Skill) isHook() bool { return s.Subject.Kind == subject.Hook }
 
 // notCalled is said of a hook that no agent calls.
-const notCalled = "no agent calls it: your settings and those of its project do not name it"
+const notCalled = "no agent calls it: no settings name it"
+
+// inCommand is a name as it is typed; a key becomes a path before it is shown.
+func inCommand(name string) string {
+	if subject.Parse(name).IsFile() {
+		return name
+	}
+	return plain.Arg(name)
+}
 
 // nextOfHook is the next step for a hook of which nothing waits.
 func (s *Skill) nextOfHook() string {

@@ -52,7 +52,7 @@ func (r *Report) Text(w int, all bool) string {
 			line("! the skills folder cannot be read: %s", plain.Line(k.Reason))
 			continue
 		}
-		b.WriteString(typed("! ", "evolve kernel check "+plain.Arg(k.Skill), "broken: "+k.Reason, w))
+		b.WriteString(typed("! ", "evolve kernel check "+inCommand(k.Skill), "broken: "+k.Reason, w))
 	}
 	b.WriteString("\n")
 	if r.harvested {

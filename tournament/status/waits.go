@@ -272,7 +272,7 @@ func (r *Report) next(best *Skill, fresh int) Step {
 	case len(r.Skills)+len(r.Broken) == 0 && !r.harvested:
 		return Step{"evolve demo", "every step on made-up sessions: no key, no network"}
 	case len(r.Broken) > 0 && len(r.Skills) == 0:
-		return Step{"evolve kernel check " + plain.Arg(r.Broken[0].Skill), "mend it first: agents do not load it"}
+		return Step{"evolve kernel check " + inCommand(r.Broken[0].Skill), "mend it first: agents do not load it"}
 	case !r.harvested:
 		return Step{"evolve harvest", "it reads your sessions (nothing is sent anywhere)"}
 	case best != nil:

@@ -97,7 +97,6 @@ func (s *Worker) skills(ctx context.Context) ([]string, error) {
 // only their owner's word for exact bytes puts one in place.
 func isHook(key string) bool { return subject.Parse(key).Kind == subject.Hook }
 
-
 func (s *Worker) harvest(ctx context.Context) (sessions int, note string, err error) {
 	h, err := s.Runner.Harvest(ctx, s.Store)
 	if consent.IsUndecided(err) { // which a night cannot ask; it continues with what is stored

@@ -67,6 +67,8 @@ func Cause(err error) (kind problem.Kind, hint string) {
 		return problem.Input, "check the path"
 	case errors.As(err, &broken) && isFile(broken.Name):
 		return problem.Input, "mend the file, or name another one"
+	case errors.As(err, &syntax) && !strings.Contains(syntax.Error(), skill.FileName):
+		return problem.Input, fmt.Sprintf("mend line %d, then check it with `evolve kernel check`", syntax.Line)
 	case errors.As(err, &syntax):
 		return problem.Input, fmt.Sprintf("mend line %d of the SKILL.md, then check it with `evolve kernel check`", syntax.Line)
 	case errors.As(err, &unknown):
@@ -112,7 +114,7 @@ func Cause(err error) (kind problem.Kind, hint string) {
 	return problem.Failed, ""
 }
 
-func isFile(key string) bool { return subject.Parse(key).Kind == subject.File }
+func isFile(key string) bool { return subject.Parse(key).IsFile() }
 
 // readOnlyHint names the folder that cannot be written, and the way out: only
 // evolve's own data can be put elsewhere.

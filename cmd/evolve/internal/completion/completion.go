@@ -17,6 +17,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/peek"
@@ -84,12 +85,12 @@ var arguments = map[string][]completer{
 	"run":     {skills, none},
 	"harvest": {skills, none}, "sleep run": {skills},
 	"sessions list": {skills, none}, "cases generate": {skills, none},
-	"log":      {skills},
+	"log":      {subjects},
 	"show":     {texts},
 	"diff":     {texts, otherTexts},
 	"compare":  {texts, otherTexts},
 	"check":    {skills},
-	"runs":     {skills, none},
+	"runs":     {subjects, none},
 	"promote":  {texts},
 	"try":      {texts},
 	"approve":  {texts},
@@ -97,7 +98,7 @@ var arguments = map[string][]completer{
 	"rollback": {texts},
 	"pin":      {texts},
 	"review":   {skills}, "corrections": {skills}, "suggest": {skills},
-	"report":         {all(lastRun, skills, known(peek.KnownRuns), known(peek.KnownNights))},
+	"report":         {all(lastRun, subjects, known(peek.KnownRuns), known(peek.KnownNights))},
 	"cases list":     {skills},
 	"cases show":     {skills, cases, none},
 	"cases edit":     {skills, cases, none},
@@ -106,9 +107,9 @@ var arguments = map[string][]completer{
 	"cases import":   {someFile},
 	"sessions show":  {known(peek.KnownSessions), none},
 	"sessions purge": {known(peek.KnownSessions)},
-	"kernel show":    {skills, none},
-	"kernel check":   {all(skills, someFile), none},
-	"kernel confirm": {skills, none},
+	"kernel show":    {subjects, none},
+	"kernel check":   {all(subjects, someFile), none},
+	"kernel confirm": {subjects, none},
 	"privacy agree":  {none, words(agent.Requests...)},
 }
 
@@ -116,6 +117,7 @@ var arguments = map[string][]completer{
 // flag that is not listed completes nothing, or files if it is one of paths.
 var values = map[string]completer{
 	"skill":           skills,
+	"hook":            hooks,
 	"run":             all(lastRun, known(peek.KnownRuns)),
 	"resume":          known(peek.KnownRuns),
 	"agent":           words(agent.Names()...),
@@ -217,7 +219,7 @@ func (s *Source) completions(c *cobra.Command, how completer, args []string, beg
 		switch {
 		case n.Name == anyFile:
 			directive = cobra.ShellCompDirectiveDefault
-		case strings.HasPrefix(n.Name, begun) && oneWord(n.Name):
+		case strings.HasPrefix(n.Name, begun) && oneWord(strings.TrimPrefix(n.Name, "~/")):
 			out = append(out, cobra.CompletionWithDesc(n.Name, plain.Excerpt(n.Note, 60)))
 		}
 	}
@@ -272,8 +274,8 @@ func (k *completing) known(of peek.Known, skill string) []peek.Name {
 	return names
 }
 
-// skills are those on disk and those that only the store has.
-func skills(k *completing) (out []peek.Name) {
+// named are the skills on disk and those that only the store has.
+func named(k *completing) (out []peek.Name) {
 	if reg, err := k.layout().Registry(); err == nil {
 		for _, e := range reg.Entries {
 			out = append(out, peek.Name{Name: e.Name})
@@ -283,18 +285,41 @@ func skills(k *completing) (out []peek.Name) {
 		}
 	}
 	for _, n := range k.known(peek.KnownSkills, "") {
-		if !slices.ContainsFunc(out, func(o peek.Name) bool { return o.Name == n.Name }) {
+		if !subject.Parse(n.Name).IsFile() && !slices.ContainsFunc(out, func(o peek.Name) bool { return o.Name == n.Name }) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// texts are skills; behind an @ the texts of one.
+// files are the files of one kind that the store has, by their paths; and any file for a path
+// that was begun.
+func files(kind subject.Kind) completer {
+	return func(k *completing) (out []peek.Name) {
+		for _, n := range k.known(peek.KnownSkills, "") {
+			if r := subject.Parse(n.Name); r.Kind == kind {
+				n.Name = r.Path()
+				out = append(out, n)
+			}
+		}
+		if strings.Contains(k.begun, "/") {
+			out = append(out, peek.Name{Name: anyFile})
+		}
+		return out
+	}
+}
+
+var (
+	hooks    = files(subject.Hook)
+	skills   = all(named, files(subject.File))
+	subjects = all(skills, hooks)
+)
+
+// texts are subjects; behind an @ the texts of one.
 func texts(k *completing) []peek.Name {
 	name, _, behind := strings.Cut(k.begun, "@")
 	if !behind {
-		return skills(k)
+		return subjects(k)
 	}
 	out := k.textsOf(name)
 	for i := range out {
@@ -314,6 +339,11 @@ func otherTexts(k *completing) []peek.Name {
 }
 
 func (k *completing) textsOf(name string) []peek.Name {
+	if skill.IsFile(name) || skill.IsScript(name) {
+		if key, err := k.layout().Key(name); err == nil {
+			name = key
+		}
+	}
 	return append(k.known(peek.KnownVersions, name), k.known(peek.KnownCandidates, name)...)
 }
 

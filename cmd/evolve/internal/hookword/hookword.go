@@ -88,6 +88,6 @@ func (p Parts) Uncalled(live *skill.Live) {
 	case err != nil:
 		p.Terminal.Say("it is not known whether an agent calls %s: %v", skill.Called(live.Name), err)
 	case !named:
-		p.Terminal.Say("no agent calls %s: your settings and those of its project do not name it", skill.Called(live.Name))
+		p.Terminal.Say("no agent calls %s: no settings name it", skill.Called(live.Name))
 	}
 }
