@@ -147,7 +147,7 @@ func (s *Store) textsOf(ctx context.Context, c Dropped) (out []string, err error
 				learned[k.SHA] = true
 			}
 		}
-		spread(learned, all, nil)
+		record.Descend(learned, all, nil)
 		for sha := range learned {
 			if !slices.Contains(used, sha) {
 				out = append(out, sha)

@@ -65,7 +65,7 @@ func writes(ctx context.Context, s *Store) map[string]func() error {
 			return cur.Flush(ctx)
 		},
 		"PurgeSession": func() error {
-			_, err := s.PurgeSession(ctx, "s1")
+			_, err := s.PurgeSessions(ctx, []string{"s1"})
 			return err
 		},
 	}

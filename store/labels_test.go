@@ -55,7 +55,7 @@ func TestLabels(t *testing.T) {
 	must(t, s.Journal("r9").SaveCompletion(ctx, "q", eval.ByJudge, &eval.Completion{Text: "it quotes the answer"}))
 	must(t, s.SaveJudgement(ctx, Judgement{Key: "k", Run: "r9", Skill: "dataviz", CaseID: "a"}))
 	must(t, s.SaveCalibration(ctx, "r9", record.Calibration{Judge: "j"}))
-	_, err = s.PurgeSession(ctx, aCase("a").Source.Session)
+	_, err = s.PurgeSessions(ctx, []string{aCase("a").Source.Session})
 	must(t, err)
 	if got, err := s.Labels(ctx, "dataviz"); err != nil || len(got) != 0 {
 		t.Errorf("after the purge: labels %+v, %v", got, err)

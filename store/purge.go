@@ -47,11 +47,6 @@ const purgedCase = "purged"
 // purgedWords replaces words that may quote a purged session.
 const purgedWords = "removed with a purged session"
 
-// PurgeSession is PurgeSessions of one session.
-func (s *Store) PurgeSession(ctx context.Context, id string) (PurgeReport, error) {
-	return s.PurgeSessions(ctx, []string{id})
-}
-
 // PurgeSessions removes sessions: their transcripts, uses and acts, their cases, those of hooks
 // too, and the cases generated from these, the rollouts on all of them, every model reply that may quote
 // them (those of the runs that had the cases or a removed text, the miner's, and the labels
@@ -132,6 +127,7 @@ type purge struct {
 	id     string // of the session at hand
 	note   string
 	runs   map[string]bool // that had its cases
+	heard  []caseName      // the session as hooks name it
 	report PurgeReport
 }
 
@@ -175,8 +171,14 @@ func (p *purge) run(now int64) error {
 			return err
 		}
 	}
-	if err := p.renameCluster(); err != nil {
-		return err
+	names := []string{"session-" + p.id}
+	for _, c := range p.heard {
+		names = append(names, c.id)
+	}
+	for _, name := range names {
+		if err := p.renameCluster(name); err != nil {
+			return err
+		}
 	}
 	gone, err := p.Exec(`DELETE FROM completions WHERE maker = ?`, string(eval.ByMiner))
 	p.report.Completions += int(gone)
@@ -213,7 +215,25 @@ func (p *purge) cases() (cases []caseName, err error) {
 	for _, c := range cases {
 		p.report.CaseIDs = append(p.report.CaseIDs, c.id)
 	}
-	return cases, err
+	if err == nil {
+		err = p.hooks()
+	}
+	return append(cases, p.heard...), err
+}
+
+// hooks finds the hooks whose runs or trials heard the session: to them it is a case of the
+// name AGENT/ID.
+func (p *purge) hooks() error {
+	p.heard = nil
+	return p.Each(`SELECT skill, value FROM runs, json_each(body, '$.config.search') WHERE skill >= 'hook:' AND skill < 'hook;' AND substr(value, instr(value, '/') + 1) = ?1
+		UNION SELECT skill, value FROM runs JOIN candidates c ON run = runs.id, json_each(c.body, '$.shown') WHERE skill >= 'hook:' AND skill < 'hook;' AND substr(value, instr(value, '/') + 1) = ?1
+		UNION SELECT skill, case_id FROM spent WHERE skill >= 'hook:' AND skill < 'hook;' AND substr(case_id, instr(case_id, '/') + 1) = ?1`, []any{p.id},
+		func(rows *sql.Rows) error {
+			var c caseName
+			err := rows.Scan(&c.skill, &c.id)
+			p.heard = append(p.heard, c)
+			return err
+		})
 }
 
 // sessions removes the transcripts and reports how many there were.
@@ -243,6 +263,7 @@ const ofSkill = ` coalesce((SELECT skill FROM runs WHERE runs.id = run), ?1) = ?
 func (p *purge) runsOf(cases []caseName) (runs []string, err error) {
 	for _, c := range cases {
 		err := p.Each(`SELECT run FROM rollouts WHERE case_id = ?2 AND`+ofSkill+`
+			UNION SELECT run FROM candidates WHERE instr(body, json_quote(?2)) > 0 AND`+ofSkill+`
 			UNION SELECT run FROM judgements WHERE skill = ?1 AND case_id = ?2
 			UNION SELECT id FROM runs WHERE skill = ?1 AND instr(body, json_quote(?2)) > 0`, []any{c.skill, c.id},
 			func(rows *sql.Rows) error {
@@ -286,8 +307,8 @@ func (p *purge) removeCase(c caseName) error {
 
 // renameCluster removes the session's id from the name of its cluster, which similar
 // cases of other sessions share, and where it took place from the trials.
-func (p *purge) renameCluster() error {
-	old, err := json.Marshal("session-" + p.id)
+func (p *purge) renameCluster(cluster string) error {
+	old, err := json.Marshal(cluster)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func TestPurgeSession(t *testing.T) {
 		t.Fatal("the secret was never in the files: this test shows nothing")
 	}
 
-	report, err := s.PurgeSession(ctx, id)
+	report, err := s.PurgeSessions(ctx, []string{id})
 	must(t, err)
 	if report.Sessions != 1 || report.Cases != 1 || report.Rollouts != 1 || report.Completions != 2 {
 		t.Errorf("report %+v", report)
@@ -142,14 +142,14 @@ func TestPurgeSession(t *testing.T) {
 	if cur, err = s.Cursor(ctx, "claude"); err != nil || !cur.Seen(bad.Path, 1, day) || cur.Seen("/p/nobody.jsonl", 1, day) {
 		t.Errorf("the cursor does not know what it has read: %v, %v", cur.seen, err)
 	}
-	if _, err := s.PurgeSession(ctx, id); err != nil {
+	if _, err := s.PurgeSessions(ctx, []string{id}); err != nil {
 		t.Errorf("purging again: %v", err)
 	}
 }
 
 func TestPurgeUnknownSession(t *testing.T) {
 	s := open(t)
-	if _, err := s.PurgeSession(t.Context(), "nobody"); !errors.Is(err, ErrNotFound) {
+	if _, err := s.PurgeSessions(t.Context(), []string{"nobody"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("purge of an unknown session: %v", err)
 	}
 	if gone, err := s.Purged(t.Context(), "nobody"); gone || err != nil {

@@ -55,8 +55,8 @@ func (p *purge) removeTextsOf(skill string, ids, runs []string) error {
 			gone[c.SHA] = true
 		}
 	}
-	spread(learned, candidates, versions)
-	spread(gone, slices.DeleteFunc(slices.Clone(candidates), func(c record.Candidate) bool { return owned[c.SHA] }), nil)
+	record.Descend(learned, candidates, versions)
+	record.Descend(gone, slices.DeleteFunc(slices.Clone(candidates), func(c record.Candidate) bool { return owned[c.SHA] }), nil)
 	for sha := range learned {
 		p.report.Candidates = append(p.report.Candidates, sha)
 	}
@@ -187,22 +187,4 @@ func forget(c *record.Candidate, ids []string) (found bool) {
 		}
 	}
 	return found
-}
-
-// spread adds the descendants of the texts in learned to it.
-func spread(learned map[string]bool, candidates []record.Candidate, versions []record.Version) {
-	isLearned := func(sha string) bool { return learned[sha] }
-	for before := -1; before != len(learned); {
-		before = len(learned)
-		for _, c := range candidates {
-			if slices.ContainsFunc(c.Parents, isLearned) {
-				learned[c.SHA] = true
-			}
-		}
-		for _, v := range versions {
-			if learned[v.Parent] {
-				learned[v.SHA] = true
-			}
-		}
-	}
 }

@@ -35,12 +35,12 @@ func TestLongReader(t *testing.T) {
 	if n := count(); n != 0 {
 		t.Errorf("the reader sees %d rollouts that came later", n)
 	}
-	report, err := s.PurgeSession(ctx, "s1")
+	report, err := s.PurgeSessions(ctx, []string{"s1"})
 	if err == nil || !strings.Contains(err.Error(), "not yet overwritten") || report.Sessions != 1 {
 		t.Errorf("purge beside a reader: %+v, %v", report, err)
 	}
 	must(t, reader.Rollback())
-	if _, err := s.PurgeSession(ctx, "s1"); err != nil {
+	if _, err := s.PurgeSessions(ctx, []string{"s1"}); err != nil {
 		t.Errorf("purging again: %v", err)
 	}
 	if n := occurrences(t, s, secret); n != 0 {

@@ -68,7 +68,7 @@ func TestReadAgain(t *testing.T) {
 // TestPurgeGroups purges and expires a session whose rule is in a group with others'.
 func TestPurgeGroups(t *testing.T) {
 	for name, end := range map[string]func(*Store) error{
-		"purge": func(s *Store) error { _, err := s.PurgeSession(t.Context(), "s1"); return err },
+		"purge": func(s *Store) error { _, err := s.PurgeSessions(t.Context(), []string{"s1"}); return err },
 		"expire": func(s *Store) error {
 			return s.Expire(t.Context(), Expiry{Sessions: []Due{{ID: "s1", Path: "/s1"}}}, Keeping{File: func(string) string { return "" }})
 		},

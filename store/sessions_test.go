@@ -172,7 +172,7 @@ func TestReadings(t *testing.T) {
 	if got, err := s.Recall(t.Context(), "k"); string(got) != "b" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	_, err := s.PurgeSession(t.Context(), "s1")
+	_, err := s.PurgeSessions(t.Context(), []string{"s1"})
 	must(t, err)
 	must(t, s.Remember(t.Context(), "s1", "m", []byte("d")))
 	for key, want := range map[string]string{"k": "", "l": "c", "m": ""} {

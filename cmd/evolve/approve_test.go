@@ -128,7 +128,7 @@ func TestPurgedTextsAreNotDecidedOn(t *testing.T) {
 	}
 	db, err = store.Open(ctx, filepath.Join(os.Getenv("EVOLVE_HOME"), "evolve.db"))
 	must(err)
-	_, err = db.PurgeSession(ctx, "s-1")
+	_, err = db.PurgeSessions(ctx, []string{"s-1"})
 	must(err)
 	all, err := candidate.All(ctx, db, "tagger")
 	must(err)

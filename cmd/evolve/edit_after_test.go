@@ -79,7 +79,7 @@ func TestPromoteAfterAnEdit(t *testing.T) {
 		o.write(swap(edit, "One fact", "Just one fact"))
 		o.look()
 	}
-	_, err = o.db.PurgeSession(ctx, "s1")
+	_, err = o.db.PurgeSessions(ctx, []string{"s1"})
 	o.check(err)
 	if v, err = o.db.VersionBySHA(ctx, "tables", v.SHA); err != nil || !strings.Contains(v.Note, "purged") {
 		t.Errorf("it learned from what was purged: %+v, %v", v, err)

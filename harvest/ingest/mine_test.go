@@ -269,7 +269,7 @@ func TestForeignRepliesAreRead(t *testing.T) {
 	if _, stats, err := g.Mine(ctx, "dataviz", Mining{}); err != nil || stats.Reading.Read != 1 || stats.Reading.Calls != 0 || corrected() != 1 {
 		t.Errorf("read anew: %+v, %v", stats, err)
 	}
-	if _, err := db.PurgeSession(ctx, "de"); err != nil {
+	if _, err := db.PurgeSessions(ctx, []string{"de"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -96,7 +96,7 @@ func TestGate(t *testing.T) {
 	}
 
 	// The survey counts what is neither stored nor purged.
-	if _, err := g.Store.PurgeSession(t.Context(), "c"); err != nil {
+	if _, err := g.Store.PurgeSessions(t.Context(), []string{"c"}); err != nil {
 		t.Fatal(err)
 	}
 	transcript(t, home, "e", filepath.Join(shop, "src"))

@@ -93,7 +93,7 @@ func TestWrittenCaseIsOfAllThatWasSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	filter("after another was denied", "alone")
-	if _, err := w.db.PurgeSession(t.Context(), "web"); err != nil {
+	if _, err := w.db.PurgeSessions(t.Context(), []string{"web"}); err != nil {
 		t.Fatal(err)
 	}
 	left, err := w.db.Cases(t.Context(), "plot")

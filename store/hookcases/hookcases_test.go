@@ -135,7 +135,7 @@ func TestNotKept(t *testing.T) {
 	if err := db.Exec(ctx, `UPDATE sessions SET expired = 1 WHERE id = 'expired'`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.PurgeSession(ctx, "purged"); err != nil {
+	if _, err := db.PurgeSessions(ctx, []string{"purged"}); err != nil {
 		t.Fatal(err)
 	}
 	named := of("named", day, stop(t, "t4", "x", day))
@@ -190,7 +190,7 @@ func TestExpired(t *testing.T) {
 	if all := list(t, db, Filter{}, 0); len(all) != 1 || len(all[0].Cases) != 1 || all[0].Cases[0].Words != "never" {
 		t.Errorf("%+v", all)
 	}
-	if report, err := db.PurgeSession(ctx, "a"); err != nil || report.HookCases != 1 {
+	if report, err := db.PurgeSessions(ctx, []string{"a"}); err != nil || report.HookCases != 1 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -200,7 +200,7 @@ func TestPurge(t *testing.T) {
 	ctx := t.Context()
 	db := harvested(t, "a", "b")
 	keep(t, db, 3, of("a", day, stop(t, "t1", "XYZZYplugh --one", day), allowed(t, "t2", "XYZZYplugh --two", day)), of("b", day, stop(t, "t3", "kept", day)))
-	report, err := db.PurgeSession(ctx, "a")
+	report, err := db.PurgeSessions(ctx, []string{"a"})
 	if err != nil || report.HookCases != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/record"
@@ -72,7 +73,7 @@ func Build(d *Data) (*Model, error) {
 // shorter returns what the challenger lacks if it differs by deletions only;
 // else nil.
 func shorter(d *Data) *search.Shorter {
-	if d.Incumbent == nil || d.Challenger == nil {
+	if d.Incumbent == nil || d.Challenger == nil || subject.Parse(d.Run.Skill).Kind == subject.Hook { // a program is not measured by its length
 		return nil
 	}
 	old, err := skill.Parse(d.Incumbent, skill.OptionsOf(d.Run.Skill))

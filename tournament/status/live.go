@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/release"
 )
@@ -36,7 +37,11 @@ func (rd *Reader) liveNow(ctx context.Context, live *skill.Live) (l *Live, err e
 		before = release.NearestVersion(versions, live.Doc.Render())
 		v = candidate.VersionIn(versions, before)
 	}
-	l.Version, l.Note = v.N, fmt.Sprintf("edited by hand since v%d: the next run, night or harvest records it", v.N)
+	by := "run, night or harvest"
+	if subject.Parse(live.Name).Kind == subject.Hook {
+		by = "run or promote"
+	}
+	l.Version, l.Note = v.N, fmt.Sprintf("edited by hand since v%d: the next %s records it", v.N, by)
 	return l, nil
 }
 

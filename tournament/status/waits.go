@@ -160,6 +160,9 @@ func (rd *Reader) closed(ctx context.Context, s *Skill, live *skill.Live, last *
 		if i := strings.Index(why, "both changed "); i >= 0 {
 			why = why[i:] // keep the line short
 		}
+		if s.isHook() {
+			why = "you edited the script"
+		}
 		return fmt.Sprintf("%s: the trial of %.12s is closed", why, t.Challenger), nil
 	}
 	return "", nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/tournament/gate"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -42,7 +43,7 @@ func Run(m *report.Model) func(io.Writer) error {
 	v := &runView{Model: m, First: firstOf(m), Quality: charts.Quality(m), Evidence: charts.Evidence(m), Lineage: charts.Lineage(m),
 		Heat:    charts.Heat(m.Matrix, [2]charts.Role{{SHA: m.Incumbent, Name: yours(m), Short: "yours"}, {SHA: m.Challenger, Name: "new text", Short: "new"}}),
 		Scatter: charts.ScatterOf(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run), decidedBy(m))}
-	v.Facts, v.Exact = []fact{{"cost", spentText(m.Spent)}, {"next", m.Next}}, exact(m)
+	v.Facts, v.Exact = []fact{{"cost", spentText(m.Spent)}, {"next", subject.Readable(m.Next)}}, exact(m)
 	v.candidates()
 	v.Diff = taught(m)
 	v.heatTable()
@@ -61,6 +62,9 @@ func Run(m *report.Model) func(io.Writer) error {
 	}
 	return render("run.html", v)
 }
+
+// Hook reports whether the run is of a hook, whose sessions are replayed without rollouts.
+func (v *runView) Hook() bool { return subject.Parse(v.Skill).Kind == subject.Hook }
 
 // Searched reports whether the run searched; a check of a given text does not.
 func (v *runView) Searched() bool {

@@ -152,6 +152,13 @@ func (h *Hook) Evidence(ctx context.Context, since string, may func(agent, sessi
 	rest := rand.New(rand.NewPCG(1, uint64(len(sessions)))).Perm(len(sessions))
 	for _, i := range rest {
 		s := sessions[i]
+		if db != nil {
+			if gone, err := db.Purged(ctx, s.ID); err != nil {
+				return nil, err
+			} else if gone {
+				continue
+			}
+		}
 		one := h.session(s, may(s.Agent, s.ID))
 		if !one.Labelled() {
 			one.Events = one.Events[:min(len(one.Events), left)]

@@ -249,8 +249,10 @@ func (r *request) planPromotion(ctx context.Context, live *skill.Live, p *serve.
 		return nil, err
 	}
 	p.Will = append(append(p.Will, will...), fmt.Sprintf("`evolve rollback %s` takes it back; no version is ever lost.", live.Name))
-	p.Diff, err = diffFrom(live, v, label)
-	return plan, err
+	if p.Diff, err = diffFrom(live, v, label); err != nil {
+		return nil, err
+	}
+	return plan, r.Installer.MayRun(plan)
 }
 
 // planBack plans rollback.
@@ -276,8 +278,10 @@ func (r *request) planBack(ctx context.Context, live *skill.Live, p *serve.Plan)
 	}
 	p.Will = append(append(p.Will, will...), "No version is lost: what is live now can be put back the same way.")
 	p.Evidence = []serve.Fact{{Name: label, Text: candidate.Backing(*to) + ", " + cmp.Or(to.Note, to.Operator)}}
-	p.Diff, err = diffFrom(live, to, label)
-	return plan, err
+	if p.Diff, err = diffFrom(live, to, label); err != nil {
+		return nil, err
+	}
+	return plan, r.Installer.MayRun(plan)
 }
 
 // willOf describes what the plan does at each target.
