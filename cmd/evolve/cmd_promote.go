@@ -126,7 +126,7 @@ func promoteSkill(ctx context.Context, a *global, arg string, f promoteFlags) er
 	if err != nil {
 		return err
 	}
-	word.Uncalled(live)
+	word.Uncalled(done)
 	return printPlaced(a, done)
 }
 

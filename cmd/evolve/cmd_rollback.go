@@ -74,7 +74,7 @@ func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) 
 	if err != nil {
 		return err
 	}
-	word.Uncalled(live)
+	word.Uncalled(done)
 	return printPlaced(a, done)
 }
 

@@ -49,7 +49,7 @@ func parseTemplates() *template.Template {
 		"csp":       func() string { return policy },
 		"short":     plain.Short,
 		"plain":     func(s string) string { return plain.Text(subject.Readable(s)) },
-		"code":      spans,
+		"code":      func(s string) []span { return spans(subject.Readable(s)) },
 		"excerpt":   func(s string) string { return plain.Excerpt(s, 300) },
 		"quality":   quality,
 		"metric":    metricText,

@@ -43,7 +43,7 @@ func Run(m *report.Model) func(io.Writer) error {
 	v := &runView{Model: m, First: firstOf(m), Quality: charts.Quality(m), Evidence: charts.Evidence(m), Lineage: charts.Lineage(m),
 		Heat:    charts.Heat(m.Matrix, [2]charts.Role{{SHA: m.Incumbent, Name: yours(m), Short: "yours"}, {SHA: m.Challenger, Name: "new text", Short: "new"}}),
 		Scatter: charts.ScatterOf(m), Held: heldOut(m.Verdict), List: listCases(m.Cases, fmt.Sprintf("`evolve report %s --json`", m.Run), decidedBy(m))}
-	v.Facts, v.Exact = []fact{{"cost", spentText(m.Spent)}, {"next", subject.Readable(m.Next)}}, exact(m)
+	v.Facts, v.Exact = []fact{{"cost", spentText(m.Spent)}, {"next", m.Next}}, exact(m)
 	v.candidates()
 	v.Diff = taught(m)
 	v.heatTable()

@@ -79,9 +79,10 @@ func (p Parts) show(plan *release.Plan) error {
 	return err
 }
 
-// Uncalled says of a hook that no agent calls it, if that is so.
-func (p Parts) Uncalled(live *skill.Live) {
-	if subject.Parse(live.Name).Kind != subject.Hook {
+// Uncalled says that no agent calls the hook whose script was changed, if that is so.
+func (p Parts) Uncalled(done *release.Result) {
+	live := done.Live
+	if subject.Parse(live.Name).Kind != subject.Hook || !done.Changed() {
 		return
 	}
 	switch named, err := p.Named(live); {
