@@ -54,8 +54,11 @@ type forecast struct {
 
 func (fc *forecast) String() string {
 	n := min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls)
-	line := fmt.Sprintf("forecast: %s that you refused are to be read twice by %s, %s, about %s tokens, %s", plain.Counted(n, "call"),
-		fc.Model, plain.Counted(fc.Stats.Calls+fc.Groups, "request"), plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
+	what := plain.Counted(n, "call") + " that you refused are to be read twice"
+	if n == 0 {
+		what = "the rules for which you refused calls are to be put together"
+	}
+	line := fmt.Sprintf("forecast: %s by %s, %s, about %s tokens, %s", what, fc.Model, plain.Counted(fc.Stats.Calls+fc.Groups, "request"), plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
 	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
 }
 
