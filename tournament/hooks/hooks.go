@@ -8,6 +8,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/guard"
@@ -33,6 +34,12 @@ type Session struct {
 	Events  []Event
 }
 
+// Own reports whether it is a case of the hook's author and no recorded session.
+func (s *Session) Own() bool { return strings.HasPrefix(s.ID, OwnCase) }
+
+// OwnCase begins the id of a session that is a case of the hook's author.
+const OwnCase = "case/"
+
 // Labelled reports whether it is known of an event what should have happened.
 func (s *Session) Labelled() bool {
 	return slices.ContainsFunc(s.Events, func(e Event) bool { return e.Label != guard.Unlabelled })
@@ -51,6 +58,7 @@ type Mark struct {
 	Go, Wrong     int // events that had permission, and that it stopped
 	Ran, Others   int // events that ran unasked, and that it stopped
 	Twice         string
+	own           bool
 	answers       []guard.Answer
 }
 
@@ -64,7 +72,7 @@ func marks(sessions []Session, answers [][]guard.Answer) []Mark {
 	out := make([]Mark, len(sessions))
 	for i := range sessions {
 		m := &out[i]
-		m.answers = answers[i]
+		m.answers, m.own = answers[i], sessions[i].Own()
 		for k := range sessions[i].Events {
 			e, blocks := &sessions[i].Events[k], 0
 			if answers[i][k].Decision == guard.Block {
@@ -92,11 +100,15 @@ type Score struct {
 	Wrong     int `json:"wrong_sessions"`
 	// AtMost bounds the share of sessions with a wrong block at 5 %; nil without a session.
 	AtMost *float64 `json:"wrong_at_most,omitempty"`
-	Ran    int      `json:"ran"`
-	Others int      `json:"others_stopped"`
-	P95    float64  `json:"p95_ms"`
-	CPU    float64  `json:"cpu_ms"` // of a delivery, on average
-	Lines  int      `json:"lines"`
+	// OwnGo are the cases of the hook's author in which nothing should be stopped, which are no
+	// sample of anything.
+	OwnGo    int     `json:"own_go"`
+	OwnWrong int     `json:"own_wrong"`
+	Ran      int     `json:"ran"`
+	Others   int     `json:"others_stopped"`
+	P95      float64 `json:"p95_ms"`
+	CPU      float64 `json:"cpu_ms"` // of a delivery, on average
+	Lines    int     `json:"lines"`
 }
 
 // score sums marks up.
@@ -107,7 +119,11 @@ func score(text []byte, all []Mark) Score {
 	for i := range all {
 		m := &all[i]
 		s.Stop, s.Stopped, s.Ran, s.Others = s.Stop+m.Stop, s.Stopped+m.Stopped, s.Ran+m.Ran, s.Others+m.Others
-		if m.Go > 0 {
+		switch {
+		case m.Go > 0 && m.own:
+			s.OwnGo++
+			s.OwnWrong += min(m.Wrong, 1)
+		case m.Go > 0:
 			s.Permitted++
 			s.Wrong += min(m.Wrong, 1)
 		}

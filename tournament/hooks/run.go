@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -17,9 +16,6 @@ import (
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
-
-// OwnCase begins the id of a session that is a case of the hook's author.
-const OwnCase = "case/"
 
 // A Run is one search and trial of a hook, as it is recorded.
 type Run struct {
@@ -136,7 +132,7 @@ func (r *Run) Searches() bool { return r.open == nil }
 func (r *Run) Divide() (search, held []Session) {
 	var fresh []int
 	for i := range r.Sessions {
-		if s := &r.Sessions[i]; s.Labelled() && !r.heard[s.ID] && !strings.HasPrefix(s.ID, OwnCase) {
+		if s := &r.Sessions[i]; s.Labelled() && !r.heard[s.ID] && !s.Own() {
 			fresh = append(fresh, i)
 		}
 	}
@@ -241,7 +237,7 @@ func (r *Run) do(ctx context.Context, out *Outcome, search, held []Session) erro
 func (f *Found) failures() float64 {
 	all, wrong := 0, 0
 	for i := range f.Sessions {
-		if !f.Sessions[i].Labelled() || strings.HasPrefix(f.Sessions[i].ID, OwnCase) {
+		if !f.Sessions[i].Labelled() || f.Sessions[i].Own() {
 			continue
 		}
 		all++

@@ -192,9 +192,12 @@ func shownTo(ctx context.Context, r *campaign.Runner, db *store.Store, back *age
 // enough refuses a run that could find nothing.
 func (p Parts) enough(r *hooks.Run, live *skill.Live) error {
 	search, held := r.Divide()
-	labelled := 0
+	labelled, own := 0, 0
 	for i := range search {
-		if search[i].Labelled() {
+		switch s := &search[i]; {
+		case s.Own():
+			own++
+		case s.Labelled():
 			labelled++
 		}
 	}
@@ -202,11 +205,15 @@ func (p Parts) enough(r *hooks.Run, live *skill.Live) error {
 	switch {
 	case !r.Searches() && len(held) == 0:
 		return problem.Inputf("come back after more sessions, or search again with --anew", "nothing new is known since the last trial of a text for %s", name)
-	case r.Searches() && labelled == 0:
+	case r.Searches() && labelled+own == 0:
 		return problem.Inputf("`evolve hooks learn` has a model read why you refused calls; or write cases beside the script, as `evolve hooks new` does",
 			"no recorded session shows what %s should stop, or should not", name)
 	}
-	p.Terminal.Say("%s: %s to search in, %s that are kept for the trial", name, plain.Counted(labelled, "session"), plain.Counted(len(held), "session"))
+	found := plain.Counted(labelled, "session") + " to search in"
+	if own > 0 {
+		found = plain.Counted(own, "case") + " of its author and " + found
+	}
+	p.Terminal.Say("%s: %s, %s that are kept for the trial", name, found, plain.Counted(len(held), "session"))
 	return nil
 }
 

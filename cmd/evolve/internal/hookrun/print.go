@@ -150,6 +150,10 @@ func scores(b *strings.Builder, of string, was, is *hooks.Score) {
 			to(func(s *hooks.Score) string { return hooktest.Percent(*s.AtMost) }))
 		of = ""
 	}
+	if was.OwnGo > 0 {
+		fmt.Fprintf(b, "  %-8s wrongly on %s of %s of its author\n", of, to(func(s *hooks.Score) string { return fmt.Sprint(s.OwnWrong) }), plain.Counted(was.OwnGo, "case"))
+		of = ""
+	}
 	if was.Others > 0 || is != nil && is.Others > 0 {
 		fmt.Fprintf(b, "  %-8s and %s of %s about which you were not asked\n", of, to(func(s *hooks.Score) string { return fmt.Sprint(s.Others) }), plain.Counted(was.Ran, "call"))
 	}

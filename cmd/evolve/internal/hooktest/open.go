@@ -239,7 +239,7 @@ func (h *Hook) own() (out []hooks.Session) {
 		}
 		e.Shown = h.shown(&events.Event{Tool: in.Tool, Input: c.Event})
 		e.Shown.Rule = "its author wrote this case: " + strings.TrimSuffix(filepath.Base(path), ".json")
-		out = append(out, hooks.Session{ID: "case/" + filepath.Base(path), Events: []hooks.Event{e}})
+		out = append(out, hooks.Session{ID: hooks.OwnCase + filepath.Base(path), Events: []hooks.Event{e}})
 	}
 	return out
 }
