@@ -7,9 +7,9 @@ import (
 
 // analyse walks a tree of Python or JavaScript and collects what it does.
 func analyse(tree *node, d *dialect) *reading {
-	w := &walker{r: resolve(tree, d), d: d, out: newReading(), dead: map[*node]bool{}, values: map[*node]bool{}, asking: map[*node]bool{}}
+	w := &walker{r: resolve(tree, d), d: d, out: newReading(), dead: map[*node]bool{}, values: map[*node]bool{}, asking: map[*node]bool{}, kept: map[*node]bool{}}
 	w.prepare(tree, w.r.top)
-	w.block(tree, w.r.top, place{live: true})
+	w.block(tree, w.r.top, place{live: true, sure: true})
 	w.names(w.r.top)
 	return w.out
 }
@@ -20,16 +20,22 @@ type walker struct {
 	out    *reading
 	dead   map[*node]bool // statements that are never reached
 	values map[*node]bool // local functions that are used as values
+	kept   map[*node]bool // functions without a name that are given one
 	asking map[*node]bool // functions of which it is being found out how they end
 }
 
 // A place is where in the tree the walk is.
 type place struct {
 	live bool
+	sure bool   // nothing decides whether it is reached, within its function
 	path string // the statements around it
 }
 
-func (p place) in(name string) place { p.path += "/" + name; return p }
+func (p place) in(name string) place {
+	p.path += "/" + name
+	p.sure = p.sure && (name == "loop" || name == "with" || name == "try")
+	return p
+}
 
 func (w *walker) fact(rule, key string, n *node, text string) {
 	w.out.add(fact{rule: rule, key: key, line: n.Line, code: n.Code, text: text})
@@ -58,6 +64,7 @@ func (w *walker) statement(n *node, s *scope, p place) {
 			return
 		}
 		if !w.exit(n.Kids[0], s, p) {
+			w.effect(n.Kids[0], s)
 			w.expr(n.Kids[0], s, p)
 		}
 	case "return":
@@ -188,6 +195,7 @@ func (w *walker) raise(n *node, s *scope, p place) {
 func (w *walker) loop(n *node, s *scope, p place) {
 	if n.Name == "while" {
 		w.condition(n.Kids[0], s, p)
+		w.endless(n)
 	}
 	for _, k := range n.Kids[:len(n.Kids)-2] {
 		w.expr(k, s, p)
@@ -306,9 +314,10 @@ func (w *walker) effects(body *node, s *scope, seen map[*node]bool) (out []strin
 func (w *walker) function(n *node, s *scope, p place) {
 	w.checkName(n, n.Name)
 	if n.Type != "" && n.Type != "named" {
-		w.fact("construct", n.Type+" function", n, "It uses a construct that its parent does not use: "+n.Type+" function.")
+		w.out.add(fact{rule: "construct", key: n.Type + " function", line: n.Line, code: n.Code, counted: true,
+			text: "It has more functions of this kind than its parent: " + n.Type + ". What they return is not yet a result."})
 	}
-	inside := place{live: p.live && (n.Op != "def" || w.used(n)), path: p.path + "/function " + n.Name}
+	inside := place{live: p.live && w.used(n), sure: true, path: p.path + "/function " + n.Name}
 	for _, k := range n.Kids[:len(n.Kids)-1] {
 		switch k.Op {
 		case "param":
@@ -342,10 +351,25 @@ func (w *walker) results(n *node) {
 		varied = varied || !w.constant(ret.Kids[0], n.scope, 0)
 		forms[w.r.form(ret.Kids[0], n.scope)] = true
 	}
-	w.out.function(n.Name, varied || len(forms) > 1, w.used(n), n.Line)
+	input := slices.ContainsFunc(w.r.calls[n], func(c call) bool { return !w.all(c.n.Kids[1:], c.in, 0) })
+	w.out.fns[n.Name] = function{varied || len(forms) > 1, w.used(n), input, n.Line}
 }
 
-func (w *walker) used(n *node) bool { return len(w.r.calls[n]) > 0 || w.values[n] }
+// used reports whether a function can be called: from where it can be reached, or as a
+// value. A function without a name is, unless it is only kept under one.
+func (w *walker) used(fn *node) bool {
+	if w.values[fn] || fn.Op == "func" && !w.kept[fn] {
+		return true
+	}
+	if w.asking[fn] {
+		return false
+	}
+	w.asking[fn] = true
+	defer delete(w.asking, fn)
+	return slices.ContainsFunc(w.r.calls[fn], func(c call) bool {
+		return !w.dead[c.n] && (c.in.of == nil || c.in.of.Op == "class" || w.used(c.in.of))
+	})
+}
 
 func (w *walker) class(n *node, s *scope, p place) {
 	w.fact("class", n.text(), n, "It defines a class that its parent does not define.")
@@ -376,9 +400,15 @@ func (w *walker) checkName(n *node, name string) {
 
 var everything = []string{"zq7 \"~~\" 9/x\\!", "rm -rf / # y"}
 
-// matchesAll reports whether a pattern matches whatever it is given.
+var (
+	lookahead = regexp.MustCompile(`\(\?<?=`)
+	negative  = regexp.MustCompile(`\(\?<?![^()]*\)`)
+)
+
+// matchesAll reports whether a pattern matches whatever it is given. What it looks ahead
+// for is taken as a part of it, because Go's patterns have no such thing.
 func matchesAll(pattern string) bool {
-	re, err := regexp.Compile(pattern)
+	re, err := regexp.Compile(lookahead.ReplaceAllString(negative.ReplaceAllString(pattern, ""), "(?:"))
 	if err != nil {
 		return false
 	}
@@ -418,13 +448,28 @@ func (w *walker) prepare(n *node, s *scope) {
 			ended = ended || w.ends(k, s) != goesOn
 		}
 	}
+	if n.Op == "assign" && n.Kids[0].Op == "func" {
+		w.kept[n.Kids[0]] = true
+	}
 	for i, k := range n.Kids {
-		if k.Op == "name" && (i > 0 || n.Op != "call") {
-			if b := s.find(k.Name); b != nil && b.fn != nil {
-				w.values[b.fn] = true
+		if k.Op == "name" && (i > 0 || n.Op != "call") && n.Op != "expr" && (n.Op != "assign" || i == 0) {
+			if b := s.find(k.Name); b != nil {
+				w.valued(b)
 			}
 		}
 		w.prepare(k, s)
+	}
+}
+
+// valued marks the function that a name stands for as used.
+func (w *walker) valued(b *binding) {
+	if b.fn != nil {
+		w.values[b.fn] = true
+	}
+	for _, v := range b.values {
+		if v.n != nil && v.n.Op == "func" {
+			w.values[v.n] = true
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package script
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // condition reports a test whose result is known.
 func (w *walker) condition(n *node, s *scope, p place) {
@@ -31,6 +35,10 @@ func (w *walker) op(n *node, s *scope) {
 		w.fact("constant-condition", n.text(), n, "It compares a thing with itself.")
 	case (n.Name == "In" || n.Name == "NotIn") && w.r.form(n.Kids[0], s) == `str""`:
 		w.fact("matches-everything", "in "+w.r.form(n.Kids[1], s), n, "Every text contains an empty one.")
+	case n.Name == "Pow" || n.Name == "**" || (n.Name == "Mult" || n.Name == "*") && slices.ContainsFunc(n.Kids, huge):
+		w.fact("size", w.r.form(n, s), n, "It computes something that may be very large.")
+	case slices.ContainsFunc(n.Kids, func(k *node) bool { d, ok := w.r.dotted(k, s); return ok && (d == "__name__" || d == "require.main") }):
+		w.fact("entry", w.r.form(n, s), n, "It decides in another way whether the script is the main program.")
 	case booleanOp(n.Name):
 		for _, k := range n.Kids {
 			if k.Op == "const" && (k.Type == "bool" || k.Type == "int" || k.Type == "number") {
@@ -59,11 +67,20 @@ func (w *walker) constant(n *node, s *scope, depth int) bool {
 		return true
 	case "name":
 		b := s.find(n.Name)
+		if b != nil && b.fn != nil && b.fn.Op != "class" {
+			return true // the function itself, which is not called
+		}
 		if b == nil || b.param || b.fn != nil || b.module != "" || len(b.values) != 1 {
 			return false
 		}
+		if v := b.values[0]; v.n != nil && v.n.Op == "each" {
+			return w.constantList(v.n.Kids[0], v.in, depth+1)
+		}
 		v := b.values[0]
 		return v.n != nil && v.part == "" && v.n.Op != "list" && v.n.Op != "dict" && v.n.Op != "comp" && v.n.Op != "each" && v.n.Op != "call" && v.n.Op != "new" && w.constant(v.n, v.in, depth+1)
+	case "attr":
+		_, ok := w.r.dotted(n, s)
+		return !ok && w.d.lang == Python && w.d.methods[n.Name] && n.Name != "pattern"
 	case "op", "cond", "list", "fstr", "fmt", "dict", "pair":
 		return w.all(n.Kids, s, depth)
 	case "call", "new":
@@ -94,4 +111,22 @@ func (w *walker) all(ns []*node, s *scope, depth int) bool {
 		}
 	}
 	return true
+}
+
+// constantList reports whether what a loop goes over is in the text.
+func (w *walker) constantList(n *node, s *scope, depth int) bool {
+	if n.Op == "list" {
+		return w.all(n.Kids, s, depth)
+	}
+	if n.Op != "name" || depth > 30 {
+		return false
+	}
+	b := s.find(n.Name)
+	return b != nil && !b.param && b.fn == nil && len(b.values) == 1 && b.values[0].n != nil && b.values[0].part == "" &&
+		b.values[0].n.Op == "list" && w.all(b.values[0].n.Kids, b.values[0].in, depth)
+}
+
+func huge(n *node) bool {
+	x, err := strconv.ParseFloat(strings.ReplaceAll(n.Name, "_", ""), 64)
+	return n.Op == "const" && err == nil && x >= 10000
 }

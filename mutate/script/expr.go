@@ -210,7 +210,7 @@ func (w *walker) written(n *node, d, form string, s *scope) string {
 	}
 	rest := *n
 	rest.Kids = slices.Delete(slices.Clone(n.Kids), at+1, at+2)
-	return w.r.args(&rest, s)
+	return w.r.args(&rest, s) + " of " + w.sources(n.Kids[at+1], s)
 }
 
 func (w *walker) readsInput(n *node, d string, s *scope) bool {
@@ -261,12 +261,14 @@ func (w *walker) method(n *node, s *scope, p place) {
 		w.computed(n, s)
 	case name == "format" && !plainFormat(recv), name == "toString" && len(n.Kids) > 2:
 		w.fact("method", name+" of "+from, n, "It fills in a text that is computed.")
+	case changes[name] && !w.own(recv, s, 0):
+		w.fact("write", name+" "+from+w.r.args(n, s), n, "It changes a value that is not its own, such as the event.")
 	case w.d.methods[name] && !(name == "replace" && w.d.lang == Python && isPath(from)):
 		w.always(n, s)
 	default:
 		args := w.r.args(n, s)
 		if texts[name] {
-			args = ""
+			args = " of " + w.sourcesOf(n.Kids[1:], s)
 		}
 		w.fact("method", from+"."+name+args, n, "It calls the method "+name+" on something on which its parent does not, or with other arguments.")
 		if p.live {
@@ -316,6 +318,7 @@ func (w *walker) assigned(t, n *node, s *scope, p place) {
 	switch t.Op {
 	case "name":
 		w.checkName(t, t.Name)
+		w.overwrites(t, n, s, p)
 		if b := s.find(t.Name); b == nil { // JavaScript: no declaration
 			w.fact("write", t.Name, n, "It assigns to a name that it does not declare: "+t.Name+".")
 		}
@@ -345,6 +348,10 @@ func (w *walker) stores(t, value, n *node, s *scope, p place) {
 		return
 	}
 	w.expr(t.Kids[0], s, p)
+	slice := t.Op == "index" && t.Kids[1].Op == "op" && t.Kids[1].Name == "Slice"
+	if slice || !w.own(t.Kids[0], s, 0) {
+		w.fact("write", w.r.form(t, s)+" = "+w.r.form(value, s), n, "It changes a value that is not its own, such as the event.")
+	}
 	if t.Op == "index" {
 		w.expr(t.Kids[1], s, p)
 		if t.Kids[1].Op == "const" {
@@ -428,6 +435,9 @@ var global = set("match matchAll replace replaceAll split")
 // stateful reports a regular expression that remembers where it was: the next test of it
 // begins there.
 func (w *walker) stateful(n *node) {
+	if matchesAll(n.Kids[0].Name) {
+		w.fact("matches-everything", n.Kids[0].Name, n, "This pattern matches every text.")
+	}
 	if flags := n.Code[strings.LastIndexByte(n.Code, '/')+1:]; strings.ContainsAny(flags, "gy") {
 		w.out.add(fact{rule: "stateful", key: "g", line: n.Line, code: n.Code, counted: true,
 			text: "This pattern remembers where it matched, so that the next test of it may fail."})

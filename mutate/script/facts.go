@@ -37,15 +37,12 @@ type reading struct {
 type function struct {
 	varied bool // its result depends on something
 	used   bool
+	input  bool // a call gives it something that depends on something
 	line   int
 }
 
 func newReading() *reading {
 	return &reading{keeps: map[string]int{}, uses: map[string]bool{}, binds: map[string]int{}, fns: map[string]function{}, filled: map[string]bool{}}
-}
-
-func (r *reading) function(name string, varied, used bool, line int) {
-	r.fns[name] = function{varied, used, line}
 }
 
 func (r *reading) add(f fact) { r.facts = append(r.facts, f) }
@@ -97,6 +94,11 @@ func weakened(parent, candidate *reading) (out []Finding) {
 		}
 		if had && was.used && !f.used {
 			out = append(out, Finding{Held, "lost", f.line, name, "The function " + name + " is no longer called."})
+		}
+	}
+	for name, f := range candidate.fns {
+		if was, had := parent.fns[name]; had && was.input && f.used && !f.input {
+			out = append(out, Finding{Held, "constant-argument", f.line, name, "The function " + name + " is now always given the same."})
 		}
 	}
 	for name, filled := range candidate.filled {

@@ -184,9 +184,12 @@ func (w *jsWalk) expr(e js.IExpr) *node {
 	return w.unknown(e)
 }
 
-func kindOf(_, generator bool) string {
-	if generator {
+func kindOf(async, generator bool) string {
+	switch {
+	case generator:
 		return "generator"
+	case async:
+		return "async"
 	}
 	return ""
 }

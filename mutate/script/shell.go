@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -56,6 +57,7 @@ type shCall struct {
 // A shPlace is where in the script the walk is.
 type shPlace struct {
 	live  bool
+	sure  bool   // nothing decides whether it is reached, within its function
 	sub   bool   // in a subshell: an exit ends that alone
 	given bool   // stdin is a pipe or a text of the script
 	fn    string // the function
@@ -63,17 +65,22 @@ type shPlace struct {
 	to    string // where the output goes, "" for stdout
 }
 
-func (p shPlace) in(name string) shPlace { p.path += "/" + name; return p }
+func (p shPlace) in(name string) shPlace {
+	p.path += "/" + name
+	p.sure = p.sure && name == "do"
+	return p
+}
 
 func analyseShell(file *syntax.File) *reading {
 	w := &shWalk{out: newReading(), vars: map[string][]shValue{}, fns: map[string]*syntax.FuncDecl{}, calls: map[string][]shCall{},
 		busy: map[string]bool{}, forms: map[string]string{}, asking: map[string]bool{}, tests: testsOf(file)}
 	w.functions(file)
 	w.collect(file, "")
-	w.stmts(file.Stmts, shPlace{live: true})
+	w.stmts(file.Stmts, shPlace{live: true, sure: true})
 	for name, fn := range w.fns {
 		w.out.binds[name] = int(fn.Pos().Line())
-		w.out.function(name, w.varied(fn), len(w.calls[name]) > 0, int(fn.Pos().Line()))
+		input := slices.ContainsFunc(w.calls[name], func(c shCall) bool { return !w.constWords(c.args) })
+		w.out.fns[name] = function{w.varied(fn), len(w.calls[name]) > 0, input, int(fn.Pos().Line())}
 	}
 	for name, values := range w.vars {
 		w.out.binds["$"+name] = 0

@@ -15,10 +15,12 @@ func (w *shWalk) call(c *syntax.CallExpr, p shPlace) {
 	if len(c.Args) == 0 {
 		return
 	}
-	for _, a := range c.Args {
-		w.word(a, p)
-	}
 	name, ok := literal(c.Args[0])
+	for i, a := range c.Args {
+		if i > 0 || !ok { // the name of a command is no word of an answer
+			w.word(a, p)
+		}
+	}
 	if !ok {
 		w.computed(c, p, "The name of a command is computed, so that nobody can tell what runs.")
 		return
@@ -188,6 +190,9 @@ func (w *shWalk) assign(a *syntax.Assign, c syntax.Node, p shPlace) {
 		return
 	}
 	name, form := a.Name.Value, w.form(a.Value, p.fn)
+	if call, ok := c.(*syntax.CallExpr); !ok || len(call.Args) == 0 {
+		w.overwrites(name, a.Value, a, p)
+	}
 	w.variableName(name, a, form)
 	if call, ok := c.(*syntax.CallExpr); ok && len(call.Args) > 0 {
 		w.fact("environment", name+"="+form+" for "+w.form(call.Args[0], p.fn), a, "It sets "+name+" for a program.")
@@ -222,7 +227,7 @@ func (w *shWalk) decl(d *syntax.DeclClause, p shPlace) {
 // pureCommands only compute: each is given its arguments, and reports whether they are
 // harmless.
 var pureCommands = map[string]func(w *shWalk, args []*syntax.Word, p shPlace) bool{
-	"echo": anyArgs, "true": anyArgs, "false": anyArgs, ":": anyArgs, "basename": anyArgs, "dirname": anyArgs, "shift": anyArgs,
+	"echo": anyArgs, "true": anyArgs, "false": anyArgs, ":": anyArgs, "basename": anyArgs, "dirname": anyArgs,
 	"break": anyArgs, "continue": anyArgs,
 	"printf": func(w *shWalk, args []*syntax.Word, _ shPlace) bool {
 		return len(args) > 0 && !strings.HasPrefix(start(args[0]), "-") && start(args[0]) != ""

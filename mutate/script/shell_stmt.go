@@ -24,6 +24,7 @@ func (w *shWalk) stmt(s *syntax.Stmt, p shPlace) {
 		w.fact("background", printed(s), s, "It runs something in the background that its parent does not.")
 		p.sub = true
 	}
+	w.constantInput(s, p)
 	for _, r := range s.Redirs {
 		p = w.redirect(r, s, p)
 	}
@@ -43,6 +44,7 @@ func (w *shWalk) stmt(s *syntax.Stmt, p shPlace) {
 		w.ifClause(c, p)
 	case *syntax.WhileClause:
 		w.loopCond(c, p)
+		w.endless(c)
 		w.stmts(c.Cond, p.in("while"))
 		w.stmts(c.Do, p.in("do"))
 	case *syntax.ForClause:
@@ -120,6 +122,9 @@ func (w *shWalk) forClause(c *syntax.ForClause, p shPlace) {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		w.variableName(l.Name.Value, l, "a loop's value")
+		if len(l.Items) > 0 && w.constWords(l.Items) {
+			w.overwrites(l.Name.Value, l.Items[0], l, p)
+		}
 		for _, item := range l.Items {
 			w.word(item, p)
 			w.glob(item)
@@ -244,7 +249,7 @@ func (w *shWalk) funcDecl(f *syntax.FuncDecl, p shPlace) {
 	if commands[name] || quiet[name] || !ascii(name) {
 		w.fact("shadow", name, f, "A function has the name of a command: "+name+".")
 	}
-	in := shPlace{live: p.live && len(w.calls[name]) > 0, fn: name, path: p.path + "/function " + name, given: p.given}
+	in := shPlace{live: p.live && len(w.calls[name]) > 0, sure: true, fn: name, path: p.path + "/function " + name, given: p.given}
 	w.stmt(f.Body, in)
 }
 
@@ -291,7 +296,11 @@ func (w *shWalk) redirect(r *syntax.Redirect, s *syntax.Stmt, p shPlace) shPlace
 			p.to = w.form(r.Word, p.fn)
 		}
 	}
-	w.fact("redirect", fd+r.Op.String()+w.form(r.Word, p.fn), r, "It opens a file or a descriptor that its parent does not: "+printed(r.Word)+".")
+	what := ""
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok && r.Op != syntax.RdrIn && len(c.Args) > 0 {
+		what = " of " + w.sources(c.Args[1:], p.fn)
+	}
+	w.fact("redirect", fd+r.Op.String()+w.form(r.Word, p.fn)+what, r, "It opens a file or a descriptor that its parent does not: "+printed(r.Word)+".")
 	return p
 }
 

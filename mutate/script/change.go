@@ -1,0 +1,203 @@
+package script
+
+import (
+	"slices"
+	"strings"
+)
+
+// changes are methods that change what they are called on.
+var changes = set("append extend add update setdefault sort reverse push unshift set splice fill")
+
+// fresh are calls that make a new value.
+var fresh = set("set dict list sorted bytearray Set Map Array Array.from Object.keys Object.values Object.entries re.findall re.split shlex.split")
+
+// own reports whether a value was made in the script, so that changing it changes
+// nothing else.
+func (w *walker) own(n *node, s *scope, depth int) bool {
+	if depth > 20 {
+		return false
+	}
+	switch n.Op {
+	case "list", "dict", "comp":
+		return true
+	case "attr", "index":
+		return w.own(n.Kids[0], s, depth+1)
+	case "call", "new":
+		if d, ok := w.r.dotted(n.Kids[0], s); ok {
+			return fresh[d]
+		}
+		return n.Kids[0].Op == "attr" && (set("split splitlines findall copy map filter slice concat match rsplit flatMap")[n.Kids[0].Name] || w.own(n.Kids[0].Kids[0], s, depth+1))
+	case "name":
+		return w.ownName(n, s, depth)
+	}
+	return false
+}
+
+func (w *walker) ownName(n *node, s *scope, depth int) bool {
+	b := s.find(n.Name)
+	if b == nil || b.module != "" || b.fn != nil {
+		return false
+	}
+	made := 0
+	for _, v := range b.values {
+		if v.n == nil || !strings.HasSuffix(v.part, "+") && (v.part != "" || !w.own(v.n, v.in, depth+1)) {
+			return false
+		}
+		made++
+	}
+	if !b.param {
+		return made > 0
+	}
+	for fn, sites := range w.r.calls {
+		if fn.scope == nil || fn.scope.names[b.name] != b {
+			continue
+		}
+		at := slices.IndexFunc(params(fn), func(k *node) bool { return k.Name == b.name })
+		return !slices.ContainsFunc(sites, func(c call) bool {
+			return at+1 >= len(c.n.Kids) || !w.own(c.n.Kids[at+1], c.in, depth+1)
+		})
+	}
+	return false
+}
+
+// overwrites reports a constant that always replaces what was computed before: then
+// nothing depends on that any more.
+func (w *walker) overwrites(t, n *node, s *scope, p place) {
+	value := n.Kids[0]
+	b := s.find(t.Name)
+	if b == nil || !p.sure || n.Name != "=" || !w.constant(value, s, 0) && !(value.Op == "list" || value.Op == "dict") {
+		return
+	}
+	before := b.param
+	for _, v := range b.values {
+		if v.n == value {
+			break
+		}
+		before = before || v.n == nil || v.n.Op != "func" && !w.constant(v.n, v.in, 0)
+	}
+	if before {
+		w.out.add(fact{rule: "overwritten", key: w.r.form(value, s), line: n.Line, code: n.Code, counted: true,
+			text: "It replaces what was computed by a constant: " + clip(n.Code) + "."})
+	}
+}
+
+// effect reports a statement that does nothing, where a call may have been meant, or
+// only fails.
+func (w *walker) effect(n *node, s *scope) {
+	switch n.Op {
+	case "name", "attr", "index", "func", "list", "dict", "op", "fstr":
+		idle := true
+		n.walk(func(k *node) bool {
+			idle = idle && k.Op != "call" && k.Op != "new" && k.Op != "assign" && k.Op != "unknown"
+			return idle && k.Op != "func"
+		})
+		if idle && n.Name != "await" {
+			w.fact("no-effect", n.text(), n, "This statement does nothing: a call may be missing.")
+		}
+	}
+}
+
+// endless reports a loop in which nothing that its condition reads changes.
+func (w *walker) endless(n *node) {
+	reads := map[string]bool{}
+	stops := false
+	n.Kids[0].walk(func(k *node) bool {
+		if k.Op == "name" {
+			reads[k.Name] = true
+		}
+		stops = stops || k.Op == "call" || k.Op == "assign"
+		return true
+	})
+	for _, body := range n.Kids[1:] {
+		body.walk(func(k *node) bool {
+			switch k.Op {
+			case "break", "return", "raise":
+				stops = true
+			case "assign":
+				for _, t := range k.Kids[1:] {
+					t.walk(func(x *node) bool { stops = stops || x.Op == "name" && reads[x.Name]; return true })
+				}
+			case "call":
+				c := k.Kids[0]
+				stops = stops || c.Op == "attr" && c.Kids[0].Op == "name" && reads[c.Kids[0].Name]
+			}
+			return true
+		})
+	}
+	if !stops {
+		w.fact("endless", n.text(), n, "This loop may never end, and an agent does not wait for its hook.")
+	}
+}
+
+// sources lists what a value is computed of beside the text of the script: the hook's
+// input, the environment, calls.
+func (w *walker) sources(n *node, s *scope) string { return w.sourcesOf([]*node{n}, s) }
+
+func (w *walker) sourcesOf(ns []*node, s *scope) string {
+	found := map[string]bool{}
+	seen := map[*node]bool{}
+	for _, n := range ns {
+		w.source(n, s, found, seen)
+	}
+	var out []string
+	for f := range found {
+		out = append(out, f)
+	}
+	return union(out)
+}
+
+func (w *walker) source(n *node, s *scope, found map[string]bool, seen map[*node]bool) {
+	if n == nil || seen[n] {
+		return
+	}
+	seen[n] = true
+	if n.Op == "func" || n.Op == "const" {
+		return
+	}
+	if d, ok := w.r.dotted(n, s); ok {
+		if !w.isPure(d) || strings.Contains(d, "stdin") {
+			found[d] = true
+		}
+		return
+	}
+	if n.Op == "name" {
+		if b := s.find(n.Name); b != nil {
+			w.sourceOfName(b, found, seen)
+		}
+		return
+	}
+	if n.Op == "caught" {
+		found["what a handler caught"] = true
+	}
+	if n.Op == "call" {
+		if fn := w.r.local(n.Kids[0], s); fn != nil {
+			for _, ret := range returnsOf(fn) {
+				w.source(ret, fn.scope, found, seen)
+			}
+			return
+		}
+	}
+	for _, k := range n.Kids {
+		w.source(k, s, found, seen)
+	}
+}
+
+func (w *walker) sourceOfName(b *binding, found map[string]bool, seen map[*node]bool) {
+	for _, v := range b.values {
+		w.source(v.n, v.in, found, seen)
+	}
+	if !b.param {
+		return
+	}
+	for fn, sites := range w.r.calls {
+		if fn.scope == nil || fn.scope.names[b.name] != b {
+			continue
+		}
+		at := slices.IndexFunc(params(fn), func(k *node) bool { return k.Name == b.name })
+		for _, c := range sites {
+			if at+1 < len(c.n.Kids) {
+				w.source(c.n.Kids[at+1], c.in, found, seen)
+			}
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package script
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// overwrites reports a constant that always replaces what was computed before.
+func (w *shWalk) overwrites(name string, value *syntax.Word, at syntax.Node, p shPlace) {
+	if !p.sure || value != nil && !w.constWord(value) {
+		return
+	}
+	before := false
+	for _, v := range w.vars[name] {
+		if v.word == value && v.word != nil {
+			break
+		}
+		before = before || v.word == nil || !w.constWord(v.word)
+	}
+	if before {
+		w.out.add(fact{rule: "overwritten", key: w.form(value, p.fn), line: int(at.Pos().Line()), code: printed(at), counted: true,
+			text: "It replaces what was computed by a constant: " + name + "."})
+	}
+}
+
+// constantInput reports a program that is given a text of the script where it could be
+// given the hook's input.
+func (w *shWalk) constantInput(s *syntax.Stmt, p shPlace) {
+	name := commandName(s)
+	if name == "cat" || !readsInput[name] && name != "read" {
+		return
+	}
+	for _, r := range s.Redirs {
+		text := r.Word
+		if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
+			text = r.Hdoc
+		} else if r.Op != syntax.WordHdoc {
+			continue
+		}
+		if text == nil || w.constWord(text) {
+			w.fact("constant-input", printed(s), s, "What it reads is always the same.")
+		}
+	}
+}
+
+// endless reports a loop in which nothing that its condition reads changes.
+func (w *shWalk) endless(c *syntax.WhileClause) {
+	reads, stops := map[string]bool{}, false
+	for _, s := range c.Cond {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.ParamExp:
+				if n.Param != nil {
+					reads[n.Param.Value] = true
+				}
+			case *syntax.CallExpr:
+				name := ""
+				if len(n.Args) > 0 {
+					name, _ = literal(n.Args[0])
+				}
+				stops = stops || name != "[" && name != "test" && name != "true" && name != ":"
+			}
+			return true
+		})
+	}
+	for _, s := range c.Do {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Assign:
+				stops = stops || n.Name != nil && reads[n.Name.Value]
+			case *syntax.CallExpr:
+				if len(n.Args) > 0 {
+					name, _ := literal(n.Args[0])
+					stops = stops || name == "break" || name == "exit" || name == "return" || name == "shift" || name == "read"
+				}
+			}
+			return true
+		})
+	}
+	if !stops {
+		w.fact("endless", printed(c), c, "This loop may never end, and an agent does not wait for its hook.")
+	}
+}
+
+// sources lists what words are computed of beside the text of the script.
+func (w *shWalk) sources(words []*syntax.Word, fn string) string {
+	found, seen := map[string]bool{}, map[string]bool{}
+	for _, word := range words {
+		w.source(word, fn, found, seen)
+	}
+	var out []string
+	for f := range found {
+		out = append(out, f)
+	}
+	return union(out)
+}
+
+func (w *shWalk) source(n *syntax.Word, fn string, found, seen map[string]bool) {
+	if n == nil {
+		found["what is read"] = true
+		return
+	}
+	syntax.Walk(n, func(k syntax.Node) bool {
+		switch k := k.(type) {
+		case *syntax.ParamExp:
+			if k.Param != nil {
+				w.sourceOf(k.Param.Value, fn, found, seen)
+			}
+		case *syntax.CallExpr:
+			if len(k.Args) > 0 {
+				if name, ok := literal(k.Args[0]); !ok || !quiet[name] || name == "cat" || name == "jq" {
+					found[strings.TrimSpace(name+" in $()")] = true
+				}
+			}
+		}
+		return true
+	})
+}
+
+func (w *shWalk) sourceOf(name, fn string, found, seen map[string]bool) {
+	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' && fn != "" {
+		if key := fn + " " + name; !seen[key] {
+			seen[key] = true
+			for _, c := range w.calls[fn] {
+				if i := int(name[0] - '1'); i < len(c.args) {
+					w.source(c.args[i], c.fn, found, seen)
+				}
+			}
+		}
+		return
+	}
+	if (name == "@" || name == "*") && fn != "" && !seen[fn+" @"] {
+		seen[fn+" @"] = true
+		for _, c := range w.calls[fn] {
+			for _, a := range c.args {
+				w.source(a, c.fn, found, seen)
+			}
+		}
+	}
+	if len(w.vars[name]) == 0 {
+		found["$"+name] = true
+		return
+	}
+	if seen["$"+name] {
+		return
+	}
+	seen["$"+name] = true
+	for _, v := range w.vars[name] {
+		w.source(v.word, v.fn, found, seen)
+	}
+}
