@@ -1,7 +1,6 @@
 package script
 
 import (
-	"regexp"
 	"slices"
 )
 
@@ -398,23 +397,6 @@ func (w *walker) checkName(n *node, name string) {
 	}
 }
 
-var everything = []string{"zq7 \"~~\" 9/x\\!", "rm -rf / # y"}
-
-var (
-	lookahead = regexp.MustCompile(`\(\?<?=`)
-	negative  = regexp.MustCompile(`\(\?<?![^()]*\)`)
-)
-
-// matchesAll reports whether a pattern matches whatever it is given. What it looks ahead
-// for is taken as a part of it, because Go's patterns have no such thing.
-func matchesAll(pattern string) bool {
-	re, err := regexp.Compile(lookahead.ReplaceAllString(negative.ReplaceAllString(pattern, ""), "(?:"))
-	if err != nil {
-		return false
-	}
-	return !slices.ContainsFunc(everything, func(s string) bool { return !re.MatchString(s) })
-}
-
 // names notes what a scope gives names to, and reports names that are two things.
 func (w *walker) names(s *scope) {
 	for name, b := range s.names {
@@ -423,6 +405,8 @@ func (w *walker) names(s *scope) {
 			continue
 		}
 		w.out.binds[name] = b.line
+		w.out.defs[name] += len(b.values)
+		w.out.sets[name] += len(b.values) + len(b.inside)
 		if s.up != nil {
 			if o := s.up.find(name); o != nil && (o.fn != nil || o.module != "") {
 				w.out.add(fact{rule: "shadow", key: "inner " + name, line: b.line, code: name, text: "Inside a function, " + name + " is something else than outside of it."})
@@ -433,106 +417,3 @@ func (w *walker) names(s *scope) {
 		}
 	}
 }
-
-// prepare finds dead statements and functions that are used as values.
-func (w *walker) prepare(n *node, s *scope) {
-	if n.scope != nil {
-		s = n.scope
-	}
-	if n.Op == "block" {
-		ended := false
-		for _, k := range n.Kids {
-			if ended && k.Op != "def" {
-				k.walk(func(d *node) bool { w.dead[d] = true; return true })
-			}
-			ended = ended || w.ends(k, s) != goesOn
-		}
-	}
-	if n.Op == "assign" && n.Kids[0].Op == "func" {
-		w.kept[n.Kids[0]] = true
-	}
-	for i, k := range n.Kids {
-		if k.Op == "name" && (i > 0 || n.Op != "call") && n.Op != "expr" && (n.Op != "assign" || i == 0) {
-			if b := s.find(k.Name); b != nil {
-				w.valued(b)
-			}
-		}
-		w.prepare(k, s)
-	}
-}
-
-// valued marks the function that a name stands for as used.
-func (w *walker) valued(b *binding) {
-	if b.fn != nil {
-		w.values[b.fn] = true
-	}
-	for _, v := range b.values {
-		if v.n != nil && v.n.Op == "func" {
-			w.values[v.n] = true
-		}
-	}
-}
-
-type ending uint8
-
-const (
-	goesOn ending = iota
-	leaves        // the block: return, break, continue
-	exits         // the script, or by an exception
-)
-
-// ends reports how a statement ends its block, if it always does.
-func (w *walker) ends(n *node, s *scope) ending {
-	switch n.Op {
-	case "return", "break", "continue":
-		return leaves
-	case "raise":
-		return exits
-	case "block":
-		for _, k := range n.Kids {
-			if e := w.ends(k, s); e != goesOn {
-				return e
-			}
-		}
-	case "if":
-		return min(w.ends(n.Kids[1], s), w.ends(n.Kids[2], s))
-	case "with", "label":
-		return w.ends(n.Kids[len(n.Kids)-1], s)
-	case "try":
-		least := w.ends(n.Kids[0], s)
-		for _, h := range n.Kids[1:] {
-			last := h.Kids[len(h.Kids)-1]
-			if h.Op == "handler" {
-				least = min(least, w.ends(last, s))
-			} else if e := w.ends(last, s); h.Op == "finally" && e != goesOn {
-				return e
-			}
-		}
-		return least
-	case "expr":
-		return w.endsCall(n.Kids[0], s)
-	}
-	return goesOn
-}
-
-func (w *walker) endsCall(n *node, s *scope) ending {
-	if n.Op != "call" {
-		return goesOn
-	}
-	if d, ok := w.r.dotted(n.Kids[0], s); ok && (w.d.exits[d] || quits[d]) {
-		return exits
-	}
-	fn := w.r.local(n.Kids[0], s)
-	if fn == nil || w.asking[fn] || len(returnsOf(fn)) > 0 {
-		return goesOn
-	}
-	w.asking[fn] = true
-	defer delete(w.asking, fn)
-	if w.ends(fn.Kids[len(fn.Kids)-1], fn.scope) == exits {
-		return exits
-	}
-	return goesOn
-}
-
-// quits end the script in other ways; each is a finding of its own.
-var quits = set("os._exit exit quit os.abort process.abort process.kill process.reallyExit os.execv os.execvp")

@@ -65,6 +65,9 @@ func (w *walker) ownName(n *node, s *scope, depth int) bool {
 func (w *walker) overwrites(t, n *node, s *scope, p place) {
 	value := n.Kids[0]
 	b := s.find(t.Name)
+	if set("Mult= *= BitAnd= &= &&= Mod= %= FloorDiv=")[n.Name] {
+		w.fact("overwritten", n.text(), n, "It changes a value in place in a way that may empty it: "+clip(n.Code)+".")
+	}
 	if b == nil || !p.sure || n.Name != "=" || !w.constant(value, s, 0) && !(value.Op == "list" || value.Op == "dict") {
 		return
 	}
@@ -154,6 +157,10 @@ func (w *walker) source(n *node, s *scope, found map[string]bool, seen map[*node
 	if n.Op == "func" || n.Op == "const" {
 		return
 	}
+	if path, ok := w.field(n, s, 0); ok {
+		found[path] = true
+		return
+	}
 	if d, ok := w.r.dotted(n, s); ok {
 		if !w.isPure(d) || strings.Contains(d, "stdin") {
 			found[d] = true
@@ -183,7 +190,7 @@ func (w *walker) source(n *node, s *scope, found map[string]bool, seen map[*node
 }
 
 func (w *walker) sourceOfName(b *binding, found map[string]bool, seen map[*node]bool) {
-	for _, v := range b.values {
+	for _, v := range slices.Concat(b.values, b.inside) {
 		w.source(v.n, v.in, found, seen)
 	}
 	if !b.param {
@@ -200,4 +207,62 @@ func (w *walker) sourceOfName(b *binding, found map[string]bool, seen map[*node]
 			}
 		}
 	}
+}
+
+// parses make values of a text; the fields that are read of them are what tells sources
+// apart.
+var parses = set("json.load json.loads JSON.parse")
+
+// field names an entry of what was parsed: the command of an event is another source
+// than the event.
+func (w *walker) field(n *node, s *scope, depth int) (string, bool) {
+	if depth > 20 {
+		return "", false
+	}
+	switch n.Op {
+	case "name":
+		b := s.find(n.Name)
+		if b == nil {
+			return "", false
+		}
+		return w.fieldOfName(b, depth)
+	case "attr":
+		path, ok := w.field(n.Kids[0], s, depth+1)
+		return path + "." + n.Name, ok
+	case "index":
+		path, ok := w.field(n.Kids[0], s, depth+1)
+		return path + "." + n.Kids[1].Name, ok && n.Kids[1].Op == "const"
+	case "op": // event.get("tool_input") or {}
+		if len(n.Kids) == 2 && (booleanOp(n.Name) || n.Name == "??") && (n.Kids[1].Op == "dict" || n.Kids[1].Op == "const") {
+			return w.field(n.Kids[0], s, depth+1)
+		}
+	case "call":
+		d, dotted := w.r.dotted(n.Kids[0], s)
+		if dotted && parses[d] && len(n.Kids) > 1 {
+			return "parsed of " + w.sources(n.Kids[1], s), true
+		}
+		if get := n.Kids[0]; !dotted && get.Op == "attr" && get.Name == "get" && len(n.Kids) > 1 && n.Kids[1].Op == "const" {
+			path, ok := w.field(get.Kids[0], s, depth+1)
+			return path + "." + n.Kids[1].Name, ok
+		}
+	}
+	return "", false
+}
+
+func (w *walker) fieldOfName(b *binding, depth int) (string, bool) {
+	if len(b.values) == 1 && !b.param && b.values[0].n != nil && b.values[0].part == "" {
+		return w.field(b.values[0].n, b.values[0].in, depth+1)
+	}
+	if !b.param || len(b.values) > 0 {
+		return "", false
+	}
+	for fn, sites := range w.r.calls {
+		if fn.scope == nil || fn.scope.names[b.name] != b || len(sites) != 1 {
+			continue
+		}
+		if at := slices.IndexFunc(params(fn), func(k *node) bool { return k.Name == b.name }); at+1 < len(sites[0].n.Kids) {
+			return w.field(sites[0].n.Kids[at+1], sites[0].in, depth+1)
+		}
+	}
+	return "", false
 }

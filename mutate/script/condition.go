@@ -1,6 +1,7 @@
 package script
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ func (w *walker) op(n *node, s *scope) {
 	case (n.Name == "In" || n.Name == "NotIn") && w.r.form(n.Kids[0], s) == `str""`:
 		w.fact("matches-everything", "in "+w.r.form(n.Kids[1], s), n, "Every text contains an empty one.")
 	case n.Name == "Pow" || n.Name == "**" || (n.Name == "Mult" || n.Name == "*") && slices.ContainsFunc(n.Kids, huge):
-		w.fact("size", w.r.form(n, s), n, "It computes something that may be very large.")
+		w.fact("size", w.r.form(n, s), n, "It computes something that may be very large, or nothing.")
 	case slices.ContainsFunc(n.Kids, func(k *node) bool { d, ok := w.r.dotted(k, s); return ok && (d == "__name__" || d == "require.main") }):
 		w.fact("entry", w.r.form(n, s), n, "It decides in another way whether the script is the main program.")
 	case booleanOp(n.Name):
@@ -62,6 +63,9 @@ func (w *walker) constant(n *node, s *scope, depth int) bool {
 	if depth > 30 {
 		return false
 	}
+	if n.Op == "op" && n.Name == "comma" {
+		return w.constant(n.Kids[len(n.Kids)-1], s, depth+1)
+	}
 	switch n.Op {
 	case "const", "func":
 		return true
@@ -70,7 +74,7 @@ func (w *walker) constant(n *node, s *scope, depth int) bool {
 		if b != nil && b.fn != nil && b.fn.Op != "class" {
 			return true // the function itself, which is not called
 		}
-		if b == nil || b.param || b.fn != nil || b.module != "" || len(b.values) != 1 {
+		if b == nil || b.param || b.fn != nil || b.module != "" || len(b.values) != 1 || len(b.inside) > 0 {
 			return false
 		}
 		if v := b.values[0]; v.n != nil && v.n.Op == "each" {
@@ -81,6 +85,8 @@ func (w *walker) constant(n *node, s *scope, depth int) bool {
 	case "attr":
 		_, ok := w.r.dotted(n, s)
 		return !ok && w.d.lang == Python && w.d.methods[n.Name] && n.Name != "pattern"
+	case "assign":
+		return n.Name == "=" && w.constant(n.Kids[0], s, depth+1)
 	case "op", "cond", "list", "fstr", "fmt", "dict", "pair":
 		return w.all(n.Kids, s, depth)
 	case "call", "new":
@@ -122,11 +128,28 @@ func (w *walker) constantList(n *node, s *scope, depth int) bool {
 		return false
 	}
 	b := s.find(n.Name)
-	return b != nil && !b.param && b.fn == nil && len(b.values) == 1 && b.values[0].n != nil && b.values[0].part == "" &&
+	return b != nil && !b.param && b.fn == nil && len(b.values) == 1 && len(b.inside) == 0 && b.values[0].n != nil && b.values[0].part == "" &&
 		b.values[0].n.Op == "list" && w.all(b.values[0].n.Kids, b.values[0].in, depth)
 }
 
 func huge(n *node) bool {
 	x, err := strconv.ParseFloat(strings.ReplaceAll(n.Name, "_", ""), 64)
-	return n.Op == "const" && err == nil && x >= 10000
+	return n.Op == "const" && err == nil && (x >= 10000 || x <= 0)
+}
+
+var everything = []string{"zq7 \"~~\" 9/x\\!", "rm -rf / # y"}
+
+var (
+	lookahead = regexp.MustCompile(`\(\?<?=`)
+	negative  = regexp.MustCompile(`\(\?<?![^()]*\)`)
+)
+
+// matchesAll reports whether a pattern matches whatever it is given. What it looks ahead
+// for is taken as a part of it, because Go's patterns have no such thing.
+func matchesAll(pattern string) bool {
+	re, err := regexp.Compile(lookahead.ReplaceAllString(negative.ReplaceAllString(pattern, ""), "(?:"))
+	if err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(everything, func(s string) bool { return !re.MatchString(s) })
 }

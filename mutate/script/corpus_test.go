@@ -48,6 +48,7 @@ func rules(found []Finding) string {
 }
 
 func TestWidening(t *testing.T) {
+	t.Parallel()
 	n := 0
 	corpus(t, "widening", func(name, about string, found []Finding) {
 		n++
@@ -64,6 +65,7 @@ func TestWidening(t *testing.T) {
 }
 
 func TestHarmlessCorpus(t *testing.T) {
+	t.Parallel()
 	held := 0
 	corpus(t, "harmless", func(name, about string, found []Finding) {
 		if len(found) > 0 {

@@ -84,7 +84,7 @@ func (w *walker) attr(n *node, s *scope, p place) {
 		w.root(n, s)
 		w.reads(n, s)
 		return
-	} else if w.d.lang == Python && !w.d.methods[n.Name] {
+	} else if w.d.lang == Python && (!w.d.methods[n.Name] || n.Name == "format") {
 		w.fact("attribute", n.Name, n, "It reads the attribute "+n.Name+", which its parent does not read.")
 	}
 	w.expr(n.Kids[0], s, p)

@@ -30,6 +30,8 @@ type reading struct {
 	uses   map[string]bool     // names of the language, of modules and of programs
 	binds  map[string]int      // names that are given to something else, with the line
 	fns    map[string]function // local functions
+	sets   map[string]int      // how often a name is given a value, or something in its value changes
+	defs   map[string]int      // how often a name is given a value
 	filled map[string]bool     // top-level lists by name: false for an empty one
 }
 
@@ -42,7 +44,7 @@ type function struct {
 }
 
 func newReading() *reading {
-	return &reading{keeps: map[string]int{}, uses: map[string]bool{}, binds: map[string]int{}, fns: map[string]function{}, filled: map[string]bool{}}
+	return &reading{keeps: map[string]int{}, uses: map[string]bool{}, binds: map[string]int{}, fns: map[string]function{}, sets: map[string]int{}, defs: map[string]int{}, filled: map[string]bool{}}
 }
 
 func (r *reading) add(f fact) { r.facts = append(r.facts, f) }
@@ -104,6 +106,8 @@ func weakened(parent, candidate *reading) (out []Finding) {
 	for name, filled := range candidate.filled {
 		if !filled && parent.filled[name] {
 			out = append(out, Finding{Held, "lost", 0, name, "The list " + name + " is now empty."})
+		} else if n := parent.defs[name]; parent.filled[name] && n > 0 && candidate.defs[name] > n {
+			out = append(out, Finding{Held, "overwritten", candidate.binds[name], name, "The list " + name + " is replaced at one more place."})
 		}
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Phrase, b.Phrase)) })

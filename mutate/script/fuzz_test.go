@@ -98,6 +98,7 @@ func FuzzKernel(f *testing.F) {
 // TestRenamed: what a local variable is called and in which order patterns are listed
 // makes no difference.
 func TestRenamed(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		name := "my_" + rapid.StringMatching(`[a-z]{1,8}_[a-z0-9]{1,6}`).Draw(t, "name")
 		var patterns []string
@@ -124,6 +125,7 @@ func TestRenamed(t *testing.T) {
 
 // TestRenamedPython is the same with a few names: each is a process.
 func TestRenamedPython(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"text", "what_is_run", "_c"} {
 		lines := strings.Split(strings.ReplaceAll(pythonHook, "command", name), "\n")
 		for i, l := range lines {

@@ -3,6 +3,7 @@ package script
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -100,6 +101,26 @@ func checkKernel(parent, candidate []byte, want []Span, lang Language) []Finding
 		}
 	}
 	return []Finding{{Rule: "kernel", Text: "A part of the kernel is missing."}}
+}
+
+var naming = regexp.MustCompile(`^\s*(?:(?:const|let|var|readonly|declare|typeset|export)\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>]|$)`)
+
+// kernelNames lists the names that a kernel's outermost lines give values to.
+func kernelNames(text []byte, lang Language) (out []string) {
+	spans, err := Kernel(text, lang)
+	if err != nil {
+		return nil
+	}
+	for _, s := range spans {
+		block := strings.Split(string(text[s.Start:s.End]), "\n")
+		indent := len(block[0]) - len(strings.TrimLeft(block[0], " \t"))
+		for _, line := range block {
+			if m := naming.FindStringSubmatch(line); m != nil && len(line)-len(strings.TrimLeft(line, " \t")) <= indent {
+				out = append(out, m[1])
+			}
+		}
+	}
+	return out
 }
 
 // probe is a name that no script has: it stands for a statement at a kernel's edge.

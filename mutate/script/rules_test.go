@@ -22,6 +22,7 @@ func (e edit) finds(rule string) edit { e.rule = rule; return e }
 
 // TestRules: each rule of each language, with the smallest text that breaks it.
 func TestRules(t *testing.T) {
+	t.Parallel()
 	for _, e := range []edit{
 		// What a text may not be.
 		{Python, "#!/usr/bin/env python3", "#!/usr/bin/env -S python3 -i", "shebang"},
@@ -159,6 +160,7 @@ func TestRules(t *testing.T) {
 
 // TestInertKernel: the kernel's bytes may be whole and do nothing.
 func TestInertKernel(t *testing.T) {
+	t.Parallel()
 	for _, e := range []edit{
 		{JavaScript, "// kernel\n", "const x = `\n// kernel\n", "// /kernel\n|// /kernel\n`;\nconst block = (r) => console.error(r);\n"},
 		{Shell, "# kernel\n", ": <<'EOF'\n# kernel\n", "# /kernel\n|# /kernel\nEOF\ndeny() { echo \"$1\" >&2; }\n"},

@@ -140,6 +140,11 @@ func checkCode(ctx context.Context, parent, candidate []byte, lang Language) ([]
 		return []Finding{*e}, nil
 	}
 	found := beyond(rs[0], rs[1])
+	for _, name := range kernelNames(parent, lang) {
+		if rs[1].sets[name] > rs[0].sets[name] {
+			found = append(found, Finding{Held, "kernel-name", rs[1].binds[name], name, "The kernel names " + name + ", and it is changed from outside."})
+		}
+	}
 	if f := inert(rs[2], rs[3]); f != nil {
 		found = append(found, *f)
 	}

@@ -145,6 +145,7 @@ func (e edit) apply(t *testing.T) string {
 }
 
 func TestHarmless(t *testing.T) {
+	t.Parallel()
 	for _, e := range []edit{
 		{Python, "reset", "checkout", ""},
 		{Python, `    r"git\s+push\s+--force",` + "\n", `    r"git\s+push\s+--force",` + "\n" + `    r"rm\s+-rf",` + "\n", ""},
@@ -167,6 +168,7 @@ func TestHarmless(t *testing.T) {
 }
 
 func TestParentPasses(t *testing.T) {
+	t.Parallel()
 	for lang, h := range hooks {
 		if found := check(t, h, h+"\n", lang); len(found) > 0 {
 			t.Errorf("%s: %+v", lang, found)

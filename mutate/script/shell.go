@@ -83,6 +83,7 @@ func analyseShell(file *syntax.File) *reading {
 		w.out.fns[name] = function{w.varied(fn), len(w.calls[name]) > 0, input, int(fn.Pos().Line())}
 	}
 	for name, values := range w.vars {
+		w.out.sets[name], w.out.defs[name] = len(values), len(values)
 		w.out.binds["$"+name] = 0
 		for _, v := range values {
 			if v.word != nil && len(v.word.Parts) > 0 {

@@ -109,7 +109,10 @@ func (w *shWalk) source(n *syntax.Word, fn string, found, seen map[string]bool) 
 			}
 		case *syntax.CallExpr:
 			if len(k.Args) > 0 {
-				if name, ok := literal(k.Args[0]); !ok || !quiet[name] || name == "cat" || name == "jq" {
+				switch name, ok := literal(k.Args[0]); {
+				case name == "jq" || w.fns[name] != nil:
+					found[name+w.args(k.Args[1:], fn)] = true
+				case !ok || !quiet[name] || name == "cat":
 					found[strings.TrimSpace(name+" in $()")] = true
 				}
 			}

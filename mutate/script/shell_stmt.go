@@ -257,7 +257,7 @@ func (w *shWalk) funcDecl(f *syntax.FuncDecl, p shPlace) {
 var commands = set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed awk read return exit shift local",
 	"sort uniq git rm mv cp ln mkdir chmod chown curl wget ssh scp nc bash sh dash zsh python python3 node perl ruby npm npx pnpm yarn make docker",
 	"cd pwd set unset export readonly declare typeset trap kill wait exec eval source . command builtin type hash alias unalias enable shopt let",
-	"find xargs env sudo su date sleep touch tee dd tar gzip mktemp realpath readlink stat file diff patch ls ps id whoami uname hostname umask ulimit getopts mapfile readarray exit break continue times logger timeout flock sha256sum")
+	"command_not_found_handle find xargs env sudo su date sleep touch tee dd tar gzip mktemp realpath readlink stat file diff patch ls ps id whoami uname hostname umask ulimit getopts mapfile readarray exit break continue times logger timeout flock sha256sum")
 
 func (w *shWalk) redirect(r *syntax.Redirect, s *syntax.Stmt, p shPlace) shPlace {
 	fd := ""

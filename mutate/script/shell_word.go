@@ -207,7 +207,7 @@ func (w *shWalk) number(word *syntax.Word, depth int) bool {
 // glob reports a pattern that the shell replaces by names of files.
 func (w *shWalk) glob(word *syntax.Word) {
 	for _, part := range word.Parts {
-		if lit, ok := part.(*syntax.Lit); ok && strings.ContainsAny(lit.Value, "*?[") && lit.Value != "[" && !strings.Contains(lit.Value, `\`) {
+		if lit, ok := part.(*syntax.Lit); ok && (strings.ContainsAny(lit.Value, "*?[") || strings.Contains(lit.Value, "{")) && lit.Value != "[" && !strings.Contains(lit.Value, `\`) {
 			w.fact("glob", lit.Value, word, "It lists files: the pattern is not quoted.")
 		}
 	}
@@ -365,7 +365,7 @@ func (w *shWalk) varied(fn *syntax.FuncDecl) bool {
 	if !ok || len(block.Stmts) == 0 {
 		return true
 	}
-	if commandName(block.Stmts[0]) == "return" {
+	if commandName(block.Stmts[0]) == "return" || sameReturns(block) {
 		return false
 	}
 	for _, s := range block.Stmts {
@@ -374,6 +374,22 @@ func (w *shWalk) varied(fn *syntax.FuncDecl) bool {
 		}
 	}
 	return false
+}
+
+// sameReturns reports whether a function always returns the same: its last statement is a
+// return, and all its returns are equal.
+func sameReturns(block *syntax.Block) bool {
+	if commandName(block.Stmts[len(block.Stmts)-1]) != "return" {
+		return false
+	}
+	codes := map[string]bool{}
+	syntax.Walk(block, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == "return" {
+			codes[printed(c)] = true
+		}
+		return true
+	})
+	return len(codes) == 1
 }
 
 // returns reports whether a function may return before its end.

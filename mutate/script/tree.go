@@ -3,6 +3,7 @@ package script
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,6 +67,7 @@ type binding struct {
 	defs   int    // how many defs have the name
 	param  bool
 	values []valued // in the order in which they are written
+	inside []valued // what is put into the value: items, entries
 	kinds  map[string]bool
 	line   int
 	form   string
@@ -117,6 +119,7 @@ func (s *scope) bind(name, kind string, line int) *binding {
 type resolver struct {
 	lang   *dialect
 	top    *scope
+	scopes []*scope
 	calls  map[*node][]call // the call sites of each local function
 	forms  map[*node]string
 	nested int
@@ -129,8 +132,12 @@ type call struct {
 
 func resolve(tree *node, lang *dialect) *resolver {
 	r := &resolver{lang: lang, top: newScope(nil, nil), calls: map[*node][]call{}, forms: map[*node]string{}}
+	r.scopes = []*scope{r.top}
 	r.collect(tree, r.top)
 	r.sites(tree, r.top)
+	for range 3 { // what a function puts into a parameter, and what one that it calls does
+		r.spread()
+	}
 	return r
 }
 
@@ -146,6 +153,7 @@ func (r *resolver) collect(n *node, s *scope) {
 			}
 		}
 		n.scope = newScope(s, n)
+		r.scopes = append(r.scopes, n.scope)
 		n.walk(func(k *node) bool {
 			if k.Op == "global" {
 				for _, name := range strings.Fields(k.Name) {
@@ -236,8 +244,84 @@ func (r *resolver) sites(n *node, s *scope) {
 			r.calls[fn] = append(r.calls[fn], call{n, s})
 		}
 	}
+	r.puts(n, s)
 	for _, k := range n.Kids {
 		r.sites(k, s)
+	}
+}
+
+// puts notes what is put into a name's value: by a method, or into an entry.
+func (r *resolver) puts(n *node, s *scope) {
+	switch {
+	case n.Op == "call" && n.Kids[0].Op == "attr" && (changes[n.Kids[0].Name] || n.Kids[0].Name == "insert"):
+		if b := r.rootOf(n.Kids[0].Kids[0], s); b != nil {
+			for _, a := range n.Kids[1:] {
+				b.inside = append(b.inside, valued{a, s, "." + n.Kids[0].Name})
+			}
+		}
+	case n.Op == "assign":
+		for _, t := range n.Kids[1:] {
+			if t.Op != "attr" && t.Op != "index" {
+				continue
+			}
+			if b := r.rootOf(t.Kids[0], s); b != nil {
+				b.inside = append(b.inside, valued{n.Kids[0], s, "[]"})
+			}
+		}
+	}
+}
+
+// rootOf is the name that an expression like a.b[c] begins with; nil if it is another.
+func (r *resolver) rootOf(n *node, s *scope) *binding {
+	for n.Op == "attr" || n.Op == "index" {
+		n = n.Kids[0]
+	}
+	if n.Op != "name" {
+		return nil
+	}
+	return s.find(n.Name)
+}
+
+// spread carries what is put into a value on to the other names that it has: what a call
+// gives for a parameter, and what a variable was made of.
+func (r *resolver) spread() {
+	for _, s := range r.scopes {
+		for _, name := range slices.Sorted(maps.Keys(s.names)) {
+			b := s.names[name]
+			if len(b.inside) == 0 {
+				continue
+			}
+			for _, v := range b.values {
+				if v.n != nil {
+					r.carry(b, v.n, v.in)
+				}
+			}
+			if b.param && s.of != nil {
+				at := slices.IndexFunc(params(s.of), func(k *node) bool { return k.Name == name })
+				for _, c := range r.calls[s.of] {
+					if at+1 < len(c.n.Kids) {
+						r.carry(b, c.n.Kids[at+1], c.in)
+					}
+				}
+			}
+		}
+	}
+}
+
+func (r *resolver) carry(from *binding, n *node, s *scope) {
+	if n.Op == "each" {
+		n = n.Kids[0]
+	}
+	if to := r.rootOf(n, s); to != nil && to != from {
+		to.put(from.inside)
+	}
+}
+
+func (b *binding) put(vs []valued) {
+	for _, v := range vs {
+		if !slices.Contains(b.inside, v) {
+			b.inside = append(b.inside, v)
+		}
 	}
 }
 
@@ -294,162 +378,4 @@ func (r *resolver) dottedDeep(n *node, s *scope, depth int) (string, bool) {
 		return r.lang.required(n, s)
 	}
 	return "", false
-}
-
-// form describes where a value comes from, whatever its variables are called: equal
-// forms are computed alike of the same constants, inputs and calls.
-func (r *resolver) form(n *node, s *scope) string {
-	if n == nil {
-		return "?"
-	}
-	if f, ok := r.forms[n]; ok {
-		return f
-	}
-	if r.nested++; r.nested > 400 {
-		r.nested--
-		return "deep " + n.text()
-	}
-	f := short(r.formOf(n, s))
-	r.nested--
-	if r.nested == 0 || !strings.Contains(f, "↺") {
-		r.forms[n] = f
-	}
-	return f
-}
-
-func (r *resolver) formOf(n *node, s *scope) string {
-	if d, ok := r.dotted(n, s); ok {
-		return d
-	}
-	switch n.Op {
-	case "const":
-		return n.Type + strconv.Quote(n.Name)
-	case "name":
-		if b := s.find(n.Name); b != nil {
-			return r.bound(b)
-		}
-	case "func", "def":
-		return "function"
-	case "attr":
-		return r.form(n.Kids[0], s) + "." + n.Name
-	case "call", "new":
-		callee := ""
-		if fn := r.local(n.Kids[0], s); fn != nil {
-			callee = r.returns(fn)
-		} else {
-			callee = r.form(n.Kids[0], s)
-		}
-		return n.Op + " " + callee + r.args(n, s)
-	}
-	parts := make([]string, len(n.Kids))
-	for i, k := range n.Kids {
-		parts[i] = r.form(k, s)
-	}
-	return n.Op + " " + n.Name + "(" + strings.Join(parts, ", ") + ")"
-}
-
-func (r *resolver) args(n *node, s *scope) string {
-	parts := make([]string, 0, len(n.Kids))
-	for _, k := range n.Kids[1:] {
-		parts = append(parts, r.form(k, s))
-	}
-	return "(" + strings.Join(parts, ", ") + ")"
-}
-
-// bound is the form of a name: all that is ever put into it.
-func (r *resolver) bound(b *binding) string {
-	if b.form != "" {
-		return b.form
-	}
-	if b.busy {
-		return "↺"
-	}
-	b.busy = true
-	var all []string
-	for _, v := range b.values {
-		all = append(all, r.form(v.n, v.in)+v.part)
-	}
-	if b.param {
-		all = append(all, r.given(b)...)
-	}
-	if b.fn != nil {
-		all = append(all, b.fn.Op)
-	}
-	if b.module != "" {
-		all = append(all, b.module)
-	}
-	b.busy = false
-	b.form = union(all)
-	return b.form
-}
-
-// given lists what the call sites of a function put into a parameter.
-func (r *resolver) given(b *binding) (out []string) {
-	for fn, sites := range r.calls {
-		if fn.scope == nil || fn.scope.names[b.name] != b {
-			continue
-		}
-		at := -1
-		for i, k := range params(fn) {
-			if k.Name == b.name {
-				at = i
-			}
-		}
-		for _, c := range sites {
-			args := c.n.Kids[1:]
-			named := slices.IndexFunc(args, func(a *node) bool { return a.Op == "kw" && a.Name == b.name })
-			switch {
-			case named >= 0:
-				out = append(out, r.form(args[named].Kids[0], c.in))
-			case at >= 0 && at < len(args):
-				out = append(out, r.form(args[at], c.in))
-			}
-		}
-		return out
-	}
-	return []string{"given"}
-}
-
-func params(fn *node) (out []*node) {
-	for _, k := range fn.Kids {
-		if k.Op == "param" {
-			out = append(out, k)
-		}
-	}
-	return out
-}
-
-// returns is the union of what a local function returns.
-func (r *resolver) returns(fn *node) string {
-	if f, ok := r.forms[fn]; ok {
-		return f
-	}
-	r.forms[fn] = "↺"
-	var all []string
-	for _, ret := range returnsOf(fn) {
-		if len(ret.Kids) > 0 {
-			all = append(all, r.form(ret.Kids[0], fn.scope))
-		}
-	}
-	r.forms[fn] = "fn" + union(all)
-	return r.forms[fn]
-}
-
-// returnsOf lists the return statements of a function, not those of functions in it.
-func returnsOf(fn *node) (out []*node) {
-	for _, k := range fn.Kids {
-		k.walk(func(n *node) bool {
-			if n.Op == "return" {
-				out = append(out, n)
-			}
-			return n.Op != "def" && n.Op != "func" && n.Op != "class"
-		})
-	}
-	return out
-}
-
-// union is a form for any one of several.
-func union(forms []string) string {
-	slices.Sort(forms)
-	return short("{" + strings.Join(slices.Compact(forms), " | ") + "}")
 }

@@ -8,7 +8,7 @@ import warnings
 sys.setrecursionlimit(3000)
 SIMPLE = {
     "BinOp": "op", "UnaryOp": "op", "BoolOp": "op", "Compare": "op", "IfExp": "cond", "List": "list",
-    "Tuple": "list", "Set": "list", "Slice": "op", "Starred": "star", "Return": "return", "Await": "unknown",
+    "Tuple": "list", "Set": "list", "Starred": "star", "Return": "return", "Await": "unknown",
     "Yield": "unknown", "YieldFrom": "unknown", "Pass": "block", "Break": "break", "Continue": "continue",
     "Expr": "expr", "JoinedStr": "fstr", "FormattedValue": "fmt", "Assert": "assert",
 }
@@ -65,6 +65,10 @@ class Walk:
 
     def on_Subscript(self, n):
         return self.node("index", n, [self.walk(n.value), self.walk(n.slice)])
+
+    def on_Slice(self, n):
+        bounds = [self.walk(b) or self.node("const", n, [], "None", "NoneType") for b in (n.lower, n.upper, n.step)]
+        return self.node("op", n, bounds, "Slice")
 
     def on_Call(self, n):
         return self.node("call", n, [self.walk(n.func), *self.all(n.args), *self.all(n.keywords)])

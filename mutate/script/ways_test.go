@@ -5,6 +5,7 @@ import "testing"
 // TestOtherWays: thirty further ways to let a hook do more or guard less, which the
 // corpus does not have.
 func TestOtherWays(t *testing.T) {
+	t.Parallel()
 	loop := "    for p in PATTERNS:\n"
 	call := `                block("this loses work")`
 	for _, e := range []struct {
