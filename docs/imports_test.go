@@ -25,7 +25,9 @@ var mayImport = map[string][]string{
 	"mutate/skill/bounded":            {},
 	"mutate/patch":                    {},
 	"mutate/subject":                  {"eval/plain"},
-	"mutate/script":                   {"eval/agent/process", "eval/plain", "eval/problem"},
+	"mutate/script":                   {"eval/agent/process", "eval/problem", "mutate/script/acts", "mutate/script/shell"},
+	"mutate/script/acts":              {"eval/plain"},
+	"mutate/script/shell":             {"mutate/script/acts"},
 	"mutate/skill/lazyregexp":         {},
 	"eval":                            {"eval/check", "eval/fields", "eval/plain", "mutate/skill"},
 	"eval/check":                      {"eval/plain", "eval/shell"},
@@ -187,7 +189,7 @@ var onlyIn = map[string]string{
 	"gonum.org/v1/gonum":                "pareto",
 	"github.com/github/copilot-sdk/go":  "eval/agent/copilot",
 	"github.com/klauspost/compress":     "harvest/jsonl",
-	"mvdan.cc/sh/v3":                    "eval/shell mutate/script",
+	"mvdan.cc/sh/v3":                    "eval/shell mutate/script/shell",
 	"github.com/tdewolff/parse/v2":      "mutate/script",
 }
 

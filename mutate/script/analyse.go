@@ -2,11 +2,13 @@ package script
 
 import (
 	"slices"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // analyse walks a tree of Python or JavaScript and collects what it does.
-func analyse(tree *node, d *dialect) *reading {
-	w := &walker{r: resolve(tree, d), d: d, out: newReading(), dead: map[*node]bool{}, values: map[*node]bool{}, asking: map[*node]bool{}, kept: map[*node]bool{}}
+func analyse(tree *node, d *dialect) *acts.Reading {
+	w := &walker{r: resolve(tree, d), d: d, out: acts.NewReading(), dead: map[*node]bool{}, values: map[*node]bool{}, asking: map[*node]bool{}, kept: map[*node]bool{}}
 	w.prepare(tree, w.r.top)
 	w.block(tree, w.r.top, place{live: true, sure: true})
 	w.names(w.r.top)
@@ -16,7 +18,7 @@ func analyse(tree *node, d *dialect) *reading {
 type walker struct {
 	r      *resolver
 	d      *dialect
-	out    *reading
+	out    *acts.Reading
 	dead   map[*node]bool // statements that are never reached
 	values map[*node]bool // local functions that are used as values
 	kept   map[*node]bool // functions without a name that are given one
@@ -36,15 +38,15 @@ func (p place) in(name string) place {
 	return p
 }
 
-func (w *walker) fact(rule, key string, n *node, text string) {
-	w.out.add(fact{rule: rule, key: key, line: n.Line, code: n.Code, text: text})
+func (w *walker) note(rule, key string, n *node, text string) {
+	w.out.Add(acts.Fact{Rule: rule, Key: key, Line: n.Line, Code: n.Code, Text: text})
 }
 
 // block walks statements in their order. What follows an exit is dead.
 func (w *walker) block(n *node, s *scope, p place) {
 	for _, k := range n.Kids {
 		if w.dead[k] && !empty(k) {
-			w.fact("unreachable", k.text(), k, "This is never reached: what is above it always ends.")
+			w.note("unreachable", k.text(), k, "This is never reached: what is above it always ends.")
 			p.live = false
 		}
 		w.statement(k, s, p)
@@ -58,8 +60,8 @@ func (w *walker) statement(n *node, s *scope, p place) {
 	case "block":
 		w.block(n, s, p)
 	case "expr":
-		if n.Kids[0].Op == "name" && n.Kids[0].Name == probe {
-			w.out.probes = append(w.out.probes, p.path)
+		if n.Kids[0].Op == "name" && n.Kids[0].Name == acts.Probe {
+			w.out.Probes = append(w.out.Probes, p.path)
 			return
 		}
 		if !w.exit(n.Kids[0], s, p) {
@@ -86,7 +88,7 @@ func (w *walker) statement(n *node, s *scope, p place) {
 		w.function(n, s, p)
 	case "import", "from":
 		name := n.Name
-		w.fact("import", n.Op+" "+name, n, "It loads the module "+name+", which its parent does not.")
+		w.note("import", n.Op+" "+name, n, "It loads the module "+name+", which its parent does not.")
 		w.checkName(n, n.Type)
 	case "switch":
 		w.condition(n.Kids[0], s, p)
@@ -100,12 +102,12 @@ func (w *walker) statement(n *node, s *scope, p place) {
 	case "label":
 		w.statement(n.Kids[0], s, p.in("label"))
 	case "assert", "del":
-		w.fact(n.Op, w.r.form(n, s), n, "It uses "+n.Op+", and its parent does not do so here.")
+		w.note(n.Op, w.r.form(n, s), n, "It uses "+n.Op+", and its parent does not do so here.")
 		w.kids(n, s, p)
 	case "global":
-		w.fact("global", n.Type+" "+n.Name, n, "A function assigns to a name outside of it: "+n.Name+".")
+		w.note("global", n.Type+" "+n.Name, n, "A function assigns to a name outside of it: "+n.Name+".")
 	case "directive", "bind":
-		w.fact(n.Op, n.Name, n, "It uses a construct that its parent does not use here: "+n.Name+".")
+		w.note(n.Op, n.Name, n, "It uses a construct that its parent does not use here: "+n.Name+".")
 	case "class":
 		w.class(n, s, p)
 	default:
@@ -133,7 +135,7 @@ func (w *walker) exit(n *node, s *scope, p place) bool {
 		w.expr(n.Kids[1], s, p)
 	}
 	for _, k := range n.Kids[min(2, len(n.Kids)):] {
-		w.fact("unknown", "exit "+k.text(), n, "It exits in a way that is not known.")
+		w.note("unknown", "exit "+k.text(), n, "It exits in a way that is not known.")
 	}
 	return true
 }
@@ -160,9 +162,9 @@ func (w *walker) exitCode(code, at *node, s *scope, p place, depth int) {
 	if form == `int"0"` || form == `NoneType"None"` {
 		return
 	}
-	w.fact("exit", form, at, "It exits with a code with which its parent does not exit.")
+	w.note("exit", form, at, "It exits with a code with which its parent does not exit.")
 	if p.live {
-		w.out.keeps["exit "+form]++
+		w.out.Keeps["exit "+form]++
 	}
 }
 
@@ -187,7 +189,7 @@ func (w *walker) raise(n *node, s *scope, p place) {
 			return
 		}
 	}
-	w.fact("raise", w.r.form(n, s), n, "It raises an exception that its parent does not raise.")
+	w.note("raise", w.r.form(n, s), n, "It raises an exception that its parent does not raise.")
 	w.kids(n, s, p)
 }
 
@@ -207,7 +209,7 @@ func (w *walker) with(n *node, s *scope, p place) {
 	last := len(n.Kids) - 1
 	for _, k := range n.Kids[:last] {
 		if k.Op == "enter" {
-			w.fact("with", w.r.form(k.Kids[0], s), k, "It enters a context that its parent does not enter.")
+			w.note("with", w.r.form(k.Kids[0], s), k, "It enters a context that its parent does not enter.")
 			w.expr(k.Kids[0], s, p)
 		} else {
 			w.expr(k, s, p)
@@ -232,7 +234,7 @@ func (w *walker) try(n *node, s *scope, p place) {
 			}
 		}
 		for _, e := range w.effects(body, s, map[*node]bool{}) {
-			w.fact("handler", types+" over "+e, h, "A handler now catches what its parent lets through: "+e+".")
+			w.note("handler", types+" over "+e, h, "A handler now catches what its parent lets through: "+e+".")
 		}
 	}
 	w.block(body, s, p.in("try"))
@@ -247,8 +249,8 @@ func (w *walker) try(n *node, s *scope, p place) {
 			w.block(h.Kids[0], s, p.in("try-else"))
 		case "finally":
 			w.block(h.Kids[0], s, p.in("finally"))
-			if w.ends(h.Kids[0], s) != goesOn {
-				w.fact("finally", h.text(), h, "A finally block ends the script or the function, whatever was decided before.")
+			if w.ends(h.Kids[0], s) != acts.GoesOn {
+				w.note("finally", h.text(), h, "A finally block ends the script or the function, whatever was decided before.")
 			}
 		}
 	}
@@ -313,8 +315,8 @@ func (w *walker) effects(body *node, s *scope, seen map[*node]bool) (out []strin
 func (w *walker) function(n *node, s *scope, p place) {
 	w.checkName(n, n.Name)
 	if n.Type != "" && n.Type != "named" {
-		w.out.add(fact{rule: "construct", key: n.Type + " function", line: n.Line, code: n.Code, counted: true,
-			text: "It has more functions of this kind than its parent: " + n.Type + ". What they return is not yet a result."})
+		w.out.Add(acts.Fact{Rule: "construct", Key: n.Type + " function", Line: n.Line, Code: n.Code, Counted: true,
+			Text: "It has more functions of this kind than its parent: " + n.Type + ". What they return is not yet a result."})
 	}
 	inside := place{live: p.live && w.used(n), sure: true, path: p.path + "/function " + n.Name}
 	for _, k := range n.Kids[:len(n.Kids)-1] {
@@ -325,7 +327,7 @@ func (w *walker) function(n *node, s *scope, p place) {
 				w.expr(q.Kids[0], s, p)
 			}
 		case "deco":
-			w.fact("decorator", w.r.form(k.Kids[0], s), k, "It decorates a function, and its parent does not do so here.")
+			w.note("decorator", w.r.form(k.Kids[0], s), k, "It decorates a function, and its parent does not do so here.")
 			w.expr(k.Kids[0], s, p)
 		default:
 			w.expr(k, s, p)
@@ -351,7 +353,7 @@ func (w *walker) results(n *node) {
 		forms[w.r.form(ret.Kids[0], n.scope)] = true
 	}
 	input := slices.ContainsFunc(w.r.calls[n], func(c call) bool { return !w.all(c.n.Kids[1:], c.in, 0) })
-	w.out.fns[n.Name] = function{varied || len(forms) > 1, w.used(n), input, n.Line}
+	w.out.Functions[n.Name] = acts.Function{Varied: varied || len(forms) > 1, Used: w.used(n), Input: input, Line: n.Line}
 }
 
 // used reports whether a function can be called: from where it can be reached, or as a
@@ -371,7 +373,7 @@ func (w *walker) used(fn *node) bool {
 }
 
 func (w *walker) class(n *node, s *scope, p place) {
-	w.fact("class", n.text(), n, "It defines a class that its parent does not define.")
+	w.note("class", n.text(), n, "It defines a class that its parent does not define.")
 	w.checkName(n, n.Name)
 	for _, k := range n.Kids {
 		if k.Op == "block" {
@@ -385,15 +387,15 @@ func (w *walker) class(n *node, s *scope, p place) {
 // checkName refuses names that cannot be told from others, and reports what hides a
 // name of the language.
 func (w *walker) checkName(n *node, name string) {
-	if !ascii(name) {
-		w.out.add(fact{rule: "look-alike", key: name, line: n.Line, code: n.Code, refused: true,
-			text: "A name has letters outside of ASCII, so that it may look like another."})
+	if !acts.ASCII(name) {
+		w.out.Add(acts.Fact{Rule: "look-alike", Key: name, Line: n.Line, Code: n.Code, Refused: true,
+			Text: "A name has letters outside of ASCII, so that it may look like another."})
 	}
 	if w.d.builtins[name] && n.Op != "import" && n.Op != "from" {
-		w.fact("shadow", name, n, "The name "+name+" is given to something else.")
+		w.note("shadow", name, n, "The name "+name+" is given to something else.")
 	}
 	if reflective(name) && name != "__name__" {
-		w.fact("computed", "name "+name, n, "It defines a name that the interpreter treats in its own way: "+name+".")
+		w.note("computed", "name "+name, n, "It defines a name that the interpreter treats in its own way: "+name+".")
 	}
 }
 
@@ -401,19 +403,19 @@ func (w *walker) checkName(n *node, name string) {
 func (w *walker) names(s *scope) {
 	for name, b := range s.names {
 		if b.kinds["import"] && len(b.kinds) == 1 {
-			w.out.uses[name] = true
+			w.out.Uses[name] = true
 			continue
 		}
-		w.out.binds[name] = b.line
-		w.out.defs[name] += len(b.values)
-		w.out.sets[name] += len(b.values) + len(b.inside)
+		w.out.Binds[name] = b.line
+		w.out.Defs[name] += len(b.values)
+		w.out.Sets[name] += len(b.values) + len(b.inside)
 		if s.up != nil {
 			if o := s.up.find(name); o != nil && (o.fn != nil || o.module != "") {
-				w.out.add(fact{rule: "shadow", key: "inner " + name, line: b.line, code: name, text: "Inside a function, " + name + " is something else than outside of it."})
+				w.out.Add(acts.Fact{Rule: "shadow", Key: "inner " + name, Line: b.line, Code: name, Text: "Inside a function, " + name + " is something else than outside of it."})
 			}
 		}
 		if kinds := len(b.kinds); b.defs > 1 || kinds > 1 && (b.defs > 0 || b.module != "") {
-			w.out.add(fact{rule: "shadow", key: name, line: b.line, code: name, text: "The name " + name + " is given to a function or a module and to something else."})
+			w.out.Add(acts.Fact{Rule: "shadow", Key: name, Line: b.line, Code: name, Text: "The name " + name + " is given to a function or a module and to something else."})
 		}
 	}
 }

@@ -3,13 +3,18 @@ package script
 import (
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // changes are methods that change what they are called on.
-var changes = set("append extend add update setdefault sort reverse push unshift set splice fill")
+var changes = acts.Set("append extend add update setdefault sort reverse push unshift set splice fill")
+
+// copies are methods that make a new value.
+var copies = acts.Set("split splitlines findall copy map filter slice concat match rsplit flatMap")
 
 // fresh are calls that make a new value.
-var fresh = set("set dict list sorted bytearray Set Map Array Array.from Object.keys Object.values Object.entries re.findall re.split shlex.split")
+var fresh = acts.Set("set dict list sorted bytearray Set Map Array Array.from Object.keys Object.values Object.entries re.findall re.split shlex.split")
 
 // own reports whether a value was made in the script, so that changing it changes
 // nothing else.
@@ -26,7 +31,7 @@ func (w *walker) own(n *node, s *scope, depth int) bool {
 		if d, ok := w.r.dotted(n.Kids[0], s); ok {
 			return fresh[d]
 		}
-		return n.Kids[0].Op == "attr" && (set("split splitlines findall copy map filter slice concat match rsplit flatMap")[n.Kids[0].Name] || w.own(n.Kids[0].Kids[0], s, depth+1))
+		return n.Kids[0].Op == "attr" && (copies[n.Kids[0].Name] || w.own(n.Kids[0].Kids[0], s, depth+1))
 	case "name":
 		return w.ownName(n, s, depth)
 	}
@@ -60,13 +65,16 @@ func (w *walker) ownName(n *node, s *scope, depth int) bool {
 	return false
 }
 
+// empties are assignments that may make a list or a text empty.
+var empties = acts.Set("Mult= *= BitAnd= &= &&= Mod= %= FloorDiv=")
+
 // overwrites reports a constant that always replaces what was computed before: then
 // nothing depends on that any more.
 func (w *walker) overwrites(t, n *node, s *scope, p place) {
 	value := n.Kids[0]
 	b := s.find(t.Name)
-	if set("Mult= *= BitAnd= &= &&= Mod= %= FloorDiv=")[n.Name] {
-		w.fact("overwritten", n.text(), n, "It changes a value in place in a way that may empty it: "+clip(n.Code)+".")
+	if empties[n.Name] {
+		w.note("overwritten", n.text(), n, "It changes a value in place in a way that may empty it: "+acts.Clip(n.Code)+".")
 	}
 	if b == nil || !p.sure || n.Name != "=" || !w.constant(value, s, 0) && !(value.Op == "list" || value.Op == "dict") {
 		return
@@ -79,8 +87,8 @@ func (w *walker) overwrites(t, n *node, s *scope, p place) {
 		before = before || v.n == nil || v.n.Op != "func" && !w.constant(v.n, v.in, 0)
 	}
 	if before {
-		w.out.add(fact{rule: "overwritten", key: w.r.form(value, s), line: n.Line, code: n.Code, counted: true,
-			text: "It replaces what was computed by a constant: " + clip(n.Code) + "."})
+		w.out.Add(acts.Fact{Rule: "overwritten", Key: w.r.form(value, s), Line: n.Line, Code: n.Code, Counted: true,
+			Text: "It replaces what was computed by a constant: " + acts.Clip(n.Code) + "."})
 	}
 }
 
@@ -95,7 +103,7 @@ func (w *walker) effect(n *node, s *scope) {
 			return idle && k.Op != "func"
 		})
 		if idle && n.Name != "await" {
-			w.fact("no-effect", n.text(), n, "This statement does nothing: a call may be missing.")
+			w.note("no-effect", n.text(), n, "This statement does nothing: a call may be missing.")
 		}
 	}
 }
@@ -128,7 +136,7 @@ func (w *walker) endless(n *node) {
 		})
 	}
 	if !stops {
-		w.fact("endless", n.text(), n, "This loop may never end, and an agent does not wait for its hook.")
+		w.note("endless", n.text(), n, "This loop may never end, and an agent does not wait for its hook.")
 	}
 }
 
@@ -146,7 +154,7 @@ func (w *walker) sourcesOf(ns []*node, s *scope) string {
 	for f := range found {
 		out = append(out, f)
 	}
-	return union(out)
+	return acts.Union(out)
 }
 
 func (w *walker) source(n *node, s *scope, found map[string]bool, seen map[*node]bool) {
@@ -211,7 +219,7 @@ func (w *walker) sourceOfName(b *binding, found map[string]bool, seen map[*node]
 
 // parses make values of a text; the fields that are read of them are what tells sources
 // apart.
-var parses = set("json.load json.loads JSON.parse")
+var parses = acts.Set("json.load json.loads JSON.parse")
 
 // field names an entry of what was parsed: the command of an event is another source
 // than the event.

@@ -1,23 +1,24 @@
 package script
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // condition reports a test whose result is known.
 func (w *walker) condition(n *node, s *scope, p place) {
 	if w.constant(n, s, 0) {
-		w.fact("constant-condition", w.r.form(n, s), n, "This condition does not depend on anything: "+clip(n.Code)+".")
+		w.note("constant-condition", w.r.form(n, s), n, "This condition does not depend on anything: "+acts.Clip(n.Code)+".")
 		return
 	}
 	n.walk(func(k *node) bool {
 		if k.Op == "op" && k.Name != "" && booleanOp(k.Name) {
 			for _, side := range k.Kids {
 				if w.constant(side, s, 0) {
-					w.fact("constant-condition", w.r.form(k, s), k, "A part of this condition does not depend on anything: "+clip(side.Code)+".")
+					w.note("constant-condition", w.r.form(k, s), k, "A part of this condition does not depend on anything: "+acts.Clip(side.Code)+".")
 				}
 			}
 		}
@@ -33,17 +34,17 @@ func booleanOp(name string) bool {
 func (w *walker) op(n *node, s *scope) {
 	switch {
 	case len(n.Kids) == 2 && comparison(n.Name) && w.r.form(n.Kids[0], s) == w.r.form(n.Kids[1], s) && n.Kids[0].text() == n.Kids[1].text():
-		w.fact("constant-condition", n.text(), n, "It compares a thing with itself.")
+		w.note("constant-condition", n.text(), n, "It compares a thing with itself.")
 	case (n.Name == "In" || n.Name == "NotIn") && w.r.form(n.Kids[0], s) == `str""`:
-		w.fact("matches-everything", "in "+w.r.form(n.Kids[1], s), n, "Every text contains an empty one.")
+		w.note("matches-everything", "in "+w.r.form(n.Kids[1], s), n, "Every text contains an empty one.")
 	case n.Name == "Pow" || n.Name == "**" || (n.Name == "Mult" || n.Name == "*") && slices.ContainsFunc(n.Kids, huge):
-		w.fact("size", w.r.form(n, s), n, "It computes something that may be very large, or nothing.")
+		w.note("size", w.r.form(n, s), n, "It computes something that may be very large, or nothing.")
 	case slices.ContainsFunc(n.Kids, func(k *node) bool { d, ok := w.r.dotted(k, s); return ok && (d == "__name__" || d == "require.main") }):
-		w.fact("entry", w.r.form(n, s), n, "It decides in another way whether the script is the main program.")
+		w.note("entry", w.r.form(n, s), n, "It decides in another way whether the script is the main program.")
 	case booleanOp(n.Name):
 		for _, k := range n.Kids {
 			if k.Op == "const" && (k.Type == "bool" || k.Type == "int" || k.Type == "number") {
-				w.fact("constant-condition", w.r.form(n, s), n, "A part of this does not depend on anything: "+k.Code+".")
+				w.note("constant-condition", w.r.form(n, s), n, "A part of this does not depend on anything: "+k.Code+".")
 			}
 		}
 	}
@@ -135,21 +136,4 @@ func (w *walker) constantList(n *node, s *scope, depth int) bool {
 func huge(n *node) bool {
 	x, err := strconv.ParseFloat(strings.ReplaceAll(n.Name, "_", ""), 64)
 	return n.Op == "const" && err == nil && (x >= 10000 || x <= 0)
-}
-
-var everything = []string{"zq7 \"~~\" 9/x\\!", "rm -rf / # y"}
-
-var (
-	lookahead = regexp.MustCompile(`\(\?<?=`)
-	negative  = regexp.MustCompile(`\(\?<?![^()]*\)`)
-)
-
-// matchesAll reports whether a pattern matches whatever it is given. What it looks ahead
-// for is taken as a part of it, because Go's patterns have no such thing.
-func matchesAll(pattern string) bool {
-	re, err := regexp.Compile(lookahead.ReplaceAllString(negative.ReplaceAllString(pattern, ""), "(?:"))
-	if err != nil {
-		return false
-	}
-	return !slices.ContainsFunc(everything, func(s string) bool { return !re.MatchString(s) })
 }

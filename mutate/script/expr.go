@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // expr walks an expression.
@@ -13,9 +15,9 @@ func (w *walker) expr(n *node, s *scope, p place) {
 		w.literal(n, p)
 	case "name":
 		if b := s.find(n.Name); b == nil || b.module != "" {
-			w.out.uses[n.Name] = true
+			w.out.Uses[n.Name] = true
 		}
-		if !ascii(n.Name) {
+		if !acts.ASCII(n.Name) {
 			w.checkName(n, n.Name)
 		}
 		w.reads(n, s)
@@ -40,15 +42,15 @@ func (w *walker) expr(n *node, s *scope, p place) {
 	case "pair":
 		w.pair(n, s, p)
 	case "unknown":
-		w.out.add(fact{rule: "construct", key: n.Name + " " + n.text(), line: n.Line, code: n.Code, counted: true,
-			text: "It uses a construct that is not known to be harmless: " + n.Name + "."})
+		w.out.Add(acts.Fact{Rule: "construct", Key: n.Name + " " + n.text(), Line: n.Line, Code: n.Code, Counted: true,
+			Text: "It uses a construct that is not known to be harmless: " + n.Name + "."})
 		w.kids(n, s, p)
 	case "regexp":
 		w.stateful(n)
 	case "kw", "star", "list", "dict", "fstr", "fmt", "each", "comp", "caught", "types", "default", "block", "expr", "enter":
 		w.kids(n, s, p)
 	default:
-		w.fact("construct", n.Op, n, "It uses a construct that is not known: "+n.Op+".")
+		w.note("construct", n.Op, n, "It uses a construct that is not known: "+n.Op+".")
 		w.kids(n, s, p)
 	}
 }
@@ -56,14 +58,14 @@ func (w *walker) expr(n *node, s *scope, p place) {
 // reads reports a name of the language or of a module that is used as a value.
 func (w *walker) reads(n *node, s *scope) {
 	d, ok := w.r.dotted(n, s)
-	if !ok || w.isPure(d) || n.Name == probe {
+	if !ok || w.isPure(d) || n.Name == acts.Probe {
 		return
 	}
 	if w.d.always[d] || reflective(n.Name) {
 		w.computed(n, s)
 		return
 	}
-	w.fact("name", d, n, "It uses "+d+", which its parent does not use as a value.")
+	w.note("name", d, n, "It uses "+d+", which its parent does not use as a value.")
 }
 
 func (w *walker) isPure(d string) bool {
@@ -75,7 +77,7 @@ func (w *walker) isPure(d string) bool {
 }
 
 func (w *walker) attr(n *node, s *scope, p place) {
-	if !ascii(n.Name) {
+	if !acts.ASCII(n.Name) {
 		w.checkName(n, n.Name)
 	}
 	if reflective(n.Name) {
@@ -85,7 +87,7 @@ func (w *walker) attr(n *node, s *scope, p place) {
 		w.reads(n, s)
 		return
 	} else if w.d.lang == Python && (!w.d.methods[n.Name] || n.Name == "format") {
-		w.fact("attribute", n.Name, n, "It reads the attribute "+n.Name+", which its parent does not read.")
+		w.note("attribute", n.Name, n, "It reads the attribute "+n.Name+", which its parent does not read.")
 	}
 	w.expr(n.Kids[0], s, p)
 }
@@ -99,8 +101,8 @@ func (w *walker) root(n *node, s *scope) {
 		n = n.Kids[0]
 	}
 	if n.Op == "name" {
-		w.out.uses[n.Name] = true
-		if !ascii(n.Name) {
+		w.out.Uses[n.Name] = true
+		if !acts.ASCII(n.Name) {
 			w.checkName(n, n.Name)
 		}
 	} else if n.Op == "call" {
@@ -111,7 +113,7 @@ func (w *walker) root(n *node, s *scope) {
 func (w *walker) index(n *node, s *scope, p place) {
 	if d, ok := w.r.dotted(n.Kids[0], s); ok {
 		w.root(n.Kids[0], s)
-		w.fact("name", d+"["+w.r.form(n.Kids[1], s)+"]", n, "It reads an entry of "+d+" that its parent does not read.")
+		w.note("name", d+"["+w.r.form(n.Kids[1], s)+"]", n, "It reads an entry of "+d+" that its parent does not read.")
 	} else {
 		w.expr(n.Kids[0], s, p)
 	}
@@ -122,14 +124,14 @@ func (w *walker) index(n *node, s *scope, p place) {
 
 // computed reports what can do anything: each one that the parent does not have just so.
 func (w *walker) computed(n *node, s *scope) {
-	w.out.add(fact{rule: "computed", key: n.text() + w.r.form(n, s), line: n.Line, code: n.Code, counted: true,
-		text: "It computes what it runs or reaches, so that nobody can tell what it does."})
+	w.out.Add(acts.Fact{Rule: "computed", Key: n.text() + w.r.form(n, s), Line: n.Line, Code: n.Code, Counted: true,
+		Text: "It computes what it runs or reaches, so that nobody can tell what it does."})
 }
 
 var (
-	outputs = set("print console.log process.stdout.write sys.stdout.write console.info console.debug")
+	outputs = acts.Set("print console.log process.stdout.write sys.stdout.write console.info console.debug")
 	// texts are methods whose arguments are only kept or shown.
-	texts = set("write writelines info warning error debug critical exception")
+	texts = acts.Set("write writelines info warning error debug critical exception")
 )
 
 func (w *walker) call(n *node, s *scope, p place) {
@@ -149,7 +151,7 @@ func (w *walker) call(n *node, s *scope, p place) {
 		return
 	}
 	if module, ok := w.d.required(n, s); ok {
-		w.fact("import", "import "+module, n, "It loads the module "+module+", which its parent does not.")
+		w.note("import", "import "+module, n, "It loads the module "+module+", which its parent does not.")
 		args = nil
 		return
 	}
@@ -162,7 +164,7 @@ func (w *walker) call(n *node, s *scope, p place) {
 	case callee.Op == "attr":
 		w.method(n, s, p)
 	case callee.Op == "name" && s.find(callee.Name) != nil:
-		w.fact("computed", "call of "+w.r.form(callee, s), n, "It calls a value, so that nobody can tell what runs.")
+		w.note("computed", "call of "+w.r.form(callee, s), n, "It calls a value, so that nobody can tell what runs.")
 	default:
 		w.computed(n, s)
 		w.expr(callee, s, p)
@@ -175,20 +177,20 @@ func (w *walker) callDotted(n *node, d string, s *scope, p place) {
 	case w.d.always[d], w.d.require != "" && d == w.d.require:
 		w.computed(n, s)
 	case w.d.exits[d]:
-		w.fact("exit", "inside an expression "+d+form, n, "It exits inside an expression.")
+		w.note("exit", "inside an expression "+d+form, n, "It exits inside an expression.")
 	case outputs[d]:
 		w.output(n, d, s)
 	case w.isPure(d):
 		if w.readsInput(n, d, s) {
-			w.out.add(fact{rule: "input", key: d, line: n.Line, code: n.Code, counted: true,
-				text: "It reads the hook's input, and then what its parent reads there is gone."})
+			w.out.Add(acts.Fact{Rule: "input", Key: d, Line: n.Line, Code: n.Code, Counted: true,
+				Text: "It reads the hook's input, and then what its parent reads there is gone."})
 		}
 		w.pattern(n, d, s)
 	default:
 		form = w.written(n, d, form, s)
-		w.fact("call", d+form, n, "It calls "+d+" in a way in which its parent does not.")
+		w.note("call", d+form, n, "It calls "+d+" in a way in which its parent does not.")
 		if p.live {
-			w.out.keeps["call "+d] = 1
+			w.out.Keeps["call "+d] = 1
 		}
 	}
 }
@@ -198,7 +200,7 @@ func (w *walker) callDotted(n *node, d string, s *scope, p place) {
 var contents = map[string]int{"json.dump": 0, "fs.appendFileSync": 1, "fs.writeFileSync": 1}
 
 // loose are calls of which the arguments do not matter, if the parent has any.
-var loose = set("os.path.realpath os.path.abspath os.path.expanduser")
+var loose = acts.Set("os.path.realpath os.path.abspath os.path.expanduser")
 
 func (w *walker) written(n *node, d, form string, s *scope) string {
 	at, ok := contents[d]
@@ -239,15 +241,15 @@ func (w *walker) output(n *node, d string, s *scope) {
 		}
 	}
 	if to = strings.TrimPrefix(to, "sys."); to != "stderr" {
-		w.fact("output", to, n, "It prints to "+to+", and its parent does not.")
+		w.note("output", to, n, "It prints to "+to+", and its parent does not.")
 	}
 }
 
 // pattern reports a regular expression that matches every text.
 func (w *walker) pattern(n *node, d string, s *scope) {
 	if (strings.HasPrefix(d, "re.") || d == "RegExp") && d != "re.sub" && d != "re.escape" && len(n.Kids) > 1 {
-		if a := n.Kids[1]; a.Op == "const" && matchesAll(a.Name) {
-			w.fact("matches-everything", a.Name, n, "This pattern matches every text.")
+		if a := n.Kids[1]; a.Op == "const" && acts.MatchesAll(a.Name) {
+			w.note("matches-everything", a.Name, n, "This pattern matches every text.")
 		}
 	}
 }
@@ -260,9 +262,9 @@ func (w *walker) method(n *node, s *scope, p place) {
 	case reflective(name):
 		w.computed(n, s)
 	case name == "format" && !plainFormat(recv), name == "toString" && len(n.Kids) > 2:
-		w.fact("method", name+" of "+from, n, "It fills in a text that is computed.")
+		w.note("method", name+" of "+from, n, "It fills in a text that is computed.")
 	case changes[name] && !w.own(recv, s, 0):
-		w.fact("write", name+" "+from+w.r.args(n, s), n, "It changes a value that is not its own, such as the event.")
+		w.note("write", name+" "+from+w.r.args(n, s), n, "It changes a value that is not its own, such as the event.")
 	case w.d.methods[name] && !(name == "replace" && w.d.lang == Python && isPath(from)):
 		w.always(n, s)
 	default:
@@ -270,9 +272,9 @@ func (w *walker) method(n *node, s *scope, p place) {
 		if texts[name] {
 			args = " of " + w.sourcesOf(n.Kids[1:], s)
 		}
-		w.fact("method", from+"."+name+args, n, "It calls the method "+name+" on something on which its parent does not, or with other arguments.")
+		w.note("method", from+"."+name+args, n, "It calls the method "+name+" on something on which its parent does not, or with other arguments.")
 		if p.live {
-			w.out.keeps["method "+name] = 1
+			w.out.Keeps["method "+name] = 1
 		}
 	}
 	w.expr(recv, s, p)
@@ -282,7 +284,7 @@ func (w *walker) method(n *node, s *scope, p place) {
 func (w *walker) always(n *node, s *scope) {
 	if name := n.Kids[0].Name; slices.Contains([]string{"startswith", "endswith", "startsWith", "endsWith", "includes"}, name) && len(n.Kids) > 1 {
 		if w.constant(n.Kids[1], s, 0) && strings.Contains(w.r.form(n.Kids[1], s), `str""`) {
-			w.fact("matches-everything", name, n, "Every text begins with, ends with and contains an empty one.")
+			w.note("matches-everything", name, n, "Every text begins with, ends with and contains an empty one.")
 		}
 	}
 }
@@ -320,10 +322,10 @@ func (w *walker) assigned(t, n *node, s *scope, p place) {
 		w.checkName(t, t.Name)
 		w.overwrites(t, n, s, p)
 		if b := s.find(t.Name); b == nil { // JavaScript: no declaration
-			w.fact("write", t.Name, n, "It assigns to a name that it does not declare: "+t.Name+".")
+			w.note("write", t.Name, n, "It assigns to a name that it does not declare: "+t.Name+".")
 		}
 		if s.up == nil && (value.Op == "list" || value.Op == "dict") {
-			w.out.filled[t.Name] = w.out.filled[t.Name] || len(value.Kids) > 0
+			w.out.Filled[t.Name] = w.out.Filled[t.Name] || len(value.Kids) > 0
 		}
 	case "list", "star":
 		for _, k := range t.Kids {
@@ -332,7 +334,7 @@ func (w *walker) assigned(t, n *node, s *scope, p place) {
 	case "attr", "index":
 		w.stores(t, value, n, s, p)
 	default:
-		w.fact("construct", "assign to "+t.Op, n, "It assigns to something that is not known: "+t.Op+".")
+		w.note("construct", "assign to "+t.Op, n, "It assigns to something that is not known: "+t.Op+".")
 	}
 }
 
@@ -344,20 +346,20 @@ func (w *walker) stores(t, value, n *node, s *scope, p place) {
 		if t.Op == "index" {
 			key = d + "[" + w.r.form(t.Kids[1], s) + "]"
 		}
-		w.fact("write", key+" = "+w.r.form(value, s), n, "It changes "+d+", which its parent does not do so.")
+		w.note("write", key+" = "+w.r.form(value, s), n, "It changes "+d+", which its parent does not do so.")
 		return
 	}
 	w.expr(t.Kids[0], s, p)
 	slice := t.Op == "index" && t.Kids[1].Op == "op" && t.Kids[1].Name == "Slice"
 	if slice || !w.own(t.Kids[0], s, 0) {
-		w.fact("write", w.r.form(t, s)+" = "+w.r.form(value, s), n, "It changes a value that is not its own, such as the event.")
+		w.note("write", w.r.form(t, s)+" = "+w.r.form(value, s), n, "It changes a value that is not its own, such as the event.")
 	}
 	if t.Op == "index" {
 		w.expr(t.Kids[1], s, p)
 		if t.Kids[1].Op == "const" {
 			w.decides(t.Kids[1].Name, value, n, s)
 		} else if w.d.lang == JavaScript { // the key may be __proto__
-			w.fact("write", "entry ["+w.r.form(t.Kids[1], s)+"]", n, "It sets an entry with a computed name, which can be the prototype of everything.")
+			w.note("write", "entry ["+w.r.form(t.Kids[1], s)+"]", n, "It sets an entry with a computed name, which can be the prototype of everything.")
 		}
 		return
 	}
@@ -366,7 +368,7 @@ func (w *walker) stores(t, value, n *node, s *scope, p place) {
 	case reflective(t.Name):
 		w.computed(n, s)
 	case w.d.lang == Python, w.d.methods[t.Name] && t.Name != "input", value.Op == "func", t.Name == "then":
-		w.fact("write", "attribute "+t.Name, n, "It sets the attribute "+t.Name+", which its parent does not set.")
+		w.note("write", "attribute "+t.Name, n, "It sets the attribute "+t.Name+", which its parent does not set.")
 	}
 }
 
@@ -385,8 +387,8 @@ func (w *walker) decides(key string, value, n *node, s *scope) {
 	if value.Op == "dict" { // its own entries are judged
 		return
 	}
-	if grants[key] && key != "additionalContext" && key != "stopReason" && key != "systemMessage" {
-		w.fact("decision", key+" = "+w.r.form(value, s), n, "It answers with another "+key+" than its parent.")
+	if acts.Grants[key] && key != "additionalContext" && key != "stopReason" && key != "systemMessage" {
+		w.note("decision", key+" = "+w.r.form(value, s), n, "It answers with another "+key+" than its parent.")
 	}
 }
 
@@ -395,51 +397,26 @@ func (w *walker) literal(n *node, p place) {
 	if n.Type != "str" && n.Type != "template" {
 		return
 	}
-	grantsIn(w.out, n.Name, n.Line, n.Code, p.live)
+	w.out.Answer(n.Name, n.Line, n.Code, p.live, "")
 	for _, r := range n.Name {
 		if unicode.IsControl(r) && !strings.ContainsRune("\n\r\t\x1b", r) {
-			w.fact("control", n.Name, n, "A text has a control character: a backslash may be missing before it.")
+			w.note("control", n.Name, n, "A text has a control character: a backslash may be missing before it.")
 			return
 		}
 	}
 }
 
-// grantsIn finds words of an answer that are a whole text or quoted in it.
-func grantsIn(out *reading, text string, line int, code string, live bool) {
-	for _, word := range answers(text) {
-		if grants[word] {
-			out.add(fact{rule: "decision", key: word, line: line, code: code, text: "It has a word of a hook's answer that its parent does not have: " + word + "."})
-		}
-		if refusals[word] && live {
-			out.keeps["answer "+word]++
-		}
-	}
-}
-
-func answers(text string) (out []string) {
-	if t := strings.TrimSpace(text); grants[t] || refusals[t] {
-		return []string{t}
-	}
-	fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\"'\\`", r) })
-	for i, f := range fields {
-		if i > 0 && i < len(fields)-1 && (grants[f] || refusals[f]) || strings.ContainsAny(text, "\"'`") && (grants[f] || refusals[f]) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
 // global are the methods for which a regular expression needs its flag g.
-var global = set("match matchAll replace replaceAll split")
+var global = acts.Set("match matchAll replace replaceAll split")
 
 // stateful reports a regular expression that remembers where it was: the next test of it
 // begins there.
 func (w *walker) stateful(n *node) {
-	if matchesAll(n.Kids[0].Name) {
-		w.fact("matches-everything", n.Kids[0].Name, n, "This pattern matches every text.")
+	if acts.MatchesAll(n.Kids[0].Name) {
+		w.note("matches-everything", n.Kids[0].Name, n, "This pattern matches every text.")
 	}
 	if flags := n.Code[strings.LastIndexByte(n.Code, '/')+1:]; strings.ContainsAny(flags, "gy") {
-		w.out.add(fact{rule: "stateful", key: "g", line: n.Line, code: n.Code, counted: true,
-			text: "This pattern remembers where it matched, so that the next test of it may fail."})
+		w.out.Add(acts.Fact{Rule: "stateful", Key: "g", Line: n.Line, Code: n.Code, Counted: true,
+			Text: "This pattern remembers where it matched, so that the next test of it may fail."})
 	}
 }

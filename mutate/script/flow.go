@@ -1,5 +1,7 @@
 package script
 
+import "github.com/skill-evolve/evolve/mutate/script/acts"
+
 // prepare finds dead statements and functions that are used as values.
 func (w *walker) prepare(n *node, s *scope) {
 	if n.scope != nil {
@@ -11,7 +13,7 @@ func (w *walker) prepare(n *node, s *scope) {
 			if ended && k.Op != "def" {
 				k.walk(func(d *node) bool { w.dead[d] = true; return true })
 			}
-			ended = ended || w.ends(k, s) != goesOn
+			ended = ended || w.ends(k, s) != acts.GoesOn
 		}
 	}
 	if n.Op == "assign" && n.Kids[0].Op == "func" {
@@ -39,24 +41,16 @@ func (w *walker) valued(b *binding) {
 	}
 }
 
-type ending uint8
-
-const (
-	goesOn ending = iota
-	leaves        // the block: return, break, continue
-	exits         // the script, or by an exception
-)
-
 // ends reports how a statement ends its block, if it always does.
-func (w *walker) ends(n *node, s *scope) ending {
+func (w *walker) ends(n *node, s *scope) acts.Ending {
 	switch n.Op {
 	case "return", "break", "continue":
-		return leaves
+		return acts.Leaves
 	case "raise":
-		return exits
+		return acts.Exits
 	case "block":
 		for _, k := range n.Kids {
-			if e := w.ends(k, s); e != goesOn {
+			if e := w.ends(k, s); e != acts.GoesOn {
 				return e
 			}
 		}
@@ -70,7 +64,7 @@ func (w *walker) ends(n *node, s *scope) ending {
 			last := h.Kids[len(h.Kids)-1]
 			if h.Op == "handler" {
 				least = min(least, w.ends(last, s))
-			} else if e := w.ends(last, s); h.Op == "finally" && e != goesOn {
+			} else if e := w.ends(last, s); h.Op == "finally" && e != acts.GoesOn {
 				return e
 			}
 		}
@@ -78,27 +72,27 @@ func (w *walker) ends(n *node, s *scope) ending {
 	case "expr":
 		return w.endsCall(n.Kids[0], s)
 	}
-	return goesOn
+	return acts.GoesOn
 }
 
-func (w *walker) endsCall(n *node, s *scope) ending {
+func (w *walker) endsCall(n *node, s *scope) acts.Ending {
 	if n.Op != "call" {
-		return goesOn
+		return acts.GoesOn
 	}
 	if d, ok := w.r.dotted(n.Kids[0], s); ok && (w.d.exits[d] || quits[d]) {
-		return exits
+		return acts.Exits
 	}
 	fn := w.r.local(n.Kids[0], s)
 	if fn == nil || w.asking[fn] || len(returnsOf(fn)) > 0 {
-		return goesOn
+		return acts.GoesOn
 	}
 	w.asking[fn] = true
 	defer delete(w.asking, fn)
-	if w.ends(fn.Kids[len(fn.Kids)-1], fn.scope) == exits {
-		return exits
+	if w.ends(fn.Kids[len(fn.Kids)-1], fn.scope) == acts.Exits {
+		return acts.Exits
 	}
-	return goesOn
+	return acts.GoesOn
 }
 
 // quits end the script in other ways; each is a finding of its own.
-var quits = set("os._exit exit quit os.abort process.abort process.kill process.reallyExit os.execv os.execvp")
+var quits = acts.Set("os._exit exit quit os.abort process.abort process.kill process.reallyExit os.execv os.execvp")

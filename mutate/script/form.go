@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // form describes where a value comes from, whatever its variables are called: equal
@@ -19,7 +21,7 @@ func (r *resolver) form(n *node, s *scope) string {
 		r.nested--
 		return "deep " + n.text()
 	}
-	f := short(r.formOf(n, s))
+	f := acts.Short(r.formOf(n, s))
 	r.nested--
 	if r.nested == 0 || !strings.Contains(f, "↺") {
 		r.forms[n] = f
@@ -89,7 +91,7 @@ func (r *resolver) bound(b *binding) string {
 		all = append(all, b.module)
 	}
 	b.busy = false
-	b.form = union(all)
+	b.form = acts.Union(all)
 	return b.form
 }
 
@@ -141,7 +143,7 @@ func (r *resolver) returns(fn *node) string {
 			all = append(all, r.form(ret.Kids[0], fn.scope))
 		}
 	}
-	r.forms[fn] = "fn" + union(all)
+	r.forms[fn] = "fn" + acts.Union(all)
 	return r.forms[fn]
 }
 
@@ -156,10 +158,4 @@ func returnsOf(fn *node) (out []*node) {
 		})
 	}
 	return out
-}
-
-// union is a form for any one of several.
-func union(forms []string) string {
-	slices.Sort(forms)
-	return short("{" + strings.Join(slices.Compact(forms), " | ") + "}")
 }

@@ -11,17 +11,19 @@ import (
 
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
-func readJavaScript(ctx context.Context, texts [][]byte) ([]*reading, error) {
-	var out []*reading
+func readJavaScript(ctx context.Context, texts [][]byte) ([]*acts.Reading, error) {
+	var out []*acts.Reading
 	for _, text := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		tree, bad := parseJavaScript(text)
 		if bad != nil {
-			out = append(out, &reading{syntax: bad})
+			out = append(out, &acts.Reading{Syntax: bad})
 			continue
 		}
 		out = append(out, analyse(tree, javaScriptDialect))
@@ -34,7 +36,7 @@ func parseJavaScript(text []byte) (*node, *Finding) {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		// Node reads these as comments in a script, and as operators in a module.
 		if bytes.Contains(line, []byte("<!--")) || bytes.HasPrefix(bytes.TrimSpace(line), []byte("-->")) {
-			return nil, syntaxError(i+1, "a comment of HTML")
+			return nil, acts.SyntaxError(i+1, "a comment of HTML")
 		}
 	}
 	tree, err := js.Parse(parse.NewInputBytes(bytes.Clone(text)), js.Options{})
@@ -49,7 +51,7 @@ func parseJavaScript(text []byte) (*node, *Finding) {
 				line = e.Line
 				err = errors.New(e.Message)
 			}
-			return nil, syntaxError(line, err.Error())
+			return nil, acts.SyntaxError(line, err.Error())
 		}
 	}
 	w := &jsWalk{src: text}

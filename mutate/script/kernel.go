@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // A Span is a part of a text: bytes Start to End, End not included.
@@ -123,9 +125,6 @@ func kernelNames(text []byte, lang Language) (out []string) {
 	return out
 }
 
-// probe is a name that no script has: it stands for a statement at a kernel's edge.
-const probe = "kernel_probe_5b0c"
-
 // probed puts a statement behind the opening line and before the closing line of each
 // kernel. Where it is found in the tree shows where the kernel runs: in a string, or
 // behind a condition, the same bytes do nothing.
@@ -133,7 +132,7 @@ func probed(text []byte, lang Language) []byte {
 	var out []byte
 	for _, line := range bytes.SplitAfter(text, []byte("\n")) {
 		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
-		statement := slices.Concat(indent, []byte(probe), map[bool][]byte{true: []byte(";\n"), false: []byte("\n")}[lang == JavaScript])
+		statement := slices.Concat(indent, []byte(acts.Probe), map[bool][]byte{true: []byte(";\n"), false: []byte("\n")}[lang == JavaScript])
 		which := marker(line, lang)
 		if which == closes {
 			out = append(out, statement...)
@@ -147,8 +146,8 @@ func probed(text []byte, lang Language) []byte {
 }
 
 // inert compares where the kernels of two probed texts run.
-func inert(parent, candidate *reading) *Finding {
-	if (parent.syntax != nil) == (candidate.syntax != nil) && slices.Equal(parent.probes, candidate.probes) {
+func inert(parent, candidate *acts.Reading) *Finding {
+	if (parent.Syntax != nil) == (candidate.Syntax != nil) && slices.Equal(parent.Probes, candidate.Probes) {
 		return nil
 	}
 	return &Finding{Rule: "kernel", Text: "The kernel's bytes are the same, but they do not run where they ran: in a string, a function or a condition."}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 //go:embed walk.py
@@ -24,7 +26,7 @@ const (
 
 // readPython has Python itself parse the texts: its grammar changes with each version.
 // -I and -S keep it from loading anything of the user's, and the texts are never run.
-func readPython(ctx context.Context, texts [][]byte) ([]*reading, error) {
+func readPython(ctx context.Context, texts [][]byte) ([]*acts.Reading, error) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		return nil, problem.Hinted(errors.New("there is no python3 on the PATH, and Python scripts are parsed by it"), "install Python 3")
@@ -49,7 +51,7 @@ func readPython(ctx context.Context, texts [][]byte) ([]*reading, error) {
 	case err != nil:
 		return nil, fmt.Errorf("parse with python3: %w", err)
 	case res.Overflow || res.Exit != 0:
-		return nil, fmt.Errorf("parse with python3: it ended with code %d: %s", res.Exit, clip(res.Stderr))
+		return nil, fmt.Errorf("parse with python3: it ended with code %d: %s", res.Exit, acts.Clip(res.Stderr))
 	}
 	var trees []struct {
 		Tree  *node
@@ -59,10 +61,10 @@ func readPython(ctx context.Context, texts [][]byte) ([]*reading, error) {
 	if err := json.Unmarshal(res.Stdout, &trees); err != nil || len(trees) != len(texts) {
 		return nil, fmt.Errorf("parse with python3: its answer cannot be read: %v", err)
 	}
-	var out []*reading
+	var out []*acts.Reading
 	for _, t := range trees {
 		if t.Tree == nil {
-			out = append(out, &reading{syntax: syntaxError(t.Line, t.Error)})
+			out = append(out, &acts.Reading{Syntax: acts.SyntaxError(t.Line, t.Error)})
 			continue
 		}
 		out = append(out, analyse(t.Tree, pythonDialect))

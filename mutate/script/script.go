@@ -16,7 +16,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skill-evolve/evolve/eval/plain"
+	"github.com/skill-evolve/evolve/mutate/script/acts"
+	"github.com/skill-evolve/evolve/mutate/script/shell"
 )
 
 // A Language is what a script is written in; "" is unknown.
@@ -73,23 +74,17 @@ func ofShebang(line string) Language {
 	return ""
 }
 
-// A Kind is what can be done about a finding.
-type Kind uint8
-
-const (
-	Refused Kind = iota // the candidate cannot be used
-	Held                // it may be used if the owner approves of it
+// A Kind is what can be done about a finding, and a Finding is one thing in a candidate
+// that its parent does not do or that is not allowed at all.
+type (
+	Kind    = acts.Kind
+	Finding = acts.Finding
 )
 
-// A Finding is one thing in a candidate that its parent does not do or that is not
-// allowed at all.
-type Finding struct {
-	Kind   Kind
-	Rule   string // stable: "syntax", "kernel", "call", "import", …
-	Line   int    // 1-based, of the candidate; 0 if it is no line's. Approximate in JavaScript
-	Phrase string // the code at fault, on one line; may be ""
-	Text   string // one sentence for the owner
-}
+const (
+	Refused = acts.Refused // the candidate cannot be used
+	Held    = acts.Held    // it may be used if the owner approves of it
+)
 
 // Check compares a candidate with its parent; no finding means that it may be run. What
 // of the candidate is equal to the parent is not judged. The findings are sorted by
@@ -117,7 +112,7 @@ func Check(ctx context.Context, parent, candidate []byte, lang Language) ([]Find
 		return nil, fmt.Errorf("check script: %w", err)
 	}
 	for i := range found {
-		found[i].Phrase = clip(found[i].Phrase)
+		found[i].Phrase = acts.Clip(found[i].Phrase)
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 	return found, nil
@@ -125,24 +120,24 @@ func Check(ctx context.Context, parent, candidate []byte, lang Language) ([]Find
 
 // checkCode reads both texts and lists what the candidate has beyond its parent.
 func checkCode(ctx context.Context, parent, candidate []byte, lang Language) ([]Finding, error) {
-	read := map[Language]func(context.Context, [][]byte) ([]*reading, error){
-		Shell: readShell, Python: readPython, JavaScript: readJavaScript,
+	read := map[Language]func(context.Context, [][]byte) ([]*acts.Reading, error){
+		Shell: shell.Read, Python: readPython, JavaScript: readJavaScript,
 	}[lang]
 	texts := [][]byte{parent, candidate, probed(parent, lang), probed(candidate, lang)}
 	rs, err := read(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
-	if e := rs[0].syntax; e != nil {
+	if e := rs[0].Syntax; e != nil {
 		return nil, fmt.Errorf("the parent cannot be parsed, line %d: %s", e.Line, e.Text)
 	}
-	if e := rs[1].syntax; e != nil {
+	if e := rs[1].Syntax; e != nil {
 		return []Finding{*e}, nil
 	}
-	found := beyond(rs[0], rs[1])
+	found := acts.Beyond(rs[0], rs[1])
 	for _, name := range kernelNames(parent, lang) {
-		if rs[1].sets[name] > rs[0].sets[name] {
-			found = append(found, Finding{Held, "kernel-name", rs[1].binds[name], name, "The kernel names " + name + ", and it is changed from outside."})
+		if rs[1].Sets[name] > rs[0].Sets[name] {
+			found = append(found, Finding{Kind: Held, Rule: "kernel-name", Line: rs[1].Binds[name], Phrase: name, Text: "The kernel names " + name + ", and it is changed from outside."})
 		}
 	}
 	if f := inert(rs[2], rs[3]); f != nil {
@@ -150,10 +145,3 @@ func checkCode(ctx context.Context, parent, candidate []byte, lang Language) ([]
 	}
 	return found, nil
 }
-
-// syntaxError is the finding for a text that is not its language.
-func syntaxError(line int, text string) *Finding {
-	return &Finding{Rule: "syntax", Line: line, Text: "The script cannot be parsed: " + text + "."}
-}
-
-func clip(s string) string { return plain.Head(plain.Line(s), 120) }

@@ -112,14 +112,3 @@ func coding(line []byte) bool {
 	name = strings.TrimLeft(name, ":= \t")
 	return ok && name != "" && !strings.HasPrefix(name, "utf-8") && !strings.HasPrefix(name, "utf8")
 }
-
-// ascii reports whether a name can be told from every other by looking at it. Python
-// takes full-width letters for plain ones, and JavaScript reads \u0065 as e.
-func ascii(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; c >= utf8.RuneSelf || c == '\\' {
-			return false
-		}
-	}
-	return true
-}

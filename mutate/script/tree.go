@@ -1,12 +1,12 @@
 package script
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // A node is a node of the tree that Python and JavaScript are both turned into, so that
@@ -47,16 +47,7 @@ func (n *node) text() string {
 		b.WriteString(n.Op + ":" + strconv.Quote(n.Name) + ":" + n.Type + "/" + strconv.Itoa(len(n.Kids)) + " ")
 		return true
 	})
-	return short(b.String())
-}
-
-// short keeps keys small; equal texts stay equal, others differ.
-func short(s string) string {
-	if len(s) <= 200 {
-		return s
-	}
-	sum := sha256.Sum256([]byte(s))
-	return s[:60] + "…" + hex.EncodeToString(sum[:12])
+	return acts.Short(b.String())
 }
 
 // A binding is a name in a scope and everything that is put into it.

@@ -1,13 +1,15 @@
-package script
+package shell
 
 import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // overwrites reports a constant that always replaces what was computed before.
-func (w *shWalk) overwrites(name string, value *syntax.Word, at syntax.Node, p shPlace) {
+func (w *walk) overwrites(name string, value *syntax.Word, at syntax.Node, p place) {
 	if !p.sure || value != nil && !w.constWord(value) {
 		return
 	}
@@ -19,14 +21,14 @@ func (w *shWalk) overwrites(name string, value *syntax.Word, at syntax.Node, p s
 		before = before || v.word == nil || !w.constWord(v.word)
 	}
 	if before {
-		w.out.add(fact{rule: "overwritten", key: w.form(value, p.fn), line: int(at.Pos().Line()), code: printed(at), counted: true,
-			text: "It replaces what was computed by a constant: " + name + "."})
+		w.out.Add(acts.Fact{Rule: "overwritten", Key: w.form(value, p.fn), Line: int(at.Pos().Line()), Code: printed(at), Counted: true,
+			Text: "It replaces what was computed by a constant: " + name + "."})
 	}
 }
 
 // constantInput reports a program that is given a text of the script where it could be
 // given the hook's input.
-func (w *shWalk) constantInput(s *syntax.Stmt, p shPlace) {
+func (w *walk) constantInput(s *syntax.Stmt, p place) {
 	name := commandName(s)
 	if name == "cat" || !readsInput[name] && name != "read" {
 		return
@@ -39,13 +41,13 @@ func (w *shWalk) constantInput(s *syntax.Stmt, p shPlace) {
 			continue
 		}
 		if text == nil || w.constWord(text) {
-			w.fact("constant-input", printed(s), s, "What it reads is always the same.")
+			w.note("constant-input", printed(s), s, "What it reads is always the same.")
 		}
 	}
 }
 
 // endless reports a loop in which nothing that its condition reads changes.
-func (w *shWalk) endless(c *syntax.WhileClause) {
+func (w *walk) endless(c *syntax.WhileClause) {
 	reads, stops := map[string]bool{}, false
 	for _, s := range c.Cond {
 		syntax.Walk(s, func(n syntax.Node) bool {
@@ -79,12 +81,12 @@ func (w *shWalk) endless(c *syntax.WhileClause) {
 		})
 	}
 	if !stops {
-		w.fact("endless", printed(c), c, "This loop may never end, and an agent does not wait for its hook.")
+		w.note("endless", printed(c), c, "This loop may never end, and an agent does not wait for its hook.")
 	}
 }
 
 // sources lists what words are computed of beside the text of the script.
-func (w *shWalk) sources(words []*syntax.Word, fn string) string {
+func (w *walk) sources(words []*syntax.Word, fn string) string {
 	found, seen := map[string]bool{}, map[string]bool{}
 	for _, word := range words {
 		w.source(word, fn, found, seen)
@@ -93,10 +95,10 @@ func (w *shWalk) sources(words []*syntax.Word, fn string) string {
 	for f := range found {
 		out = append(out, f)
 	}
-	return union(out)
+	return acts.Union(out)
 }
 
-func (w *shWalk) source(n *syntax.Word, fn string, found, seen map[string]bool) {
+func (w *walk) source(n *syntax.Word, fn string, found, seen map[string]bool) {
 	if n == nil {
 		found["what is read"] = true
 		return
@@ -121,7 +123,7 @@ func (w *shWalk) source(n *syntax.Word, fn string, found, seen map[string]bool) 
 	})
 }
 
-func (w *shWalk) sourceOf(name, fn string, found, seen map[string]bool) {
+func (w *walk) sourceOf(name, fn string, found, seen map[string]bool) {
 	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' && fn != "" {
 		if key := fn + " " + name; !seen[key] {
 			seen[key] = true

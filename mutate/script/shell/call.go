@@ -1,14 +1,16 @@
-package script
+package shell
 
 import (
 	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // call walks a simple command.
-func (w *shWalk) call(c *syntax.CallExpr, p shPlace) {
+func (w *walk) call(c *syntax.CallExpr, p place) {
 	for _, a := range c.Assigns {
 		w.assign(a, c, p)
 	}
@@ -25,15 +27,15 @@ func (w *shWalk) call(c *syntax.CallExpr, p shPlace) {
 		w.computed(c, p, "The name of a command is computed, so that nobody can tell what runs.")
 		return
 	}
-	if name == probe || strings.TrimSuffix(name, ";") == probe {
-		w.out.probes = append(w.out.probes, p.path)
+	if name == acts.Probe || strings.TrimSuffix(name, ";") == acts.Probe {
+		w.out.Probes = append(w.out.Probes, p.path)
 		return
 	}
 	if w.fns[name] != nil {
 		w.callFunction(name, c, p)
 		return
 	}
-	w.out.uses[name] = true
+	w.out.Uses[name] = true
 	args := c.Args[1:]
 	switch name {
 	case "exit":
@@ -45,7 +47,7 @@ func (w *shWalk) call(c *syntax.CallExpr, p shPlace) {
 	case "return":
 		if len(args) > 0 {
 			if lit, ok := literal(args[0]); !ok || lit != "0" && lit != "1" {
-				w.fact("exit", "return "+w.form(args[0], p.fn), c, "It returns a code that its parent does not return.")
+				w.note("exit", "return "+w.form(args[0], p.fn), c, "It returns a code that its parent does not return.")
 			}
 		}
 	default:
@@ -53,7 +55,7 @@ func (w *shWalk) call(c *syntax.CallExpr, p shPlace) {
 	}
 }
 
-func (w *shWalk) program(name string, c *syntax.CallExpr, p shPlace) {
+func (w *walk) program(name string, c *syntax.CallExpr, p place) {
 	args := c.Args[1:]
 	if check := pureCommands[name]; check != nil && check(w, args, p) {
 		if readsInput[name] && !p.given {
@@ -69,19 +71,19 @@ func (w *shWalk) program(name string, c *syntax.CallExpr, p shPlace) {
 		key = "jq with a path"
 	}
 	if p.given || !readsInput[name] {
-		w.fact("call", key, c, "It runs "+name+" in a way in which its parent does not.")
+		w.note("call", key, c, "It runs "+name+" in a way in which its parent does not.")
 	} else {
-		w.fact("call", key+" <stdin", c, "It runs "+name+" in a way in which its parent does not.")
+		w.note("call", key+" <stdin", c, "It runs "+name+" in a way in which its parent does not.")
 	}
 	if p.live {
-		w.out.keeps["call "+name] = 1
+		w.out.Keeps["call "+name] = 1
 		if name == "set" || name == "trap" || name == "shopt" {
-			w.out.keeps[printed(c)] = 1
+			w.out.Keeps[printed(c)] = 1
 		}
 	}
 }
 
-func (w *shWalk) args(args []*syntax.Word, fn string) string {
+func (w *walk) args(args []*syntax.Word, fn string) string {
 	var b strings.Builder
 	for _, a := range args {
 		b.WriteString(" " + w.form(a, fn))
@@ -89,25 +91,25 @@ func (w *shWalk) args(args []*syntax.Word, fn string) string {
 	return b.String()
 }
 
-func (w *shWalk) callFunction(name string, c *syntax.CallExpr, p shPlace) {
+func (w *walk) callFunction(name string, c *syntax.CallExpr, p place) {
 	if !p.sub {
 		return
 	}
-	leaves := false
+	exits := false
 	syntax.Walk(w.fns[name].Body, func(n syntax.Node) bool {
 		if k, ok := n.(*syntax.CallExpr); ok && len(k.Args) > 0 {
 			if lit, _ := literal(k.Args[0]); lit == "exit" {
-				leaves = true
+				exits = true
 			}
 		}
 		return true
 	})
-	if leaves {
-		w.fact("exit", name+" in a subshell", c, "The function exits, and in a subshell that does not end the script.")
+	if exits {
+		w.note("exit", name+" in a subshell", c, "The function exits, and in a subshell that does not end the script.")
 	}
 }
 
-func (w *shWalk) exit(c *syntax.CallExpr, p shPlace) {
+func (w *walk) exit(c *syntax.CallExpr, p place) {
 	form := "of the last command"
 	if len(c.Args) > 1 {
 		form = w.form(c.Args[1], p.fn)
@@ -121,13 +123,13 @@ func (w *shWalk) exit(c *syntax.CallExpr, p shPlace) {
 	if form == "'0'" {
 		return
 	}
-	w.fact("exit", form, c, "It exits with a code with which its parent does not exit.")
+	w.note("exit", form, c, "It exits with a code with which its parent does not exit.")
 	if p.live && !p.sub {
-		w.out.keeps["exit "+form]++
+		w.out.Keeps["exit "+form]++
 	}
 }
 
-func (w *shWalk) readCall(c *syntax.CallExpr, p shPlace) {
+func (w *walk) readCall(c *syntax.CallExpr, p place) {
 	for _, a := range c.Args[1:] {
 		lit, ok := literal(a)
 		switch {
@@ -135,7 +137,7 @@ func (w *shWalk) readCall(c *syntax.CallExpr, p shPlace) {
 		case ok && syntax.ValidName(lit):
 			w.variableName(lit, c, "what is read")
 		default:
-			w.fact("call", "read"+w.args(c.Args[1:], p.fn), c, "It reads in a way in which its parent does not.")
+			w.note("call", "read"+w.args(c.Args[1:], p.fn), c, "It reads in a way in which its parent does not.")
 		}
 	}
 	if !p.given {
@@ -144,12 +146,12 @@ func (w *shWalk) readCall(c *syntax.CallExpr, p shPlace) {
 }
 
 // special variables change how the shell, or programs that it starts, work.
-var special = set("PATH IFS ENV BASH_ENV HOME SHELL SHELLOPTS BASHOPTS PS4 PS1 PROMPT_COMMAND CDPATH GLOBIGNORE POSIXLY_CORRECT TMPDIR OPTIND OPTERR",
+var special = acts.Set("PATH IFS ENV BASH_ENV HOME SHELL SHELLOPTS BASHOPTS PS4 PS1 PROMPT_COMMAND CDPATH GLOBIGNORE POSIXLY_CORRECT TMPDIR OPTIND OPTERR",
 	"TZ LANG LANGUAGE PWD OLDPWD USER LOGNAME UID EUID EDITOR VISUAL PAGER FPATH IGNOREEOF TIMEFORMAT HISTFILE EXECIGNORE RANDOM SECONDS REPLY LINENO FUNCNAME BASH_ARGV0 TMOUT PERL5OPT PERL5LIB RUBYOPT GREP_OPTIONS GREP_COLORS JQ_COLORS http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY")
 
 var prefixes = []string{"LD_", "DYLD_", "GIT_", "BASH", "PYTHON", "NODE_", "NPM_", "npm_", "CLAUDE", "ANTHROPIC", "LC_", "SSH_", "XDG_", "JAVA_", "OPENAI", "AWS_", "COPROC", "READLINE"}
 
-func (w *shWalk) isSpecial(name string) bool {
+func (w *walk) isSpecial(name string) bool {
 	if special[name] {
 		return true
 	}
@@ -161,13 +163,13 @@ func (w *shWalk) isSpecial(name string) bool {
 	return false
 }
 
-func (w *shWalk) variableName(name string, n syntax.Node, value string) {
+func (w *walk) variableName(name string, n syntax.Node, value string) {
 	if w.isSpecial(name) {
-		w.fact("environment", name+"="+value, n, "It sets "+name+", which changes how the shell or its programs work.")
+		w.note("environment", name+"="+value, n, "It sets "+name+", which changes how the shell or its programs work.")
 	}
 }
 
-func (w *shWalk) assign(a *syntax.Assign, c syntax.Node, p shPlace) {
+func (w *walk) assign(a *syntax.Assign, c syntax.Node, p place) {
 	if a.Value != nil {
 		w.word(a.Value, p)
 	}
@@ -186,7 +188,7 @@ func (w *shWalk) assign(a *syntax.Assign, c syntax.Node, p shPlace) {
 		}
 	}
 	if a.Name == nil {
-		w.fact("construct", printed(c), c, "It uses a construct that is not known.")
+		w.note("construct", printed(c), c, "It uses a construct that is not known.")
 		return
 	}
 	name, form := a.Name.Value, w.form(a.Value, p.fn)
@@ -195,20 +197,20 @@ func (w *shWalk) assign(a *syntax.Assign, c syntax.Node, p shPlace) {
 	}
 	w.variableName(name, a, form)
 	if call, ok := c.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-		w.fact("environment", name+"="+form+" for "+w.form(call.Args[0], p.fn), a, "It sets "+name+" for a program.")
+		w.note("environment", name+"="+form+" for "+w.form(call.Args[0], p.fn), a, "It sets "+name+" for a program.")
 	}
 	if p.fn == "" {
 		full := a.Array != nil && len(a.Array.Elems) > 0 || a.Value != nil && len(a.Value.Parts) > 0 && form != "''"
-		w.out.filled[name] = w.out.filled[name] || full
+		w.out.Filled[name] = w.out.Filled[name] || full
 	}
 }
 
 // decl is local, readonly, declare, export and the like.
-func (w *shWalk) decl(d *syntax.DeclClause, p shPlace) {
+func (w *walk) decl(d *syntax.DeclClause, p place) {
 	switch variant := d.Variant.Value; variant {
 	case "local", "readonly", "declare", "typeset":
 	default:
-		w.fact("environment", printed(d)+w.inside(d, p.fn), d, "It declares variables in a way in which its parent does not: "+variant+".")
+		w.note("environment", printed(d)+w.inside(d, p.fn), d, "It declares variables in a way in which its parent does not: "+variant+".")
 	}
 	for _, a := range d.Args {
 		if a.Name != nil {
@@ -219,33 +221,33 @@ func (w *shWalk) decl(d *syntax.DeclClause, p shPlace) {
 			continue
 		}
 		if flag, ok := literal(a.Value); !ok || flag != "-r" && flag != "-a" && flag != "-A" {
-			w.fact("environment", printed(d)+w.inside(d, p.fn), d, "It declares variables in a way in which its parent does not.")
+			w.note("environment", printed(d)+w.inside(d, p.fn), d, "It declares variables in a way in which its parent does not.")
 		}
 	}
 }
 
 // pureCommands only compute: each is given its arguments, and reports whether they are
 // harmless.
-var pureCommands = map[string]func(w *shWalk, args []*syntax.Word, p shPlace) bool{
+var pureCommands = map[string]func(w *walk, args []*syntax.Word, p place) bool{
 	"echo": anyArgs, "true": anyArgs, "false": anyArgs, ":": anyArgs, "basename": anyArgs, "dirname": anyArgs,
 	"break": anyArgs, "continue": anyArgs,
-	"printf": func(w *shWalk, args []*syntax.Word, _ shPlace) bool {
+	"printf": func(w *walk, args []*syntax.Word, _ place) bool {
 		return len(args) > 0 && !strings.HasPrefix(start(args[0]), "-") && start(args[0]) != ""
 	},
 	"[": testArgs, "test": testArgs,
-	"cat":  func(_ *shWalk, args []*syntax.Word, _ shPlace) bool { return len(args) == 0 },
+	"cat":  func(_ *walk, args []*syntax.Word, _ place) bool { return len(args) == 0 },
 	"grep": grepArgs, "egrep": grepArgs, "fgrep": grepArgs,
 	"tr":   operands(2, `-[cCdst]+`),
 	"cut":  operands(0, `-[dfc].*|[0-9,-]+|.`),
 	"head": operands(0, `-[nc]?[0-9]*|[0-9]+`), "tail": operands(0, `-[nc]?[0-9]*|[0-9]+`),
 	"wc":   operands(0, `-[lwcm]+`),
 	"sort": operands(0, `-[urn]+`), "uniq": operands(0, `-[cdu]+`),
-	"sed": func(_ *shWalk, args []*syntax.Word, _ shPlace) bool { return sedArgs(args) },
+	"sed": func(_ *walk, args []*syntax.Word, _ place) bool { return sedArgs(args) },
 }
 
-var readsInput = set("cat grep egrep fgrep tr cut head tail wc sort uniq sed jq awk python3 python node perl")
+var readsInput = acts.Set("cat grep egrep fgrep tr cut head tail wc sort uniq sed jq awk python3 python node perl")
 
-func anyArgs(*shWalk, []*syntax.Word, shPlace) bool { return true }
+func anyArgs(*walk, []*syntax.Word, place) bool { return true }
 
 // start is the text that a word begins with.
 func start(word *syntax.Word) string {
@@ -269,9 +271,9 @@ func start(word *syntax.Word) string {
 
 // operands allows flags that match a pattern, and at most n other words, which are not
 // flags either.
-func operands(n int, flags string) func(*shWalk, []*syntax.Word, shPlace) bool {
+func operands(n int, flags string) func(*walk, []*syntax.Word, place) bool {
 	allowed := regexp.MustCompile("^(" + flags + ")$")
-	return func(_ *shWalk, args []*syntax.Word, _ shPlace) bool {
+	return func(_ *walk, args []*syntax.Word, _ place) bool {
 		rest := 0
 		for _, a := range args {
 			lit, ok := literal(a)
@@ -292,7 +294,7 @@ func operands(n int, flags string) func(*shWalk, []*syntax.Word, shPlace) bool {
 var grepFlags = regexp.MustCompile(`^-[qEFivwxochnsPa]+$`)
 
 // grepArgs allows a pattern and no file.
-func grepArgs(w *shWalk, args []*syntax.Word, p shPlace) bool {
+func grepArgs(w *walk, args []*syntax.Word, p place) bool {
 	patterns, rest := 0, args
 	for len(rest) > 0 {
 		lit, ok := literal(rest[0])
@@ -329,17 +331,17 @@ func quoted(word *syntax.Word) bool {
 }
 
 // every reports a pattern that matches every text.
-func (w *shWalk) every(words []*syntax.Word) {
+func (w *walk) every(words []*syntax.Word) {
 	for _, a := range words {
-		if lit, ok := literal(a); ok && matchesAll(lit) {
-			w.fact("matches-everything", lit, a, "This pattern matches every text.")
+		if lit, ok := literal(a); ok && acts.MatchesAll(lit) {
+			w.note("matches-everything", lit, a, "This pattern matches every text.")
 		}
 	}
 }
 
-var fileTest = set("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S -t -nt -ot -ef")
+var fileTest = acts.Set("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S -t -nt -ot -ef")
 
-func testArgs(w *shWalk, args []*syntax.Word, p shPlace) bool {
+func testArgs(w *walk, args []*syntax.Word, p place) bool {
 	for i, a := range args {
 		lit, ok := literal(a)
 		if !ok {
@@ -351,7 +353,7 @@ func testArgs(w *shWalk, args []*syntax.Word, p shPlace) bool {
 	}
 	for i := 0; i+2 < len(args); i++ {
 		if op, _ := literal(args[i+1]); (op == "=" || op == "==" || op == "!=" || op == "-eq" || op == "-ne") && printed(args[i]) == printed(args[i+2]) {
-			w.fact("constant-condition", printed(args[i])+op, args[i], "It compares a thing with itself.")
+			w.note("constant-condition", printed(args[i])+op, args[i], "It compares a thing with itself.")
 		}
 	}
 	return true
@@ -399,7 +401,7 @@ func jqArgs(args []*syntax.Word) bool {
 
 var jqWords = regexp.MustCompile(`\b(env|input|inputs|import|include|halt|halt_error|debug|stderr|def|error)\b`)
 
-func (w *shWalk) input(c *syntax.CallExpr) {
-	w.out.add(fact{rule: "input", key: "stdin", line: int(c.Pos().Line()), code: printed(c), counted: true,
-		text: "It reads the hook's input, and then what its parent reads there is gone."})
+func (w *walk) input(c *syntax.CallExpr) {
+	w.out.Add(acts.Fact{Rule: "input", Key: "stdin", Line: int(c.Pos().Line()), Code: printed(c), Counted: true,
+		Text: "It reads the hook's input, and then what its parent reads there is gone."})
 }

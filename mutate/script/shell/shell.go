@@ -1,4 +1,4 @@
-package script
+package shell
 
 import (
 	"bytes"
@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
-// readShell reads texts in bash's grammar, of which that of sh is nearly a part.
-func readShell(ctx context.Context, texts [][]byte) ([]*reading, error) {
-	var out []*reading
+// Read reads texts in bash's grammar, of which that of sh is nearly a part.
+func Read(ctx context.Context, texts [][]byte) ([]*acts.Reading, error) {
+	var out []*acts.Reading
 	for _, text := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -23,39 +25,39 @@ func readShell(ctx context.Context, texts [][]byte) ([]*reading, error) {
 			if e := (syntax.ParseError{}); errors.As(err, &e) {
 				line, err = e.Pos.Line(), errors.New(e.Text)
 			}
-			out = append(out, &reading{syntax: syntaxError(int(line), err.Error())})
+			out = append(out, &acts.Reading{Syntax: acts.SyntaxError(int(line), err.Error())})
 			continue
 		}
-		out = append(out, analyseShell(file))
+		out = append(out, analyse(file))
 	}
 	return out, nil
 }
 
-// A shWalk collects what a shell script does.
-type shWalk struct {
-	out    *reading
-	vars   map[string][]shValue // all that is put into each variable
+// A walk collects what a shell script does.
+type walk struct {
+	out    *acts.Reading
+	vars   map[string][]value // all that is put into each variable
 	fns    map[string]*syntax.FuncDecl
-	calls  map[string][]shCall // the call sites of each function
+	calls  map[string][]callSite // the call sites of each function
 	busy   map[string]bool
 	forms  map[string]string
 	asking map[string]bool
 	tests  map[string]string // the tests of each variable
 }
 
-// A shValue is a word in a function; a nil word is a value that is not in the text.
-type shValue struct {
+// A value is a word in a function; a nil word is a value that is not in the text.
+type value struct {
 	word *syntax.Word
 	fn   string
 }
 
-type shCall struct {
+type callSite struct {
 	args []*syntax.Word
 	fn   string // in which function the call is
 }
 
-// A shPlace is where in the script the walk is.
-type shPlace struct {
+// A place is where in the script the walk is.
+type place struct {
 	live  bool
 	sure  bool   // nothing decides whether it is reached, within its function
 	sub   bool   // in a subshell: an exit ends that alone
@@ -65,42 +67,42 @@ type shPlace struct {
 	to    string // where the output goes, "" for stdout
 }
 
-func (p shPlace) in(name string) shPlace {
+func (p place) in(name string) place {
 	p.path += "/" + name
 	p.sure = p.sure && name == "do"
 	return p
 }
 
-func analyseShell(file *syntax.File) *reading {
-	w := &shWalk{out: newReading(), vars: map[string][]shValue{}, fns: map[string]*syntax.FuncDecl{}, calls: map[string][]shCall{},
+func analyse(file *syntax.File) *acts.Reading {
+	w := &walk{out: acts.NewReading(), vars: map[string][]value{}, fns: map[string]*syntax.FuncDecl{}, calls: map[string][]callSite{},
 		busy: map[string]bool{}, forms: map[string]string{}, asking: map[string]bool{}, tests: testsOf(file)}
 	w.functions(file)
 	w.collect(file, "")
-	w.stmts(file.Stmts, shPlace{live: true, sure: true})
+	w.stmts(file.Stmts, place{live: true, sure: true})
 	for name, fn := range w.fns {
-		w.out.binds[name] = int(fn.Pos().Line())
-		input := slices.ContainsFunc(w.calls[name], func(c shCall) bool { return !w.constWords(c.args) })
-		w.out.fns[name] = function{w.varied(fn), len(w.calls[name]) > 0, input, int(fn.Pos().Line())}
+		w.out.Binds[name] = int(fn.Pos().Line())
+		input := slices.ContainsFunc(w.calls[name], func(c callSite) bool { return !w.constWords(c.args) })
+		w.out.Functions[name] = acts.Function{Varied: w.varied(fn), Used: len(w.calls[name]) > 0, Input: input, Line: int(fn.Pos().Line())}
 	}
 	for name, values := range w.vars {
-		w.out.sets[name], w.out.defs[name] = len(values), len(values)
-		w.out.binds["$"+name] = 0
+		w.out.Sets[name], w.out.Defs[name] = len(values), len(values)
+		w.out.Binds["$"+name] = 0
 		for _, v := range values {
 			if v.word != nil && len(v.word.Parts) > 0 {
-				w.out.binds["$"+name] = int(v.word.Pos().Line())
+				w.out.Binds["$"+name] = int(v.word.Pos().Line())
 			}
 		}
 	}
 	return w.out
 }
 
-func (w *shWalk) fact(rule, key string, n syntax.Node, text string) {
-	w.out.add(fact{rule: rule, key: short(key), line: int(n.Pos().Line()), code: printed(n), text: text})
+func (w *walk) note(rule, key string, n syntax.Node, text string) {
+	w.out.Add(acts.Fact{Rule: rule, Key: acts.Short(key), Line: int(n.Pos().Line()), Code: printed(n), Text: text})
 }
 
 // computed is a finding unless the parent has just this code.
-func (w *shWalk) computed(n syntax.Node, p shPlace, what string) {
-	w.out.add(fact{rule: "computed", key: short(printed(n) + w.inside(n, p.fn)), line: int(n.Pos().Line()), code: printed(n), counted: true, text: what})
+func (w *walk) computed(n syntax.Node, p place, what string) {
+	w.out.Add(acts.Fact{Rule: "computed", Key: acts.Short(printed(n) + w.inside(n, p.fn)), Line: int(n.Pos().Line()), Code: printed(n), Counted: true, Text: what})
 }
 
 // printed is code on one line; the printer knows fewer nodes than there are.
@@ -126,11 +128,11 @@ func printed(n syntax.Node) string {
 	return b.String()
 }
 
-func (w *shWalk) functions(file *syntax.File) {
+func (w *walk) functions(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
 			if w.fns[f.Name.Value] != nil {
-				w.fact("shadow", f.Name.Value, f, "The function "+f.Name.Value+" is defined twice.")
+				w.note("shadow", f.Name.Value, f, "The function "+f.Name.Value+" is defined twice.")
 			}
 			w.fns[f.Name.Value] = f
 		}
@@ -139,7 +141,7 @@ func (w *shWalk) functions(file *syntax.File) {
 }
 
 // collect notes what is put into variables, and the calls of functions.
-func (w *shWalk) collect(n syntax.Node, fn string) {
+func (w *walk) collect(n syntax.Node, fn string) {
 	syntax.Walk(n, func(k syntax.Node) bool {
 		switch k := k.(type) {
 		case *syntax.FuncDecl:
@@ -153,10 +155,10 @@ func (w *shWalk) collect(n syntax.Node, fn string) {
 			}
 		case *syntax.WordIter:
 			for _, item := range k.Items {
-				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], shValue{item, fn})
+				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], value{item, fn})
 			}
 			if len(k.Items) == 0 {
-				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], shValue{nil, fn})
+				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], value{nil, fn})
 			}
 		case *syntax.CallExpr:
 			w.called(k, fn)
@@ -165,28 +167,28 @@ func (w *shWalk) collect(n syntax.Node, fn string) {
 	})
 }
 
-func (w *shWalk) assigned(a *syntax.Assign, fn string) {
+func (w *walk) assigned(a *syntax.Assign, fn string) {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:
 		for _, e := range a.Array.Elems {
-			w.vars[name] = append(w.vars[name], shValue{e.Value, fn})
+			w.vars[name] = append(w.vars[name], value{e.Value, fn})
 		}
 		if len(a.Array.Elems) == 0 {
-			w.vars[name] = append(w.vars[name], shValue{&syntax.Word{}, fn})
+			w.vars[name] = append(w.vars[name], value{&syntax.Word{}, fn})
 		}
 	case a.Value == nil:
-		w.vars[name] = append(w.vars[name], shValue{&syntax.Word{}, fn})
+		w.vars[name] = append(w.vars[name], value{&syntax.Word{}, fn})
 	default:
-		w.vars[name] = append(w.vars[name], shValue{a.Value, fn})
+		w.vars[name] = append(w.vars[name], value{a.Value, fn})
 	}
 	if a.Append {
-		w.vars[name] = append(w.vars[name], shValue{nil, "+"})
+		w.vars[name] = append(w.vars[name], value{nil, "+"})
 	}
 }
 
 // called notes calls of functions, and variables that `read` and the like fill.
-func (w *shWalk) called(c *syntax.CallExpr, fn string) {
+func (w *walk) called(c *syntax.CallExpr, fn string) {
 	if len(c.Args) == 0 {
 		return
 	}
@@ -195,12 +197,12 @@ func (w *shWalk) called(c *syntax.CallExpr, fn string) {
 		return
 	}
 	if w.fns[name] != nil {
-		w.calls[name] = append(w.calls[name], shCall{c.Args[1:], fn})
+		w.calls[name] = append(w.calls[name], callSite{c.Args[1:], fn})
 	}
 	if name == "read" || name == "mapfile" || name == "readarray" || name == "getopts" {
 		for _, a := range c.Args[1:] {
 			if v, ok := literal(a); ok && syntax.ValidName(v) {
-				w.vars[v] = append(w.vars[v], shValue{nil, fn})
+				w.vars[v] = append(w.vars[v], value{nil, fn})
 			}
 		}
 	}
@@ -250,7 +252,7 @@ func unslash(s string) string {
 }
 
 // form describes where a word's value comes from, whatever its variables are called.
-func (w *shWalk) form(word *syntax.Word, fn string) string {
+func (w *walk) form(word *syntax.Word, fn string) string {
 	if word == nil {
 		return "?"
 	}
@@ -261,12 +263,12 @@ func (w *shWalk) form(word *syntax.Word, fn string) string {
 	for _, part := range word.Parts {
 		w.partForm(&b, part, fn)
 	}
-	return short(b.String())
+	return acts.Short(b.String())
 }
 
 func quoteForm(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-func (w *shWalk) partForm(b *strings.Builder, part syntax.WordPart, fn string) {
+func (w *walk) partForm(b *strings.Builder, part syntax.WordPart, fn string) {
 	switch part := part.(type) {
 	case *syntax.Lit:
 		b.WriteString(quoteForm(part.Value))
@@ -295,7 +297,7 @@ func plainParam(p *syntax.ParamExp) bool {
 }
 
 // inside lists the values of the variables in a piece of code.
-func (w *shWalk) inside(n syntax.Node, fn string) string {
+func (w *walk) inside(n syntax.Node, fn string) string {
 	var all []string
 	syntax.Walk(n, func(k syntax.Node) bool {
 		if p, ok := k.(*syntax.ParamExp); ok && p.Param != nil {
@@ -303,12 +305,12 @@ func (w *shWalk) inside(n syntax.Node, fn string) string {
 		}
 		return true
 	})
-	return short(strings.Join(all, ","))
+	return acts.Short(strings.Join(all, ","))
 }
 
 // variable is the form of a variable: all that is ever put into it. In a function $1 is
 // what its calls have there.
-func (w *shWalk) variable(name, fn string) string {
+func (w *walk) variable(name, fn string) string {
 	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' && fn != "" {
 		return w.positional(int(name[0]-'1'), name, fn)
 	}
@@ -324,7 +326,7 @@ func (w *shWalk) variable(name, fn string) string {
 	})
 }
 
-func (w *shWalk) positional(i int, name, fn string) string {
+func (w *walk) positional(i int, name, fn string) string {
 	return w.once(fn+" $"+name, func() (all []string) {
 		for _, c := range w.calls[fn] {
 			if i < len(c.args) {
@@ -336,7 +338,7 @@ func (w *shWalk) positional(i int, name, fn string) string {
 }
 
 // once computes a union of forms; a variable that is computed of itself is a loop.
-func (w *shWalk) once(key string, of func() []string) string {
+func (w *walk) once(key string, of func() []string) string {
 	if f, ok := w.forms[key]; ok {
 		return f
 	}
@@ -345,6 +347,6 @@ func (w *shWalk) once(key string, of func() []string) string {
 	}
 	w.busy[key] = true
 	defer delete(w.busy, key)
-	w.forms[key] = union(of())
+	w.forms[key] = acts.Union(of())
 	return w.forms[key]
 }

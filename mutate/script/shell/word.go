@@ -1,13 +1,15 @@
-package script
+package shell
 
 import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // word walks what a word computes, and the words of an answer in its text.
-func (w *shWalk) word(word *syntax.Word, p shPlace) {
+func (w *walk) word(word *syntax.Word, p place) {
 	if word == nil {
 		return
 	}
@@ -15,33 +17,21 @@ func (w *shWalk) word(word *syntax.Word, p shPlace) {
 	for _, part := range word.Parts {
 		w.part(part, &text, p)
 	}
-	w.answer(text.String(), word, p)
+	w.out.Answer(text.String(), int(word.Pos().Line()), printed(word), p.live, p.to)
 }
 
-// answer notes the words of an answer; a refusal counts where it is printed.
-func (w *shWalk) answer(text string, word *syntax.Word, p shPlace) {
-	for _, a := range answers(text) {
-		if grants[a] {
-			w.fact("decision", a, word, "It has a word of a hook's answer that its parent does not have: "+a+".")
-		}
-		if refusals[a] && p.live {
-			w.out.keeps["answer "+a+" to "+p.to]++
-		}
-	}
-}
-
-func (w *shWalk) part(part syntax.WordPart, text *strings.Builder, p shPlace) {
+func (w *walk) part(part syntax.WordPart, text *strings.Builder, p place) {
 	switch part := part.(type) {
 	case *syntax.Lit:
 		text.WriteString(unslash(part.Value))
 	case *syntax.SglQuoted:
 		text.WriteString(part.Value)
 		if part.Dollar && strings.Contains(part.Value, `\`) {
-			w.fact("construct", "$'"+part.Value+"'", part, "A text is spelled with escapes.")
+			w.note("construct", "$'"+part.Value+"'", part, "A text is spelled with escapes.")
 		}
 	case *syntax.DblQuoted:
 		if part.Dollar {
-			w.fact("construct", `$"`, part, "A text is translated before it is used.")
+			w.note("construct", `$"`, part, "A text is translated before it is used.")
 		}
 		for _, q := range part.Parts {
 			w.part(q, text, p)
@@ -50,7 +40,7 @@ func (w *shWalk) part(part syntax.WordPart, text *strings.Builder, p shPlace) {
 		w.param(part, p)
 	case *syntax.CmdSubst:
 		if part.TempFile || part.ReplyVar {
-			w.fact("construct", printed(part), part, "It uses a construct that is not known.")
+			w.note("construct", printed(part), part, "It uses a construct that is not known.")
 		}
 		p.sub, p.to = true, "a variable"
 		w.stmts(part.Stmts, p.in("$()"))
@@ -58,13 +48,13 @@ func (w *shWalk) part(part syntax.WordPart, text *strings.Builder, p shPlace) {
 		w.arithm(part.X, part, p)
 	default: // process substitution, extended globs, braces
 		code := printed(part)
-		w.fact("construct", code+w.inside(part, p.fn), part, "It uses a construct that is not known to be harmless: "+clip(code)+".")
+		w.note("construct", code+w.inside(part, p.fn), part, "It uses a construct that is not known to be harmless: "+acts.Clip(code)+".")
 		p.sub = true
 		w.nested(part, p)
 	}
 }
 
-func (w *shWalk) param(e *syntax.ParamExp, p shPlace) {
+func (w *walk) param(e *syntax.ParamExp, p place) {
 	code := printed(e)
 	if e.Param == nil || e.Excl || e.Names != 0 || e.Flags != nil || e.NestedParam != nil || len(e.Modifiers) > 0 || e.Width || e.IsSet {
 		w.computed(e, p, "The name of a variable is computed.")
@@ -72,11 +62,11 @@ func (w *shWalk) param(e *syntax.ParamExp, p shPlace) {
 	}
 	name := e.Param.Value
 	if syntax.ValidName(name) && len(w.vars[name]) == 0 {
-		w.out.uses["$"+name] = true
-		w.fact("variable", name, e, "It reads the variable "+name+", which is not set in the script.")
+		w.out.Uses["$"+name] = true
+		w.note("variable", name, e, "It reads the variable "+name+", which is not set in the script.")
 	}
 	if name == "$" || name == "!" || name == "-" || name == "0" || name == "_" {
-		w.fact("variable", name, e, "It reads $"+name+", which its parent does not read.")
+		w.note("variable", name, e, "It reads $"+name+", which its parent does not read.")
 	}
 	if e.Index != nil {
 		w.subscript(e.Index, code, e, p)
@@ -97,18 +87,18 @@ func (w *shWalk) param(e *syntax.ParamExp, p shPlace) {
 	}
 }
 
-func (w *shWalk) expansion(e *syntax.ParamExp, code string, p shPlace) {
+func (w *walk) expansion(e *syntax.ParamExp, code string, p place) {
 	switch e.Exp.Op {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
 		syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix,
 		syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
 	default: // ${x:=y} assigns, ${x:?y} exits, ${x@P} runs commands
-		w.fact("construct", code+w.inside(e, p.fn), e, "It uses an expansion that does more than it shows: "+clip(code)+".")
+		w.note("construct", code+w.inside(e, p.fn), e, "It uses an expansion that does more than it shows: "+acts.Clip(code)+".")
 	}
 	w.word(e.Exp.Word, p)
 }
 
-func (w *shWalk) subscript(x syntax.ArithmExpr, code string, e *syntax.ParamExp, p shPlace) {
+func (w *walk) subscript(x syntax.ArithmExpr, code string, e *syntax.ParamExp, p place) {
 	if word, ok := x.(*syntax.Word); ok {
 		if lit, ok := literal(word); ok && (lit == "@" || lit == "*") {
 			return
@@ -119,7 +109,7 @@ func (w *shWalk) subscript(x syntax.ArithmExpr, code string, e *syntax.ParamExp,
 
 // arithm reports arithmetic over anything but numbers: the shell evaluates the values of
 // variables as expressions, in which $(…) runs.
-func (w *shWalk) arithm(x syntax.ArithmExpr, at syntax.Node, p shPlace) {
+func (w *walk) arithm(x syntax.ArithmExpr, at syntax.Node, p place) {
 	switch x := x.(type) {
 	case *syntax.BinaryArithm:
 		w.arithm(x.X, at, p)
@@ -130,11 +120,11 @@ func (w *shWalk) arithm(x syntax.ArithmExpr, at syntax.Node, p shPlace) {
 		w.arithm(x.X, at, p)
 	case *syntax.Word:
 		if !w.number(x, 0) {
-			w.fact("arithmetic", w.form(x, p.fn)+" "+w.variable(x.Lit(), p.fn)+w.tests[variableIn(x)], at, "It computes with a value that may not be a number, and the shell runs commands in such a value.")
+			w.note("arithmetic", w.form(x, p.fn)+" "+w.variable(x.Lit(), p.fn)+w.tests[variableIn(x)], at, "It computes with a value that may not be a number, and the shell runs commands in such a value.")
 		}
 		w.word(x, p)
 	default:
-		w.fact("construct", printed(at), at, "It uses a construct that is not known to be harmless.")
+		w.note("construct", printed(at), at, "It uses a construct that is not known to be harmless.")
 	}
 }
 
@@ -171,7 +161,7 @@ func testsOf(file *syntax.File) map[string]string {
 }
 
 // number reports whether a word is a number, or a variable that only ever holds one.
-func (w *shWalk) number(word *syntax.Word, depth int) bool {
+func (w *walk) number(word *syntax.Word, depth int) bool {
 	if depth > 8 || word == nil || len(word.Parts) != 1 {
 		return false
 	}
@@ -205,22 +195,22 @@ func (w *shWalk) number(word *syntax.Word, depth int) bool {
 }
 
 // glob reports a pattern that the shell replaces by names of files.
-func (w *shWalk) glob(word *syntax.Word) {
+func (w *walk) glob(word *syntax.Word) {
 	for _, part := range word.Parts {
 		if lit, ok := part.(*syntax.Lit); ok && (strings.ContainsAny(lit.Value, "*?[") || strings.Contains(lit.Value, "{")) && lit.Value != "[" && !strings.Contains(lit.Value, `\`) {
-			w.fact("glob", lit.Value, word, "It lists files: the pattern is not quoted.")
+			w.note("glob", lit.Value, word, "It lists files: the pattern is not quoted.")
 		}
 	}
 }
 
 // test walks [[ … ]].
-func (w *shWalk) test(x syntax.TestExpr, p shPlace) {
+func (w *walk) test(x syntax.TestExpr, p place) {
 	switch x := x.(type) {
 	case *syntax.ParenTest:
 		w.test(x.X, p)
 	case *syntax.UnaryTest:
 		if word, ok := x.X.(*syntax.Word); ok && x.Op != syntax.TsEmpStr && x.Op != syntax.TsNempStr {
-			w.fact("call", "[[ "+x.Op.String()+" "+w.form(word, p.fn), x, "It looks at a file or a variable at which its parent does not look.")
+			w.note("call", "[[ "+x.Op.String()+" "+w.form(word, p.fn), x, "It looks at a file or a variable at which its parent does not look.")
 		}
 		w.test(x.X, p)
 	case *syntax.BinaryTest:
@@ -228,11 +218,11 @@ func (w *shWalk) test(x syntax.TestExpr, p shPlace) {
 	case *syntax.Word:
 		w.word(x, p)
 	default:
-		w.fact("construct", printed(x), x, "It uses a construct that is not known.")
+		w.note("construct", printed(x), x, "It uses a construct that is not known.")
 	}
 }
 
-func (w *shWalk) binaryTest(x *syntax.BinaryTest, p shPlace) {
+func (w *walk) binaryTest(x *syntax.BinaryTest, p place) {
 	w.test(x.X, p)
 	w.test(x.Y, p)
 	a, aWord := x.X.(*syntax.Word)
@@ -241,7 +231,7 @@ func (w *shWalk) binaryTest(x *syntax.BinaryTest, p shPlace) {
 	case syntax.AndTest, syntax.OrTest:
 		for _, side := range []syntax.TestExpr{x.X, x.Y} {
 			if w.constTest(side) {
-				w.fact("constant-condition", printed(side)+x.Op.String(), side, "A part of this condition does not depend on anything.")
+				w.note("constant-condition", printed(side)+x.Op.String(), side, "A part of this condition does not depend on anything.")
 			}
 		}
 		return
@@ -253,20 +243,20 @@ func (w *shWalk) binaryTest(x *syntax.BinaryTest, p shPlace) {
 			}
 		}
 	default:
-		w.fact("call", "[[ "+printed(x), x, "It looks at files at which its parent does not look.")
+		w.note("call", "[[ "+printed(x), x, "It looks at files at which its parent does not look.")
 	}
 	if !aWord || !bWord {
 		return
 	}
 	if printed(a) == printed(b) {
-		w.fact("constant-condition", printed(x), x, "It compares a thing with itself.")
+		w.note("constant-condition", printed(x), x, "It compares a thing with itself.")
 	}
-	if lit, ok := literal(b); ok && (everyGlob(b) && x.Op != syntax.TsReMatch || x.Op == syntax.TsReMatch && matchesAll(lit)) {
-		w.fact("matches-everything", lit, x, "This pattern matches every text.")
+	if lit, ok := literal(b); ok && (everyGlob(b) && x.Op != syntax.TsReMatch || x.Op == syntax.TsReMatch && acts.MatchesAll(lit)) {
+		w.note("matches-everything", lit, x, "This pattern matches every text.")
 	}
 }
 
-func (w *shWalk) constTest(x syntax.TestExpr) bool {
+func (w *walk) constTest(x syntax.TestExpr) bool {
 	switch x := x.(type) {
 	case *syntax.ParenTest:
 		return w.constTest(x.X)
@@ -282,7 +272,7 @@ func (w *shWalk) constTest(x syntax.TestExpr) bool {
 
 // constant reports whether a statement succeeds or fails whatever the input is.
 // fixed: what it reads is always the same.
-func (w *shWalk) constant(s *syntax.Stmt, fixed bool) bool {
+func (w *walk) constant(s *syntax.Stmt, fixed bool) bool {
 	for _, r := range s.Redirs {
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
@@ -325,7 +315,7 @@ func (w *shWalk) constant(s *syntax.Stmt, fixed bool) bool {
 	return false
 }
 
-func (w *shWalk) constWords(words []*syntax.Word) bool {
+func (w *walk) constWords(words []*syntax.Word) bool {
 	for _, a := range words {
 		if !w.constWord(a) {
 			return false
@@ -336,14 +326,14 @@ func (w *shWalk) constWords(words []*syntax.Word) bool {
 
 // constWord reports whether a word is the same in every run: it has no variables but
 // those that are one literal.
-func (w *shWalk) constWord(word *syntax.Word) bool {
+func (w *walk) constWord(word *syntax.Word) bool {
 	fixed := true
 	syntax.Walk(word, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
 			fixed = false
 		case *syntax.ParamExp:
-			values := []shValue(nil)
+			values := []value(nil)
 			if n.Param != nil {
 				values = w.vars[n.Param.Value]
 			}
@@ -360,7 +350,7 @@ func (w *shWalk) constWord(word *syntax.Word) bool {
 
 // varied reports whether what a function does may depend on anything: it does not if it
 // begins with a return, or only succeeds or fails.
-func (w *shWalk) varied(fn *syntax.FuncDecl) bool {
+func (w *walk) varied(fn *syntax.FuncDecl) bool {
 	block, ok := fn.Body.Cmd.(*syntax.Block)
 	if !ok || len(block.Stmts) == 0 {
 		return true

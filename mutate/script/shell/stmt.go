@@ -1,27 +1,29 @@
-package script
+package shell
 
 import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
 // stmts walks statements in their order. What follows an exit is dead.
-func (w *shWalk) stmts(list []*syntax.Stmt, p shPlace) {
+func (w *walk) stmts(list []*syntax.Stmt, p place) {
 	ended := false
 	for _, s := range list {
 		if _, fn := s.Cmd.(*syntax.FuncDecl); ended && !fn {
-			w.fact("unreachable", printed(s), s, "This is never reached: what is above it always ends.")
+			w.note("unreachable", printed(s), s, "This is never reached: what is above it always ends.")
 			p.live = false
 		}
 		w.stmt(s, p)
-		ended = ended || w.ends(s) != goesOn
+		ended = ended || w.ends(s) != acts.GoesOn
 	}
 }
 
-func (w *shWalk) stmt(s *syntax.Stmt, p shPlace) {
+func (w *walk) stmt(s *syntax.Stmt, p place) {
 	if s.Background || s.Coprocess || s.Disown {
-		w.fact("background", printed(s), s, "It runs something in the background that its parent does not.")
+		w.note("background", printed(s), s, "It runs something in the background that its parent does not.")
 		p.sub = true
 	}
 	w.constantInput(s, p)
@@ -31,7 +33,7 @@ func (w *shWalk) stmt(s *syntax.Stmt, p shPlace) {
 	switch c := s.Cmd.(type) {
 	case nil:
 		if len(s.Redirs) > 0 {
-			w.fact("redirect", "alone "+printed(s), s, "It opens a file without a command.")
+			w.note("redirect", "alone "+printed(s), s, "It opens a file without a command.")
 		}
 	case *syntax.CallExpr:
 		w.call(c, p)
@@ -62,13 +64,13 @@ func (w *shWalk) stmt(s *syntax.Stmt, p shPlace) {
 	case *syntax.ArithmCmd:
 		w.arithm(c.X, c, p)
 	default:
-		w.fact("construct", printed(s), s, "It uses a construct that is not known to be harmless.")
+		w.note("construct", printed(s), s, "It uses a construct that is not known to be harmless.")
 		w.nested(s.Cmd, p)
 	}
 }
 
 // nested walks the statements somewhere below a node that is not taken apart.
-func (w *shWalk) nested(n syntax.Node, p shPlace) {
+func (w *walk) nested(n syntax.Node, p place) {
 	syntax.Walk(n, func(k syntax.Node) bool {
 		if s, ok := k.(*syntax.Stmt); ok {
 			w.stmt(s, p)
@@ -78,7 +80,7 @@ func (w *shWalk) nested(n syntax.Node, p shPlace) {
 	})
 }
 
-func (w *shWalk) ifClause(c *syntax.IfClause, p shPlace) {
+func (w *walk) ifClause(c *syntax.IfClause, p place) {
 	if len(c.Cond) > 0 {
 		w.conditions(c.Cond, p)
 	}
@@ -90,35 +92,35 @@ func (w *shWalk) ifClause(c *syntax.IfClause, p shPlace) {
 }
 
 // conditions reports a test whose result is known: that of the last statement counts.
-func (w *shWalk) conditions(list []*syntax.Stmt, p shPlace) {
+func (w *walk) conditions(list []*syntax.Stmt, p place) {
 	last := list[len(list)-1]
 	if w.constant(last, false) {
-		w.fact("constant-condition", printed(last), last, "This condition does not depend on anything.")
+		w.note("constant-condition", printed(last), last, "This condition does not depend on anything.")
 		return
 	}
 	w.halves(last, p)
 }
 
-func (w *shWalk) halves(s *syntax.Stmt, p shPlace) {
+func (w *walk) halves(s *syntax.Stmt, p place) {
 	b, ok := s.Cmd.(*syntax.BinaryCmd)
 	if !ok || b.Op != syntax.AndStmt && b.Op != syntax.OrStmt {
 		return
 	}
 	for _, side := range []*syntax.Stmt{b.X, b.Y} {
 		if w.constant(side, false) {
-			w.fact("constant-condition", "part "+printed(side)+" of "+b.Op.String(), side, "A part of this condition does not depend on anything.")
+			w.note("constant-condition", "part "+printed(side)+" of "+b.Op.String(), side, "A part of this condition does not depend on anything.")
 		}
 		w.halves(side, p)
 	}
 }
 
-func (w *shWalk) loopCond(c *syntax.WhileClause, p shPlace) {
+func (w *walk) loopCond(c *syntax.WhileClause, p place) {
 	if len(c.Cond) > 0 {
 		w.conditions(c.Cond, p)
 	}
 }
 
-func (w *shWalk) forClause(c *syntax.ForClause, p shPlace) {
+func (w *walk) forClause(c *syntax.ForClause, p place) {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		w.variableName(l.Name.Value, l, "a loop's value")
@@ -136,21 +138,21 @@ func (w *shWalk) forClause(c *syntax.ForClause, p shPlace) {
 			}
 		}
 	default:
-		w.fact("construct", printed(c), c, "It uses a construct that is not known to be harmless.")
+		w.note("construct", printed(c), c, "It uses a construct that is not known to be harmless.")
 	}
 	w.stmts(c.Do, p.in("do"))
 }
 
-func (w *shWalk) caseClause(c *syntax.CaseClause, p shPlace) {
+func (w *walk) caseClause(c *syntax.CaseClause, p place) {
 	w.word(c.Word, p)
 	if w.constWord(c.Word) {
-		w.fact("constant-condition", "case "+printed(c.Word), c, "This case does not depend on anything.")
+		w.note("constant-condition", "case "+printed(c.Word), c, "This case does not depend on anything.")
 	}
 	any := false
 	for _, item := range c.Items {
 		at := p.in("case")
 		if any {
-			w.fact("unreachable", printed(item), item, "This is never reached: a pattern above it matches everything.")
+			w.note("unreachable", printed(item), item, "This is never reached: a pattern above it matches everything.")
 			at.live = false
 		}
 		for _, pattern := range item.Patterns {
@@ -158,7 +160,7 @@ func (w *shWalk) caseClause(c *syntax.CaseClause, p shPlace) {
 			any = any || everyGlob(pattern)
 		}
 		if item.Op != syntax.Break {
-			w.fact("construct", "case falls through", item, "One case goes on into the next.")
+			w.note("construct", "case falls through", item, "One case goes on into the next.")
 		}
 		w.stmts(item.Stmts, at)
 	}
@@ -169,12 +171,12 @@ func everyGlob(word *syntax.Word) bool {
 	return lit != "" && strings.Trim(lit, "*") == ""
 }
 
-func (w *shWalk) binary(c *syntax.BinaryCmd, p shPlace) {
+func (w *walk) binary(c *syntax.BinaryCmd, p place) {
 	switch c.Op {
 	case syntax.Pipe, syntax.PipeAll:
 		p.sub = true
 		if c.Op == syntax.PipeAll {
-			w.fact("redirect", "|&", c, "It pipes the errors of a command, too.")
+			w.note("redirect", "|&", c, "It pipes the errors of a command, too.")
 		}
 		left := p
 		left.to = "pipe"
@@ -183,22 +185,22 @@ func (w *shWalk) binary(c *syntax.BinaryCmd, p shPlace) {
 		w.stmt(c.Y, p.in("pipe"))
 	case syntax.AndStmt, syntax.OrStmt:
 		if w.constant(c.X, false) {
-			w.fact("constant-condition", printed(c.X)+c.Op.String(), c.X, "This condition does not depend on anything.")
+			w.note("constant-condition", printed(c.X)+c.Op.String(), c.X, "This condition does not depend on anything.")
 		}
 		if c.Op == syntax.OrStmt && w.succeeds(c.Y) {
 			for _, e := range w.effects(c.X) {
-				w.fact("handler", "ignored: "+e, c, "A failure is now ignored: "+e+".")
+				w.note("handler", "ignored: "+e, c, "A failure is now ignored: "+e+".")
 			}
 		}
 		w.stmt(c.X, p)
 		w.stmt(c.Y, p.in(c.Op.String()))
 	default:
-		w.fact("construct", printed(c), c, "It uses an operator that is not known to be harmless.")
+		w.note("construct", printed(c), c, "It uses an operator that is not known to be harmless.")
 	}
 }
 
 // succeeds reports whether a statement only makes a failure a success.
-func (w *shWalk) succeeds(s *syntax.Stmt) bool {
+func (w *walk) succeeds(s *syntax.Stmt) bool {
 	name := commandName(s)
 	return name == "true" || name == ":" || name == "echo" || name == "printf"
 }
@@ -214,7 +216,7 @@ func commandName(s *syntax.Stmt) string {
 
 // effects names the commands in a statement whose failure matters, also in the
 // functions that it calls. The shell ignores a failure inside of an argument anyway.
-func (w *shWalk) effects(s *syntax.Stmt) (out []string) {
+func (w *walk) effects(s *syntax.Stmt) (out []string) {
 	seen := map[string]bool{}
 	var look func(n syntax.Node)
 	look = func(n syntax.Node) {
@@ -238,28 +240,28 @@ func (w *shWalk) effects(s *syntax.Stmt) (out []string) {
 	return out
 }
 
-var quiet = set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed read return shift local sort uniq")
+var quiet = acts.Set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed read return shift local sort uniq")
 
-func (w *shWalk) funcDecl(f *syntax.FuncDecl, p shPlace) {
+func (w *walk) funcDecl(f *syntax.FuncDecl, p place) {
 	if f.Name == nil {
-		w.fact("construct", printed(f), f, "It uses a construct that is not known.")
+		w.note("construct", printed(f), f, "It uses a construct that is not known.")
 		return
 	}
 	name := f.Name.Value
-	if commands[name] || quiet[name] || !ascii(name) {
-		w.fact("shadow", name, f, "A function has the name of a command: "+name+".")
+	if commands[name] || quiet[name] || !acts.ASCII(name) {
+		w.note("shadow", name, f, "A function has the name of a command: "+name+".")
 	}
-	in := shPlace{live: p.live && len(w.calls[name]) > 0, sure: true, fn: name, path: p.path + "/function " + name, given: p.given}
+	in := place{live: p.live && len(w.calls[name]) > 0, sure: true, fn: name, path: p.path + "/function " + name, given: p.given}
 	w.stmt(f.Body, in)
 }
 
 // commands are names that a function may not take.
-var commands = set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed awk read return exit shift local",
+var commands = acts.Set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed awk read return exit shift local",
 	"sort uniq git rm mv cp ln mkdir chmod chown curl wget ssh scp nc bash sh dash zsh python python3 node perl ruby npm npx pnpm yarn make docker",
 	"cd pwd set unset export readonly declare typeset trap kill wait exec eval source . command builtin type hash alias unalias enable shopt let",
 	"command_not_found_handle find xargs env sudo su date sleep touch tee dd tar gzip mktemp realpath readlink stat file diff patch ls ps id whoami uname hostname umask ulimit getopts mapfile readarray exit break continue times logger timeout flock sha256sum")
 
-func (w *shWalk) redirect(r *syntax.Redirect, s *syntax.Stmt, p shPlace) shPlace {
+func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p place) place {
 	fd := ""
 	if r.N != nil {
 		fd = r.N.Value
@@ -300,14 +302,14 @@ func (w *shWalk) redirect(r *syntax.Redirect, s *syntax.Stmt, p shPlace) shPlace
 	if c, ok := s.Cmd.(*syntax.CallExpr); ok && r.Op != syntax.RdrIn && len(c.Args) > 0 {
 		what = " of " + w.sources(c.Args[1:], p.fn)
 	}
-	w.fact("redirect", fd+r.Op.String()+w.form(r.Word, p.fn)+what, r, "It opens a file or a descriptor that its parent does not: "+printed(r.Word)+".")
+	w.note("redirect", fd+r.Op.String()+w.form(r.Word, p.fn)+what, r, "It opens a file or a descriptor that its parent does not: "+printed(r.Word)+".")
 	return p
 }
 
 // ends reports how a statement ends its block, if it always does.
-func (w *shWalk) ends(s *syntax.Stmt) ending {
+func (w *walk) ends(s *syntax.Stmt) acts.Ending {
 	if s.Background {
-		return goesOn
+		return acts.GoesOn
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
@@ -317,7 +319,7 @@ func (w *shWalk) ends(s *syntax.Stmt) ending {
 	case *syntax.IfClause:
 		return w.endsIf(c)
 	case *syntax.CaseClause:
-		least, any := exits, false
+		least, any := acts.Exits, false
 		for _, item := range c.Items {
 			least = min(least, w.endsList(item.Stmts))
 			for _, pattern := range item.Patterns {
@@ -332,21 +334,21 @@ func (w *shWalk) ends(s *syntax.Stmt) ending {
 			return w.ends(c.X)
 		}
 	}
-	return goesOn
+	return acts.GoesOn
 }
 
-func (w *shWalk) endsList(list []*syntax.Stmt) ending {
+func (w *walk) endsList(list []*syntax.Stmt) acts.Ending {
 	for _, s := range list {
-		if e := w.ends(s); e != goesOn {
+		if e := w.ends(s); e != acts.GoesOn {
 			return e
 		}
 	}
-	return goesOn
+	return acts.GoesOn
 }
 
-func (w *shWalk) endsIf(c *syntax.IfClause) ending {
+func (w *walk) endsIf(c *syntax.IfClause) acts.Ending {
 	if c.ThenPos.IsValid() && c.Else == nil {
-		return goesOn
+		return acts.GoesOn
 	}
 	least := w.endsList(c.Then)
 	if c.Else != nil {
@@ -355,29 +357,29 @@ func (w *shWalk) endsIf(c *syntax.IfClause) ending {
 	return least
 }
 
-func (w *shWalk) endsCall(c *syntax.CallExpr) ending {
+func (w *walk) endsCall(c *syntax.CallExpr) acts.Ending {
 	if len(c.Args) == 0 {
-		return goesOn
+		return acts.GoesOn
 	}
 	name, _ := literal(c.Args[0])
 	switch name {
 	case "exit":
-		return exits
+		return acts.Exits
 	case "exec":
 		if len(c.Args) > 1 {
-			return exits
+			return acts.Exits
 		}
 	case "return", "break", "continue":
-		return leaves
+		return acts.Leaves
 	}
 	fn := w.fns[name]
 	if fn == nil || w.asking[name] {
-		return goesOn
+		return acts.GoesOn
 	}
 	w.asking[name] = true
 	defer delete(w.asking, name)
-	if !returns(fn) && w.ends(fn.Body) == exits {
-		return exits
+	if !returns(fn) && w.ends(fn.Body) == acts.Exits {
+		return acts.Exits
 	}
-	return goesOn
+	return acts.GoesOn
 }
