@@ -8,7 +8,8 @@ import (
 
 // analyse walks a tree of Python or JavaScript and collects what it does.
 func analyse(tree *node, d *dialect) *acts.Reading {
-	w := &walker{r: resolve(tree, d), d: d, out: acts.NewReading(), dead: map[*node]bool{}, values: map[*node]bool{}, asking: map[*node]bool{}, kept: map[*node]bool{}}
+	w := &walker{r: resolve(tree, d), d: d, out: acts.NewReading(), dead: map[*node]bool{}, values: map[*node]bool{}, kept: map[*node]bool{},
+		constants: map[*node]bool{}, owned: map[*node]bool{}, reached: map[*node]bool{}, endings: map[*node]acts.Ending{}}
 	w.prepare(tree, w.r.top)
 	w.block(tree, w.r.top, place{live: true, sure: true})
 	w.names(w.r.top)
@@ -22,7 +23,10 @@ type walker struct {
 	dead   map[*node]bool // statements that are never reached
 	values map[*node]bool // local functions that are used as values
 	kept   map[*node]bool // functions without a name that are given one
-	asking map[*node]bool // functions of which it is being found out how they end
+
+	// What was found out: without it, a text of a few lines takes forever.
+	constants, owned, reached map[*node]bool
+	endings                   map[*node]acts.Ending
 }
 
 // A place is where in the tree the walk is.
@@ -362,14 +366,14 @@ func (w *walker) used(fn *node) bool {
 	if w.values[fn] || fn.Op == "func" && !w.kept[fn] {
 		return true
 	}
-	if w.asking[fn] {
-		return false
+	if known, ok := w.reached[fn]; ok {
+		return known
 	}
-	w.asking[fn] = true
-	defer delete(w.asking, fn)
-	return slices.ContainsFunc(w.r.calls[fn], func(c call) bool {
+	w.reached[fn] = false // while it is being found out
+	w.reached[fn] = slices.ContainsFunc(w.r.calls[fn], func(c call) bool {
 		return !w.dead[c.n] && (c.in.of == nil || c.in.of.Op == "class" || w.used(c.in.of))
 	})
+	return w.reached[fn]
 }
 
 func (w *walker) class(n *node, s *scope, p place) {

@@ -19,9 +19,15 @@ var fresh = acts.Set("set dict list sorted bytearray Set Map Array Array.from Ob
 // own reports whether a value was made in the script, so that changing it changes
 // nothing else.
 func (w *walker) own(n *node, s *scope, depth int) bool {
-	if depth > 20 {
-		return false
+	if known, ok := w.owned[n]; ok || depth > 20 {
+		return known
 	}
+	w.owned[n] = false // while it is being found out
+	w.owned[n] = w.isOwn(n, s, depth)
+	return w.owned[n]
+}
+
+func (w *walker) isOwn(n *node, s *scope, depth int) bool {
 	switch n.Op {
 	case "list", "dict", "comp":
 		return true

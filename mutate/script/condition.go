@@ -61,9 +61,15 @@ func comparison(name string) bool {
 // constant reports whether a value depends on no input: it is computed of literals, and
 // of variables that have one such value and are not changed.
 func (w *walker) constant(n *node, s *scope, depth int) bool {
-	if depth > 30 {
-		return false
+	if known, ok := w.constants[n]; ok || depth > 30 {
+		return known
 	}
+	w.constants[n] = false // while it is being found out
+	w.constants[n] = w.isConstant(n, s, depth)
+	return w.constants[n]
+}
+
+func (w *walker) isConstant(n *node, s *scope, depth int) bool {
 	if n.Op == "op" && n.Name == "comma" {
 		return w.constant(n.Kids[len(n.Kids)-1], s, depth+1)
 	}

@@ -83,15 +83,19 @@ func (w *walker) endsCall(n *node, s *scope) acts.Ending {
 		return acts.Exits
 	}
 	fn := w.r.local(n.Kids[0], s)
-	if fn == nil || w.asking[fn] || len(returnsOf(fn)) > 0 {
+	if fn == nil || len(returnsOf(fn)) > 0 {
 		return acts.GoesOn
 	}
-	w.asking[fn] = true
-	defer delete(w.asking, fn)
-	if w.ends(fn.Kids[len(fn.Kids)-1], fn.scope) == acts.Exits {
-		return acts.Exits
+	how, ok := w.endings[fn]
+	if !ok {
+		w.endings[fn] = acts.GoesOn // while it is being found out
+		how = w.ends(fn.Kids[len(fn.Kids)-1], fn.scope)
+		w.endings[fn] = how
 	}
-	return acts.GoesOn
+	if how == acts.Leaves {
+		return acts.GoesOn
+	}
+	return how
 }
 
 // quits end the script in other ways; each is a finding of its own.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -137,4 +138,25 @@ func TestRenamedPython(t *testing.T) {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
+}
+
+// TestSmallAndDeep: a few lines from which much follows are read as fast as others; a
+// walk without a memory would not end.
+func TestSmallAndDeep(t *testing.T) {
+	t.Parallel()
+	var sh, js strings.Builder
+	sh.WriteString("v0=$(cat)\nf0() { exit 0; }\n")
+	js.WriteString("let v0 = 1;\nfunction f0() { return [v0]; }\nfunction e0() { process.exit(0); }\n")
+	for i := range 45 {
+		n, m := strconv.Itoa(i), strconv.Itoa(i+1)
+		sh.WriteString("v" + m + "=$((v" + n + "+v" + n + "))\nf" + m + "() { if $x; then f" + n + "; else f" + n + "; fi; }\n")
+		js.WriteString("const v" + m + " = v" + n + " + v" + n + "; function f" + m + "(a) { return f" + n + "(v" + m + ").concat(f" + n + "(a)); } function e" + m + "() { if (v0) e" + n + "(); else e" + n + "(); }\n")
+	}
+	sh.WriteString("f45\necho $v45\n")
+	js.WriteString("e45(); f45(v45).push(v45); if (v45) process.exit(0);\n")
+	same(t, []byte(sh.String()), Shell)
+	same(t, []byte(js.String()), JavaScript)
+	same(t, []byte("x = "+strings.Repeat("(", 900)+"1"+strings.Repeat(")", 900)+"\n"), JavaScript)
+	same(t, []byte(strings.Repeat("$(", 900)+"x"+strings.Repeat(")", 900)+"\n"), Shell)
+	same(t, []byte("x = "+strings.Repeat("-", 5000)+"1\n"), Python)
 }

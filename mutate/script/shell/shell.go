@@ -35,14 +35,15 @@ func Read(ctx context.Context, texts [][]byte) ([]*acts.Reading, error) {
 
 // A walk collects what a shell script does.
 type walk struct {
-	out    *acts.Reading
-	vars   map[string][]value // all that is put into each variable
-	fns    map[string]*syntax.FuncDecl
-	calls  map[string][]callSite // the call sites of each function
-	busy   map[string]bool
-	forms  map[string]string
-	asking map[string]bool
-	tests  map[string]string // the tests of each variable
+	out     *acts.Reading
+	vars    map[string][]value // all that is put into each variable
+	fns     map[string]*syntax.FuncDecl
+	calls   map[string][]callSite // the call sites of each function
+	busy    map[string]bool
+	forms   map[string]string
+	endings map[string]acts.Ending // of functions
+	numbers map[string]bool        // variables that only ever hold numbers
+	tests   map[string]string      // the tests of each variable
 }
 
 // A value is a word in a function; a nil word is a value that is not in the text.
@@ -75,9 +76,10 @@ func (p place) in(name string) place {
 
 func analyse(file *syntax.File) *acts.Reading {
 	w := &walk{out: acts.NewReading(), vars: map[string][]value{}, fns: map[string]*syntax.FuncDecl{}, calls: map[string][]callSite{},
-		busy: map[string]bool{}, forms: map[string]string{}, asking: map[string]bool{}, tests: testsOf(file)}
+		busy: map[string]bool{}, forms: map[string]string{}, endings: map[string]acts.Ending{}, numbers: map[string]bool{}, tests: testsOf(file)}
 	w.functions(file)
 	w.collect(file, "")
+	w.findNumbers()
 	w.stmts(file.Stmts, place{live: true, sure: true})
 	for name, fn := range w.fns {
 		w.out.Binds[name] = int(fn.Pos().Line())

@@ -373,13 +373,17 @@ func (w *walk) endsCall(c *syntax.CallExpr) acts.Ending {
 		return acts.Leaves
 	}
 	fn := w.fns[name]
-	if fn == nil || w.asking[name] {
+	if fn == nil || returns(fn) {
 		return acts.GoesOn
 	}
-	w.asking[name] = true
-	defer delete(w.asking, name)
-	if !returns(fn) && w.ends(fn.Body) == acts.Exits {
-		return acts.Exits
+	how, ok := w.endings[name]
+	if !ok {
+		w.endings[name] = acts.GoesOn // while it is being found out
+		how = w.ends(fn.Body)
+		w.endings[name] = how
 	}
-	return acts.GoesOn
+	if how == acts.Leaves {
+		return acts.GoesOn
+	}
+	return how
 }

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -119,7 +121,7 @@ func (w *walk) arithm(x syntax.ArithmExpr, at syntax.Node, p place) {
 	case *syntax.ParenArithm:
 		w.arithm(x.X, at, p)
 	case *syntax.Word:
-		if !w.number(x, 0) {
+		if !w.number(x) {
 			w.note("arithmetic", w.form(x, p.fn)+" "+w.variable(x.Lit(), p.fn)+w.tests[variableIn(x)], at, "It computes with a value that may not be a number, and the shell runs commands in such a value.")
 		}
 		w.word(x, p)
@@ -160,9 +162,25 @@ func testsOf(file *syntax.File) map[string]string {
 	return out
 }
 
+// findNumbers finds the variables that only ever hold numbers: all are taken to, until one
+// is given something else, and then those that it is given to.
+func (w *walk) findNumbers() {
+	for name := range w.vars {
+		w.numbers[name] = !w.isSpecial(name)
+	}
+	for changed := true; changed; {
+		changed = false
+		for name, values := range w.vars {
+			if w.numbers[name] && slices.ContainsFunc(values, func(v value) bool { return v.word == nil || !w.number(v.word) }) {
+				w.numbers[name], changed = false, true
+			}
+		}
+	}
+}
+
 // number reports whether a word is a number, or a variable that only ever holds one.
-func (w *walk) number(word *syntax.Word, depth int) bool {
-	if depth > 8 || word == nil || len(word.Parts) != 1 {
+func (w *walk) number(word *syntax.Word) bool {
+	if len(word.Parts) != 1 {
 		return false
 	}
 	name := word.Lit()
@@ -178,26 +196,17 @@ func (w *walk) number(word *syntax.Word, depth int) bool {
 	case *syntax.ArithmExp:
 		return true // judged where it is
 	case *syntax.DblQuoted:
-		return len(part.Parts) == 1 && w.number(&syntax.Word{Parts: part.Parts}, depth+1)
+		return len(part.Parts) == 1 && w.number(&syntax.Word{Parts: part.Parts})
 	}
-	if name != "" && strings.Trim(name, "0123456789") == "" {
-		return true
-	}
-	if len(w.vars[name]) == 0 || w.isSpecial(name) {
-		return false
-	}
-	for _, v := range w.vars[name] {
-		if v.word == nil || !w.number(v.word, depth+1) {
-			return false
-		}
-	}
-	return true
+	return name != "" && strings.Trim(name, "0123456789") == "" || w.numbers[name]
 }
+
+var escaped = regexp.MustCompile(`(?s)\\.`)
 
 // glob reports a pattern that the shell replaces by names of files.
 func (w *walk) glob(word *syntax.Word) {
 	for _, part := range word.Parts {
-		if lit, ok := part.(*syntax.Lit); ok && (strings.ContainsAny(lit.Value, "*?[") || strings.Contains(lit.Value, "{")) && lit.Value != "[" && !strings.Contains(lit.Value, `\`) {
+		if lit, ok := part.(*syntax.Lit); ok && lit.Value != "[" && strings.ContainsAny(escaped.ReplaceAllString(lit.Value, ""), "*?[{") {
 			w.note("glob", lit.Value, word, "It lists files: the pattern is not quoted.")
 		}
 	}
