@@ -59,16 +59,7 @@ func (w *walker) ownName(n *node, s *scope, depth int) bool {
 	if !b.param {
 		return made > 0
 	}
-	for fn, sites := range w.r.calls {
-		if fn.scope == nil || fn.scope.names[b.name] != b {
-			continue
-		}
-		at := slices.IndexFunc(params(fn), func(k *node) bool { return k.Name == b.name })
-		return !slices.ContainsFunc(sites, func(c call) bool {
-			return at+1 >= len(c.n.Kids) || !w.own(c.n.Kids[at+1], c.in, depth+1)
-		})
-	}
-	return false
+	return len(b.given) > 0 && !slices.ContainsFunc(b.given, func(v valued) bool { return v.part != "" || !w.own(v.n, v.in, depth+1) })
 }
 
 // empties are assignments that may make a list or a text empty.
@@ -204,22 +195,8 @@ func (w *walker) source(n *node, s *scope, found map[string]bool, seen map[*node
 }
 
 func (w *walker) sourceOfName(b *binding, found map[string]bool, seen map[*node]bool) {
-	for _, v := range slices.Concat(b.values, b.inside) {
+	for _, v := range slices.Concat(b.values, b.inside, b.given) {
 		w.source(v.n, v.in, found, seen)
-	}
-	if !b.param {
-		return
-	}
-	for fn, sites := range w.r.calls {
-		if fn.scope == nil || fn.scope.names[b.name] != b {
-			continue
-		}
-		at := slices.IndexFunc(params(fn), func(k *node) bool { return k.Name == b.name })
-		for _, c := range sites {
-			if at+1 < len(c.n.Kids) {
-				w.source(c.n.Kids[at+1], c.in, found, seen)
-			}
-		}
 	}
 }
 
@@ -267,16 +244,8 @@ func (w *walker) fieldOfName(b *binding, depth int) (string, bool) {
 	if len(b.values) == 1 && !b.param && b.values[0].n != nil && b.values[0].part == "" {
 		return w.field(b.values[0].n, b.values[0].in, depth+1)
 	}
-	if !b.param || len(b.values) > 0 {
-		return "", false
-	}
-	for fn, sites := range w.r.calls {
-		if fn.scope == nil || fn.scope.names[b.name] != b || len(sites) != 1 {
-			continue
-		}
-		if at := slices.IndexFunc(params(fn), func(k *node) bool { return k.Name == b.name }); at+1 < len(sites[0].n.Kids) {
-			return w.field(sites[0].n.Kids[at+1], sites[0].in, depth+1)
-		}
+	if len(b.given) == 1 && len(b.values) == 0 && b.given[0].part == "" {
+		return w.field(b.given[0].n, b.given[0].in, depth+1)
 	}
 	return "", false
 }

@@ -265,7 +265,7 @@ func (w *walker) method(n *node, s *scope, p place) {
 		w.note("method", name+" of "+from, n, "It fills in a text that is computed.")
 	case changes[name] && !w.own(recv, s, 0):
 		w.note("write", name+" "+from+w.r.args(n, s), n, "It changes a value that is not its own, such as the event.")
-	case w.d.methods[name] && !(name == "replace" && w.d.lang == Python && isPath(from)):
+	case w.d.methods[name] && !(acting[name] && w.handle(recv, s)) && !(name == "replace" && w.d.lang == Python && isPath(from)):
 		w.always(n, s)
 	default:
 		args := w.r.args(n, s)
@@ -287,6 +287,36 @@ func (w *walker) always(n *node, s *scope) {
 			w.note("matches-everything", name, n, "Every text begins with, ends with and contains an empty one.")
 		}
 	}
+}
+
+// acting are methods of plain values that others have, too: a database's exec, a
+// session's get.
+var acting = acts.Set("exec get set add find has keys values entries push join update append extend pop copy match search index sort test query")
+
+// handle reports whether a value comes straight from a call that is not pure, and so may
+// be anything.
+func (w *walker) handle(n *node, s *scope) bool {
+	for range 20 {
+		switch n.Op {
+		case "name":
+			b := s.find(n.Name)
+			if b == nil || len(b.values) != 1 || b.values[0].n == nil || b.values[0].part != "" {
+				return false
+			}
+			n, s = b.values[0].n, b.values[0].in
+		case "op":
+			if n.Name != "await" {
+				return false
+			}
+			n = n.Kids[0]
+		case "call", "new":
+			d, ok := w.r.dotted(n.Kids[0], s)
+			return ok && !w.isPure(d) && !parses[d]
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // isPath reports whether a value may be a path: replace renames a file there.

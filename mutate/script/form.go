@@ -78,11 +78,8 @@ func (r *resolver) bound(b *binding) string {
 	}
 	b.busy = true
 	var all []string
-	for _, v := range slices.Concat(b.values, b.inside) {
+	for _, v := range slices.Concat(b.values, b.inside, b.given) {
 		all = append(all, r.form(v.n, v.in)+v.part)
-	}
-	if b.param {
-		all = append(all, r.given(b)...)
 	}
 	if b.fn != nil {
 		all = append(all, b.fn.Op)
@@ -95,31 +92,48 @@ func (r *resolver) bound(b *binding) string {
 	return b.form
 }
 
-// given lists what the call sites of a function put into a parameter.
-func (r *resolver) given(b *binding) (out []string) {
-	for fn, sites := range r.calls {
-		if fn.scope == nil || fn.scope.names[b.name] != b {
-			continue
-		}
-		at := -1
-		for i, k := range params(fn) {
-			if k.Name == b.name {
-				at = i
-			}
-		}
-		for _, c := range sites {
-			args := c.n.Kids[1:]
-			named := slices.IndexFunc(args, func(a *node) bool { return a.Op == "kw" && a.Name == b.name })
-			switch {
-			case named >= 0:
-				out = append(out, r.form(args[named].Kids[0], c.in))
-			case at >= 0 && at < len(args):
-				out = append(out, r.form(args[at], c.in))
-			}
-		}
-		return out
+// given lists what the calls of a function put into one of its parameters. What is
+// starred may be in any. A function that is an argument gets what the call's receiver
+// and its other arguments have.
+func (r *resolver) given(b *binding, fn *node) (out []valued) {
+	ps := params(fn)
+	at := slices.IndexFunc(ps, func(k *node) bool { return k.Name == b.name })
+	if at < 0 {
+		return nil
 	}
-	return []string{"given"}
+	for _, c := range r.calls[fn] {
+		for i, a := range c.n.Kids[1:] {
+			switch {
+			case a.Op == "star", a.Op == "kw" && (a.Name == "**" || ps[at].Type == "**"):
+				out = append(out, valued{a, c.in, "*"})
+			case a.Op == "kw" && a.Name == b.name:
+				out = append(out, valued{a.Kids[0], c.in, ""})
+			case a.Op != "kw" && i == at, a.Op != "kw" && i > at && ps[at].Type == "*":
+				out = append(out, valued{a, c.in, ""})
+			}
+		}
+	}
+	for _, c := range r.passed[fn] {
+		from := c.n.Kids[0]
+		if from.Op == "attr" {
+			from = from.Kids[0]
+		}
+		out = append(out, valued{from, c.in, " calls back"})
+		for _, a := range c.n.Kids[1:] {
+			if r.passedAs(a, c.in) == nil {
+				out = append(out, valued{a, c.in, " calls back"})
+			}
+		}
+	}
+	return out
+}
+
+// passedAs is the local function that an argument is.
+func (r *resolver) passedAs(a *node, s *scope) *node {
+	if a.Op == "kw" {
+		a = a.Kids[0]
+	}
+	return r.local(a, s)
 }
 
 func params(fn *node) (out []*node) {

@@ -242,8 +242,9 @@ func (w *jsWalk) function(op, name string, of js.INode, ps js.Params, body []js.
 		if v, ok := b.(*js.Var); ok {
 			p.Name, p.Type = string(v.Data), typ
 			p.Code = p.Name
-		} else if b != nil {
-			prelude = append(prelude, w.bind(b, w.node("caught", nil), nil)...)
+		} else if b != nil { // it gets a name that no script can have
+			p.Name = "{" + strconv.Itoa(len(kids)) + "}"
+			prelude = append(prelude, w.bind(b, w.named("name", p.Name, nil), nil)...)
 		}
 		kids = append(kids, p)
 	}

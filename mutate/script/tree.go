@@ -59,6 +59,7 @@ type binding struct {
 	param  bool
 	values []valued // in the order in which they are written
 	inside []valued // what is put into the value: items, entries
+	given  []valued // of a parameter: what calls give for it
 	kinds  map[string]bool
 	line   int
 	form   string
@@ -112,6 +113,7 @@ type resolver struct {
 	top    *scope
 	scopes []*scope
 	calls  map[*node][]call // the call sites of each local function
+	passed map[*node][]call // the calls that have a local function as an argument
 	forms  map[*node]string
 	nested int
 }
@@ -122,10 +124,17 @@ type call struct {
 }
 
 func resolve(tree *node, lang *dialect) *resolver {
-	r := &resolver{lang: lang, top: newScope(nil, nil), calls: map[*node][]call{}, forms: map[*node]string{}}
+	r := &resolver{lang: lang, top: newScope(nil, nil), calls: map[*node][]call{}, passed: map[*node][]call{}, forms: map[*node]string{}}
 	r.scopes = []*scope{r.top}
 	r.collect(tree, r.top)
 	r.sites(tree, r.top)
+	for _, s := range r.scopes {
+		for _, b := range s.names {
+			if b.param && s.of != nil {
+				b.given = r.given(b, s.of)
+			}
+		}
+	}
 	for range 3 { // what a function puts into a parameter, and what one that it calls does
 		r.spread()
 	}
@@ -234,6 +243,11 @@ func (r *resolver) sites(n *node, s *scope) {
 		if fn := r.local(n.Kids[0], s); fn != nil {
 			r.calls[fn] = append(r.calls[fn], call{n, s})
 		}
+		for _, a := range n.Kids[1:] {
+			if fn := r.passedAs(a, s); fn != nil {
+				r.passed[fn] = append(r.passed[fn], call{n, s})
+			}
+		}
 	}
 	r.puts(n, s)
 	for _, k := range n.Kids {
@@ -282,17 +296,9 @@ func (r *resolver) spread() {
 			if len(b.inside) == 0 {
 				continue
 			}
-			for _, v := range b.values {
+			for _, v := range slices.Concat(b.values, b.given) {
 				if v.n != nil {
 					r.carry(b, v.n, v.in)
-				}
-			}
-			if b.param && s.of != nil {
-				at := slices.IndexFunc(params(s.of), func(k *node) bool { return k.Name == name })
-				for _, c := range r.calls[s.of] {
-					if at+1 < len(c.n.Kids) {
-						r.carry(b, c.n.Kids[at+1], c.in)
-					}
 				}
 			}
 		}
@@ -300,7 +306,7 @@ func (r *resolver) spread() {
 }
 
 func (r *resolver) carry(from *binding, n *node, s *scope) {
-	if n.Op == "each" {
+	if n.Op == "each" || n.Op == "star" {
 		n = n.Kids[0]
 	}
 	if to := r.rootOf(n, s); to != nil && to != from {

@@ -71,6 +71,9 @@ func (w *walk) program(name string, c *syntax.CallExpr, p place) {
 		key = "jq with a path"
 	}
 	if p.given || !readsInput[name] {
+		if key != "jq with a path" && p.stdin != "" {
+			key += " <<< " + p.stdin
+		}
 		w.note("call", key, c, "It runs "+name+" in a way in which its parent does not.")
 	} else {
 		w.note("call", key+" <stdin", c, "It runs "+name+" in a way in which its parent does not.")
@@ -92,6 +95,11 @@ func (w *walk) args(args []*syntax.Word, fn string) string {
 }
 
 func (w *walk) callFunction(name string, c *syntax.CallExpr, p place) {
+	if p.stdin != "" {
+		for _, e := range w.effects(&syntax.Stmt{Cmd: w.fns[name].Body.Cmd}) {
+			w.note("call", e+" in "+name+" <<< "+p.stdin, c, "A program in the function "+name+" reads something that its parent does not give it.")
+		}
+	}
 	if !p.sub {
 		return
 	}
@@ -152,7 +160,7 @@ var special = acts.Set("PATH IFS ENV BASH_ENV HOME SHELL SHELLOPTS BASHOPTS PS4 
 var prefixes = []string{"LD_", "DYLD_", "GIT_", "BASH", "PYTHON", "NODE_", "NPM_", "npm_", "CLAUDE", "ANTHROPIC", "LC_", "SSH_", "XDG_", "JAVA_", "OPENAI", "AWS_", "COPROC", "READLINE"}
 
 func (w *walk) isSpecial(name string) bool {
-	if special[name] {
+	if special[name] || w.exported[name] {
 		return true
 	}
 	for _, p := range prefixes {

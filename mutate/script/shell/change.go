@@ -124,24 +124,16 @@ func (w *walk) source(n *syntax.Word, fn string, found, seen map[string]bool) {
 }
 
 func (w *walk) sourceOf(name, fn string, found, seen map[string]bool) {
-	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' && fn != "" {
+	if i := argument(name); i >= 0 && fn != "" {
 		if key := fn + " " + name; !seen[key] {
 			seen[key] = true
 			for _, c := range w.calls[fn] {
-				if i := int(name[0] - '1'); i < len(c.args) {
-					w.source(c.args[i], c.fn, found, seen)
+				for _, a := range w.argsAt(i, name, fn, c) {
+					w.source(a, c.fn, found, seen)
 				}
 			}
 		}
 		return
-	}
-	if (name == "@" || name == "*") && fn != "" && !seen[fn+" @"] {
-		seen[fn+" @"] = true
-		for _, c := range w.calls[fn] {
-			for _, a := range c.args {
-				w.source(a, c.fn, found, seen)
-			}
-		}
 	}
 	if len(w.vars[name]) == 0 {
 		found["$"+name] = true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,15 +36,17 @@ func Read(ctx context.Context, texts [][]byte) ([]*acts.Reading, error) {
 
 // A walk collects what a shell script does.
 type walk struct {
-	out     *acts.Reading
-	vars    map[string][]value // all that is put into each variable
-	fns     map[string]*syntax.FuncDecl
-	calls   map[string][]callSite // the call sites of each function
-	busy    map[string]bool
-	forms   map[string]string
-	endings map[string]acts.Ending // of functions
-	numbers map[string]bool        // variables that only ever hold numbers
-	tests   map[string]string      // the tests of each variable
+	out      *acts.Reading
+	vars     map[string][]value // all that is put into each variable
+	fns      map[string]*syntax.FuncDecl
+	calls    map[string][]callSite // the call sites of each function
+	busy     map[string]bool
+	forms    map[string]string
+	endings  map[string]acts.Ending // of functions
+	numbers  map[string]bool        // variables that only ever hold numbers
+	tests    map[string]string      // the tests of each variable
+	shifts   map[string]bool        // functions that shift their arguments
+	exported map[string]bool
 }
 
 // A value is a word in a function; a nil word is a value that is not in the text.
@@ -63,6 +66,7 @@ type place struct {
 	sure  bool   // nothing decides whether it is reached, within its function
 	sub   bool   // in a subshell: an exit ends that alone
 	given bool   // stdin is a pipe or a text of the script
+	stdin string // what that is
 	fn    string // the function
 	path  string
 	to    string // where the output goes, "" for stdout
@@ -76,7 +80,7 @@ func (p place) in(name string) place {
 
 func analyse(file *syntax.File) *acts.Reading {
 	w := &walk{out: acts.NewReading(), vars: map[string][]value{}, fns: map[string]*syntax.FuncDecl{}, calls: map[string][]callSite{},
-		busy: map[string]bool{}, forms: map[string]string{}, endings: map[string]acts.Ending{}, numbers: map[string]bool{}, tests: testsOf(file)}
+		busy: map[string]bool{}, forms: map[string]string{}, endings: map[string]acts.Ending{}, numbers: map[string]bool{}, tests: testsOf(file), shifts: map[string]bool{}, exported: map[string]bool{}}
 	w.functions(file)
 	w.collect(file, "")
 	w.findNumbers()
@@ -160,7 +164,13 @@ func (w *walk) collect(n syntax.Node, fn string) {
 				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], value{item, fn})
 			}
 			if len(k.Items) == 0 {
-				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], value{nil, fn})
+				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], value{allArguments, fn})
+			}
+		case *syntax.DeclClause:
+			for _, a := range k.Args {
+				if a.Name != nil && k.Variant.Value == "export" {
+					w.exported[a.Name.Value] = true
+				}
 			}
 		case *syntax.CallExpr:
 			w.called(k, fn)
@@ -168,6 +178,9 @@ func (w *walk) collect(n syntax.Node, fn string) {
 		return true
 	})
 }
+
+// allArguments is what a loop without a list goes over.
+var allArguments = &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Short: true, Param: &syntax.Lit{Value: "@"}}}}
 
 func (w *walk) assigned(a *syntax.Assign, fn string) {
 	name := a.Name.Value
@@ -197,6 +210,9 @@ func (w *walk) called(c *syntax.CallExpr, fn string) {
 	name, ok := literal(c.Args[0])
 	if !ok {
 		return
+	}
+	if name == "shift" {
+		w.shifts[fn] = true
 	}
 	if w.fns[name] != nil {
 		w.calls[name] = append(w.calls[name], callSite{c.Args[1:], fn})
@@ -290,7 +306,7 @@ func (w *walk) partForm(b *strings.Builder, part syntax.WordPart, fn string) {
 		}
 		b.WriteString(strings.ReplaceAll(printed(part), part.Param.Value, "v") + w.inside(part, fn))
 	default:
-		b.WriteString(printed(part) + w.inside(part, fn))
+		b.WriteString(unnamed.ReplaceAllString(printed(part), "$$v") + w.inside(part, fn))
 	}
 }
 
@@ -298,12 +314,21 @@ func plainParam(p *syntax.ParamExp) bool {
 	return p.Param != nil && !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
 }
 
-// inside lists the values of the variables in a piece of code.
+var unnamed = regexp.MustCompile(`\$\{?[A-Za-z_]\w*`)
+
+// inside lists the values of the variables in a piece of code, and the functions that it
+// calls.
 func (w *walk) inside(n syntax.Node, fn string) string {
 	var all []string
 	syntax.Walk(n, func(k syntax.Node) bool {
 		if p, ok := k.(*syntax.ParamExp); ok && p.Param != nil {
 			all = append(all, w.variable(p.Param.Value, fn))
+		}
+		if c, ok := k.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+			name, _ := literal(c.Args[0])
+			if f := w.fns[name]; f != nil {
+				all = append(all, w.once("function "+name, func() []string { return []string{printed(f.Body) + w.inside(f.Body, name)} }))
+			}
 		}
 		return true
 	})
@@ -313,8 +338,8 @@ func (w *walk) inside(n syntax.Node, fn string) string {
 // variable is the form of a variable: all that is ever put into it. In a function $1 is
 // what its calls have there.
 func (w *walk) variable(name, fn string) string {
-	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' && fn != "" {
-		return w.positional(int(name[0]-'1'), name, fn)
+	if i := argument(name); i >= 0 && fn != "" {
+		return w.positional(i, name, fn)
 	}
 	values := w.vars[name]
 	if len(values) == 0 {
@@ -331,12 +356,49 @@ func (w *walk) variable(name, fn string) string {
 func (w *walk) positional(i int, name, fn string) string {
 	return w.once(fn+" $"+name, func() (all []string) {
 		for _, c := range w.calls[fn] {
-			if i < len(c.args) {
-				all = append(all, w.form(c.args[i], c.fn))
+			for _, a := range w.argsAt(i, name, fn, c) {
+				all = append(all, w.form(a, c.fn))
 			}
 		}
 		return all
 	})
+}
+
+// argument is which argument a parameter is, from 0; "@" is all from there on. -1 is none.
+func argument(name string) int {
+	if name == "@" || name == "*" {
+		return 0
+	}
+	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' {
+		return int(name[0] - '1')
+	}
+	return -1
+}
+
+// argsAt lists what a parameter may be in a call. After a shift it may be a later one.
+func (w *walk) argsAt(i int, name, fn string, c callSite) []*syntax.Word {
+	if i >= len(c.args) {
+		return nil
+	}
+	if name == "@" || name == "*" || w.shifts[fn] || slices.ContainsFunc(c.args, several) {
+		return c.args
+	}
+	return c.args[i : i+1]
+}
+
+// several reports whether a word may become several ones.
+func several(word *syntax.Word) bool {
+	for _, part := range word.Parts {
+		switch part := part.(type) {
+		case *syntax.ParamExp, *syntax.CmdSubst:
+			return true
+		case *syntax.DblQuoted:
+			if strings.Contains(printed(part), "@") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // once computes a union of forms; a variable that is computed of itself is a loop.

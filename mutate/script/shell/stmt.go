@@ -181,7 +181,7 @@ func (w *walk) binary(c *syntax.BinaryCmd, p place) {
 		left := p
 		left.to = "pipe"
 		w.stmt(c.X, left)
-		p.given = true
+		p.given, p.stdin = true, acts.Short(unnamed.ReplaceAllString(printed(c.X), "$$v")+w.inside(c.X, p.fn))
 		w.stmt(c.Y, p.in("pipe"))
 	case syntax.AndStmt, syntax.OrStmt:
 		if w.constant(c.X, false) {
@@ -275,11 +275,12 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p place) place {
 	case syntax.Hdoc, syntax.DashHdoc:
 		if r.Hdoc != nil {
 			w.word(r.Hdoc, p)
+			p.stdin = w.form(r.Hdoc, p.fn)
 		}
 		p.given = true
 		return p
 	case syntax.WordHdoc:
-		p.given = true
+		p.given, p.stdin = true, w.form(r.Word, p.fn)
 		return p
 	case syntax.DplOut:
 		if lit && (target == "2" || target == "1") {
@@ -289,7 +290,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p place) place {
 			return p
 		}
 	case syntax.RdrIn:
-		p.given = true
+		p.given, p.stdin = true, w.form(r.Word, p.fn)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll:
 		if lit && target == "/dev/null" && quiet[commandName(s)] && commandName(s) != "echo" && commandName(s) != "printf" {
 			return p
