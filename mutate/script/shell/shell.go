@@ -46,7 +46,8 @@ type walk struct {
 	numbers  map[string]bool        // variables that only ever hold numbers
 	tests    map[string]string      // the tests of each variable
 	shifts   map[string]bool        // functions that shift their arguments
-	exported map[string]bool
+	lists    map[string]bool        // variables that are arrays
+	exported map[string]bool        // variables that are exported
 }
 
 // A value is a word in a function; a nil word is a value that is not in the text.
@@ -80,7 +81,7 @@ func (p place) in(name string) place {
 
 func analyse(file *syntax.File) *acts.Reading {
 	w := &walk{out: acts.NewReading(), vars: map[string][]value{}, fns: map[string]*syntax.FuncDecl{}, calls: map[string][]callSite{},
-		busy: map[string]bool{}, forms: map[string]string{}, endings: map[string]acts.Ending{}, numbers: map[string]bool{}, tests: testsOf(file), shifts: map[string]bool{}, exported: map[string]bool{}}
+		busy: map[string]bool{}, forms: map[string]string{}, endings: map[string]acts.Ending{}, numbers: map[string]bool{}, tests: testsOf(file), shifts: map[string]bool{}, lists: map[string]bool{}, exported: map[string]bool{}}
 	w.functions(file)
 	w.collect(file, "")
 	w.findNumbers()
@@ -91,7 +92,9 @@ func analyse(file *syntax.File) *acts.Reading {
 		w.out.Functions[name] = acts.Function{Varied: w.varied(fn), Used: len(w.calls[name]) > 0, Input: input, Line: int(fn.Pos().Line())}
 	}
 	for name, values := range w.vars {
-		w.out.Sets[name], w.out.Defs[name] = len(values), len(values)
+		if w.out.Sets[name] = len(values); w.lists[name] {
+			w.out.Defs[name] = len(values)
+		}
 		w.out.Binds["$"+name] = 0
 		for _, v := range values {
 			if v.word != nil && len(v.word.Parts) > 0 {
@@ -186,6 +189,7 @@ func (w *walk) assigned(a *syntax.Assign, fn string) {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:
+		w.lists[name] = true
 		for _, e := range a.Array.Elems {
 			w.vars[name] = append(w.vars[name], value{e.Value, fn})
 		}
