@@ -66,7 +66,7 @@ func ofShebang(line string) Language {
 	switch program := strings.TrimRight(path.Base(words[0]), "0123456789."); program {
 	case "sh", "bash", "dash":
 		return Shell
-	case "python":
+	case "python", "uv": // uv run --script
 		return Python
 	case "node", "nodejs":
 		return JavaScript
@@ -139,6 +139,9 @@ func checkCode(ctx context.Context, parent, candidate []byte, lang Language) ([]
 		if rs[1].Sets[name] > rs[0].Sets[name] {
 			found = append(found, Finding{Kind: Held, Rule: "kernel-name", Line: rs[1].Binds[name], Phrase: name, Text: "The kernel names " + name + ", and it is changed from outside."})
 		}
+	}
+	if f := dependencies(parent, candidate); f != nil && lang == Python {
+		found = append(found, *f)
 	}
 	if f := inert(rs[2], rs[3]); f != nil {
 		found = append(found, *f)

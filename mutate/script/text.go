@@ -3,6 +3,7 @@ package script
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -100,6 +101,19 @@ func lookAlike(line string) bool {
 		}
 	}
 	return false
+}
+
+var metadata = regexp.MustCompile(`(?m)^#[ \t]*///[^\n]*(?:\n#[^\n]*)*`)
+
+// dependencies compares the comments that tell a program what to install before it runs
+// a script (PEP 723).
+func dependencies(parent, candidate []byte) *Finding {
+	at := metadata.FindIndex(candidate)
+	if at == nil || bytes.Equal(metadata.Find(parent), metadata.Find(candidate)) && len(metadata.FindAll(candidate, 2)) == len(metadata.FindAll(parent, 2)) {
+		return nil
+	}
+	return &Finding{Kind: Held, Rule: "dependencies", Line: 1 + bytes.Count(candidate[:at[0]], []byte("\n")), Phrase: string(candidate[at[0]:at[1]]),
+		Text: "A comment asks for other packages than the parent's."}
 }
 
 // coding reports whether Python would read the text in another encoding (PEP 263).

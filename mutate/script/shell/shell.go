@@ -25,6 +25,8 @@ func Read(ctx context.Context, texts [][]byte) ([]*acts.Reading, error) {
 			line := uint(0)
 			if e := (syntax.ParseError{}); errors.As(err, &e) {
 				line, err = e.Pos.Line(), errors.New(e.Text)
+			} else if e := (syntax.LangError{}); errors.As(err, &e) {
+				line, err = e.Pos.Line(), errors.New(e.Feature+" is no part of sh or bash")
 			}
 			out = append(out, &acts.Reading{Syntax: acts.SyntaxError(int(line), err.Error())})
 			continue
