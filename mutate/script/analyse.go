@@ -9,7 +9,7 @@ import (
 // analyse walks a tree of Python or JavaScript and collects what it does.
 func analyse(tree *node, d *dialect) *acts.Reading {
 	w := &walker{r: resolve(tree, d), d: d, out: acts.NewReading(), dead: map[*node]bool{}, values: map[*node]bool{}, kept: map[*node]bool{},
-		constants: map[*node]bool{}, owned: map[*node]bool{}, reached: map[*node]bool{}, endings: map[*node]acts.Ending{}}
+		constants: map[*node]bool{}, owned: map[*node]bool{}, reached: map[*node]bool{}, blockers: map[*node]bool{}, endings: map[*node]acts.Ending{}}
 	w.prepare(tree, w.r.top)
 	w.block(tree, w.r.top, place{live: true, sure: true})
 	w.names(w.r.top)
@@ -25,8 +25,8 @@ type walker struct {
 	kept   map[*node]bool // functions without a name that are given one
 
 	// What was found out: without it, a text of a few lines takes forever.
-	constants, owned, reached map[*node]bool
-	endings                   map[*node]acts.Ending
+	constants, owned, reached, blockers map[*node]bool
+	endings                             map[*node]acts.Ending
 }
 
 // A place is where in the tree the walk is.
@@ -70,10 +70,12 @@ func (w *walker) statement(n *node, s *scope, p place) {
 		}
 		if !w.exit(n.Kids[0], s, p) {
 			w.effect(n.Kids[0], s)
-			w.expr(n.Kids[0], s, p)
+			w.stated(n.Kids[0], s, p)
 		}
 	case "return":
-		w.kids(n, s, p)
+		for _, k := range n.Kids {
+			w.stated(k, s, p)
+		}
 	case "break", "continue":
 	case "raise":
 		w.raise(n, s, p)
@@ -136,7 +138,7 @@ func (w *walker) exit(n *node, s *scope, p place) bool {
 	}
 	if len(n.Kids) > 1 {
 		w.exitCode(n.Kids[1], n, s, p, 0)
-		w.expr(n.Kids[1], s, p)
+		w.stated(n.Kids[1], s, p)
 	}
 	for _, k := range n.Kids[min(2, len(n.Kids)):] {
 		w.note("unknown", "exit "+k.text(), n, "It exits in a way that is not known.")

@@ -249,3 +249,54 @@ func (w *walker) fieldOfName(b *binding, depth int) (string, bool) {
 	}
 	return "", false
 }
+
+// stated walks an expression that is sure to be evaluated where it stands.
+func (w *walker) stated(n *node, s *scope, p place) {
+	if n.Op == "op" && n.Name == "await" {
+		n = n.Kids[0]
+	}
+	if fn := w.called(n, s); fn != nil {
+		w.blocking(fn, "as a statement", p)
+		if n.Kids[0].Op == "func" {
+			w.function(n.Kids[0], s, p)
+		}
+		for _, a := range n.Kids[1:] {
+			w.expr(a, s, p)
+		}
+		return
+	}
+	w.expr(n, s, p)
+}
+
+// blocking counts the calls of functions that can end the script or answer for it: each
+// is a place where the guard holds.
+func (w *walker) blocking(fn *node, how string, p place) {
+	if fn.Name != "" && p.live && w.blocks(fn) {
+		w.out.Keeps["a call of "+fn.Name+" "+how]++
+	}
+}
+
+func (w *walker) blocks(fn *node) bool {
+	if known, ok := w.blockers[fn]; ok {
+		return known
+	}
+	w.blockers[fn] = false // while it is being found out
+	var look func(n *node, s *scope) bool
+	look = func(n *node, s *scope) bool {
+		if n.scope != nil {
+			s = n.scope
+		}
+		if n.Op == "call" {
+			d, ok := w.r.dotted(n.Kids[0], s)
+			if ok && (w.d.exits[d] || d == "SystemExit") {
+				return true
+			}
+			if to := w.r.local(n.Kids[0], s); to != nil && w.blocks(to) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(n.Kids, func(k *node) bool { return look(k, s) })
+	}
+	w.blockers[fn] = look(fn, fn.scope.up)
+	return w.blockers[fn]
+}

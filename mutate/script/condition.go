@@ -43,7 +43,7 @@ func (w *walker) op(n *node, s *scope) {
 		w.note("entry", w.r.form(n, s), n, "It decides in another way whether the script is the main program.")
 	case booleanOp(n.Name):
 		for _, k := range n.Kids {
-			if k.Op == "const" && (k.Type == "bool" || k.Type == "int" || k.Type == "number") {
+			if (n.Name == "And" || n.Name == "&&") && falsy(k) || k.Op == "const" && (k.Type == "bool" || k.Type == "int" || k.Type == "number") {
 				w.note("constant-condition", w.r.form(n, s), n, "A part of this does not depend on anything: "+k.Code+".")
 			}
 		}
@@ -137,6 +137,16 @@ func (w *walker) constantList(n *node, s *scope, depth int) bool {
 	b := s.find(n.Name)
 	return b != nil && !b.param && b.fn == nil && len(b.values) == 1 && len(b.inside) == 0 && b.values[0].n != nil && b.values[0].part == "" &&
 		b.values[0].n.Op == "list" && w.all(b.values[0].n.Kids, b.values[0].in, depth)
+}
+
+func falsy(n *node) bool {
+	switch n.Op {
+	case "const":
+		return n.Name == "" || n.Name == "0" || n.Type == "NoneType" || n.Type == "null"
+	case "list", "dict":
+		return len(n.Kids) == 0
+	}
+	return n.Op == "name" && n.Name == "undefined"
 }
 
 func huge(n *node) bool {

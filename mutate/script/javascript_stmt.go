@@ -25,9 +25,9 @@ func (w *jsWalk) stmt(s js.IStmt) *node {
 	case *js.ForStmt:
 		return w.forLoop(s)
 	case *js.ForInStmt:
-		return w.each(s, s.Init, s.Value, s.Body.List)
+		return w.each(s, "in", s.Init, s.Value, s.Body.List)
 	case *js.ForOfStmt:
-		return w.each(s, s.Init, s.Value, s.Body.List)
+		return w.each(s, "", s.Init, s.Value, s.Body.List)
 	case *js.SwitchStmt:
 		return w.switchStmt(s)
 	case *js.BranchStmt:
@@ -83,10 +83,10 @@ func (w *jsWalk) forLoop(s *js.ForStmt) *node {
 	return out
 }
 
-func (w *jsWalk) each(s js.IStmt, init, value js.IExpr, body []js.IStmt) *node {
+func (w *jsWalk) each(s js.IStmt, of string, init, value js.IExpr, body []js.IStmt) *node {
 	head := w.node("block", nil)
 	if d, ok := init.(*js.VarDecl); ok && len(d.List) == 1 {
-		each := w.node("each", value, w.expr(value))
+		each := w.named("each", of, value, w.expr(value))
 		head.Kids = w.bind(d.List[0].Binding, each, d.List[0].Default)
 	} else {
 		head = w.unknown(s, w.expr(value))

@@ -156,6 +156,17 @@ func TestMoreTurns(t *testing.T) {
 		{"netguard.js", "if (!allowed(host))", "if ((!allowed(host), false))"},
 		{"protect.js", "    if (re.test(rel))", "    let r;\n    if ((r = '') && re.test(rel))"},
 		{"rmguard.sh", `grep -Eq "$DENY"`, `grep -Eq "$DENY"{,/etc/passwd}`},
+		{"pathguard.py", "            block(f\"{target} is a system path\")", "            log(f\"{target} is a system path\")"},
+		{"pathguard.py", "    main()", "    [main() for _ in ()]"},
+		{"pathguard.py", "    main()", "    (main() for _ in [1])"},
+		{"pathguard.py", "    main()", "    '' and main()"},
+		{"pathguard.py", "    main()", "    sorted([], key=lambda _: main())"},
+		{"pathguard.py", "    data = json.load(sys.stdin)", "    data = json.load(sys.stdin) and {}"},
+		{"ratelimit.py", "if now - c[0] < WINDOW", "if False"},
+		{"rmguard.sh", `    block "recursive`, `    : block "recursive`},
+		{"rmguard.sh", `"$flat" | grep`, `"$flat" | head -c0 | grep`},
+		{"secretguard.sh", `in "${SECRET_NAMES[@]}"; do`, "in ; do"},
+		{"netguard.js", "  check(String(input.command || ''));", "  check(String(input.command && ''));"},
 		{"secretguard.sh", `  if [[ $tool == Bash`, "  break\n  if [[ $tool == Bash"},
 	} {
 		if found := c.check(t); len(found) == 0 {

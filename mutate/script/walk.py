@@ -147,7 +147,7 @@ class Walk:
             if g.is_async:
                 kids.append(self.node("unknown", n, [], "async comprehension"))
             kids.append(self.node("assign", g.target, [self.node("each", g.iter, [self.walk(g.iter)]), self.walk(g.target)], "="))
-            kids += self.all(g.ifs)
+            kids += [self.node("filter", t, [self.walk(t)]) for t in g.ifs]
         return self.node("comp", n, kids + self.all(elements), type(n).__name__)
 
     def on_ListComp(self, n):

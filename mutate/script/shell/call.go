@@ -100,9 +100,6 @@ func (w *walk) callFunction(name string, c *syntax.CallExpr, p place) {
 			w.note("call", e+" in "+name+" <<< "+p.stdin, c, "A program in the function "+name+" reads something that its parent does not give it.")
 		}
 	}
-	if !p.sub {
-		return
-	}
 	exits := false
 	syntax.Walk(w.fns[name].Body, func(n syntax.Node) bool {
 		if k, ok := n.(*syntax.CallExpr); ok && len(k.Args) > 0 {
@@ -112,6 +109,12 @@ func (w *walk) callFunction(name string, c *syntax.CallExpr, p place) {
 		}
 		return true
 	})
+	if exits && !p.sub {
+		if p.live {
+			w.out.Keeps["a call of "+name]++
+		}
+		return
+	}
 	if exits {
 		w.note("exit", name+" in a subshell", c, "The function exits, and in a subshell that does not end the script.")
 	}
@@ -247,11 +250,14 @@ var pureCommands = map[string]func(w *walk, args []*syntax.Word, p place) bool{
 	"grep": grepArgs, "egrep": grepArgs, "fgrep": grepArgs,
 	"tr":   operands(2, `-[cCdst]+`),
 	"cut":  operands(0, `-[dfc].*|[0-9,-]+|.`),
-	"head": operands(0, `-[nc]?[0-9]*|[0-9]+`), "tail": operands(0, `-[nc]?[0-9]*|[0-9]+`),
+	"head": operands(0, lineCount), "tail": operands(0, lineCount),
 	"wc":   operands(0, `-[lwcm]+`),
 	"sort": operands(0, `-[urn]+`), "uniq": operands(0, `-[cdu]+`),
 	"sed": func(_ *walk, args []*syntax.Word, _ place) bool { return sedArgs(args) },
 }
+
+// lineCount is how much of a text is kept; nothing is not.
+const lineCount = `-[nc]?[1-9][0-9]*|-[nc]|[1-9][0-9]*`
 
 var readsInput = acts.Set("cat grep egrep fgrep tr cut head tail wc sort uniq sed jq awk python3 python node perl")
 

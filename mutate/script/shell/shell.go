@@ -168,7 +168,7 @@ func (w *walk) collect(n syntax.Node, fn string) {
 			for _, item := range k.Items {
 				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], value{item, fn})
 			}
-			if len(k.Items) == 0 {
+			if len(k.Items) == 0 && !k.InPos.IsValid() {
 				w.vars[k.Name.Value] = append(w.vars[k.Name.Value], value{allArguments, fn})
 			}
 		case *syntax.DeclClause:

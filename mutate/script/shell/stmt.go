@@ -124,6 +124,9 @@ func (w *walk) forClause(c *syntax.ForClause, p place) {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		w.variableName(l.Name.Value, l, "a loop's value")
+		if len(l.Items) == 0 && l.InPos.IsValid() {
+			w.note("constant-condition", "for nothing", l, "This loop goes over nothing.")
+		}
 		if len(l.Items) > 0 && w.constWords(l.Items) {
 			w.overwrites(l.Name.Value, l.Items[0], l, p)
 		}
