@@ -13,6 +13,7 @@ func analyse(tree *node, d *dialect) *acts.Reading {
 	w.prepare(tree, w.r.top)
 	w.block(tree, w.r.top, place{live: true, sure: true})
 	w.names(w.r.top)
+	w.countGuards()
 	return w.out
 }
 
@@ -21,6 +22,7 @@ type walker struct {
 	d      *dialect
 	out    *acts.Reading
 	dead   map[*node]bool // statements that are never reached
+	guards []guard
 	values map[*node]bool // local functions that are used as values
 	kept   map[*node]bool // functions without a name that are given one
 

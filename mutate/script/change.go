@@ -256,7 +256,11 @@ func (w *walker) stated(n *node, s *scope, p place) {
 		n = n.Kids[0]
 	}
 	if fn := w.called(n, s); fn != nil {
-		w.blocking(fn, "as a statement", p)
+		how := "as a statement"
+		if s.of != nil && s.of.Op == "func" {
+			how = "in a callback"
+		}
+		w.blocking(fn, how, s, p)
 		if n.Kids[0].Op == "func" {
 			w.function(n.Kids[0], s, p)
 		}
@@ -268,11 +272,49 @@ func (w *walker) stated(n *node, s *scope, p place) {
 	w.expr(n, s, p)
 }
 
-// blocking counts the calls of functions that can end the script or answer for it: each
+// blocking notes the calls of functions that can end the script or answer for it: each
 // is a place where the guard holds.
-func (w *walker) blocking(fn *node, how string, p place) {
+func (w *walker) blocking(fn *node, how string, s *scope, p place) {
 	if fn.Name != "" && p.live && w.blocks(fn) {
-		w.out.Keeps["a call of "+fn.Name+" "+how]++
+		w.guards = append(w.guards, guard{fn, how, s.of})
+	}
+}
+
+// A guard is a call of a function that can block, and the function in which it is; nil is
+// the script itself.
+type guard struct {
+	fn  *node
+	how string
+	in  *node
+}
+
+// countGuards counts the ways to each of these calls: two calls of a helper that calls
+// once are as many as two calls.
+func (w *walker) countGuards() {
+	ways := map[*node]int{}
+	var to func(fn *node) int
+	to = func(fn *node) int {
+		if fn == nil || fn.Op != "def" {
+			return 1
+		}
+		if n, ok := ways[fn]; ok {
+			return n
+		}
+		ways[fn] = 0 // while they are counted
+		n := 0
+		if w.values[fn] {
+			n = 1
+		}
+		for _, g := range w.guards {
+			if g.fn == fn {
+				n = min(n+to(g.in), 1000)
+			}
+		}
+		ways[fn] = n
+		return n
+	}
+	for _, g := range w.guards {
+		w.out.Keeps["a call of "+g.fn.Name+" "+g.how] += to(g.in)
 	}
 }
 

@@ -148,7 +148,7 @@ func (w *walker) call(n *node, s *scope, p place) {
 		}
 	}()
 	if fn := w.r.local(callee, s); fn != nil {
-		w.blocking(fn, "in an expression", p)
+		w.blocking(fn, "in an expression", s, p)
 		if callee.Op == "func" {
 			w.function(callee, s, p)
 		}

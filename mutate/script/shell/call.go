@@ -100,24 +100,58 @@ func (w *walk) callFunction(name string, c *syntax.CallExpr, p place) {
 			w.note("call", e+" in "+name+" <<< "+p.stdin, c, "A program in the function "+name+" reads something that its parent does not give it.")
 		}
 	}
-	exits := false
-	syntax.Walk(w.fns[name].Body, func(n syntax.Node) bool {
-		if k, ok := n.(*syntax.CallExpr); ok && len(k.Args) > 0 {
-			if lit, _ := literal(k.Args[0]); lit == "exit" {
-				exits = true
-			}
-		}
-		return true
-	})
+	exits := w.exitsWithin(name)
 	if exits && !p.sub {
 		if p.live {
-			w.out.Keeps["a call of "+name]++
+			w.guards = append(w.guards, [2]string{name, p.fn})
 		}
 		return
 	}
 	if exits {
 		w.note("exit", name+" in a subshell", c, "The function exits, and in a subshell that does not end the script.")
 	}
+}
+
+// countGuards counts the ways to each call of a function that exits: two calls of a helper
+// that calls once are as many as two calls.
+func (w *walk) countGuards() {
+	ways := map[string]int{"": 1}
+	var to func(fn string) int
+	to = func(fn string) int {
+		if n, ok := ways[fn]; ok {
+			return n
+		}
+		ways[fn] = 0 // while they are counted
+		n := 0
+		for _, g := range w.guards {
+			if g[0] == fn {
+				n = min(n+to(g[1]), 1000)
+			}
+		}
+		ways[fn] = n
+		return n
+	}
+	for _, g := range w.guards {
+		w.out.Keeps["a call of "+g[0]] += to(g[1])
+	}
+}
+
+// exitsWithin reports whether a function exits, or one that it calls.
+func (w *walk) exitsWithin(name string) bool {
+	if known, ok := w.blockers[name]; ok {
+		return known
+	}
+	w.blockers[name] = false // while it is being found out
+	syntax.Walk(w.fns[name].Body, func(n syntax.Node) bool {
+		if k, ok := n.(*syntax.CallExpr); ok && len(k.Args) > 0 {
+			lit, _ := literal(k.Args[0])
+			if lit == "exit" || w.fns[lit] != nil && w.exitsWithin(lit) {
+				w.blockers[name] = true
+			}
+		}
+		return true
+	})
+	return w.blockers[name]
 }
 
 func (w *walk) exit(c *syntax.CallExpr, p place) {

@@ -47,6 +47,8 @@ type walk struct {
 	endings  map[string]acts.Ending // of functions
 	numbers  map[string]bool        // variables that only ever hold numbers
 	tests    map[string]string      // the tests of each variable
+	guards   [][2]string            // calls of functions that exit, each with the function in which it is
+	blockers map[string]bool        // functions that exit
 	shifts   map[string]bool        // functions that shift their arguments
 	lists    map[string]bool        // variables that are arrays
 	exported map[string]bool        // variables that are exported
@@ -83,11 +85,12 @@ func (p place) in(name string) place {
 
 func analyse(file *syntax.File) *acts.Reading {
 	w := &walk{out: acts.NewReading(), vars: map[string][]value{}, fns: map[string]*syntax.FuncDecl{}, calls: map[string][]callSite{},
-		busy: map[string]bool{}, forms: map[string]string{}, endings: map[string]acts.Ending{}, numbers: map[string]bool{}, tests: testsOf(file), shifts: map[string]bool{}, lists: map[string]bool{}, exported: map[string]bool{}}
+		busy: map[string]bool{}, forms: map[string]string{}, endings: map[string]acts.Ending{}, numbers: map[string]bool{}, tests: testsOf(file), shifts: map[string]bool{}, blockers: map[string]bool{}, lists: map[string]bool{}, exported: map[string]bool{}}
 	w.functions(file)
 	w.collect(file, "")
 	w.findNumbers()
 	w.stmts(file.Stmts, place{live: true, sure: true})
+	w.countGuards()
 	for name, fn := range w.fns {
 		w.out.Binds[name] = int(fn.Pos().Line())
 		input := slices.ContainsFunc(w.calls[name], func(c callSite) bool { return !w.constWords(c.args) })
