@@ -9,7 +9,7 @@ import (
 // analyse walks a tree of Python or JavaScript and collects what it does.
 func analyse(tree *node, d *dialect) *acts.Reading {
 	w := &walker{r: resolve(tree, d), d: d, out: acts.NewReading(), dead: map[*node]bool{}, values: map[*node]bool{}, kept: map[*node]bool{},
-		constants: map[*node]bool{}, owned: map[*node]bool{}, reached: map[*node]bool{}, blockers: map[*node]bool{}, endings: map[*node]acts.Ending{}}
+		constants: map[*node]bool{}, owned: map[*node]bool{}, reached: map[*node]bool{}, blockers: map[*node]bool{}, endings: map[*node]acts.Ending{}, asValue: map[*node]bool{}}
 	w.prepare(tree, w.r.top)
 	w.block(tree, w.r.top, place{live: true, sure: true})
 	w.names(w.r.top)
@@ -28,6 +28,7 @@ type walker struct {
 
 	// What was found out: without it, a text of a few lines takes forever.
 	constants, owned, reached, blockers map[*node]bool
+	asValue                             map[*node]bool // calls of which only a part of the result is used
 	endings                             map[*node]acts.Ending
 }
 
@@ -203,7 +204,9 @@ func (w *walker) raise(n *node, s *scope, p place) {
 
 func (w *walker) loop(n *node, s *scope, p place) {
 	if n.Name == "while" {
-		w.condition(n.Kids[0], s, p)
+		if k := n.Kids[0]; k.Op != "const" || k.Name == "" || k.Name == "0" || k.Name == "False" || k.Name == "false" || k.Name == "None" || k.Name == "null" {
+			w.condition(k, s, p)
+		}
 		w.endless(n)
 	}
 	for _, k := range n.Kids[:len(n.Kids)-2] {
@@ -416,7 +419,14 @@ func (w *walker) names(s *scope) {
 		}
 		w.out.Binds[name] = b.line
 		w.out.Defs[name] += len(b.values)
-		w.out.Sets[name] += len(b.values) + len(b.inside)
+		in := ""
+		if s.of != nil {
+			in = s.of.Name
+		}
+		w.out.Sets[in+" "+name] += len(b.values) + len(b.inside)
+		if b.param {
+			w.out.Sets[in+" "+name]++
+		}
 		if s.up != nil {
 			if o := s.up.find(name); o != nil && (o.fn != nil || o.module != "") {
 				w.out.Add(acts.Fact{Rule: "shadow", Key: "inner " + name, Line: b.line, Code: name, Text: "Inside a function, " + name + " is something else than outside of it."})

@@ -20,8 +20,14 @@ func (w *walker) assigned(t, n *node, s *scope, p place) {
 			w.out.Filled[t.Name] = w.out.Filled[t.Name] || len(value.Kids) > 0
 		}
 	case "list", "star":
-		for _, k := range t.Kids {
-			w.assigned(k, n, s, p)
+		for i, k := range t.Kids {
+			one := *n
+			if t.Op == "list" && value.Op == "list" && len(value.Kids) == len(t.Kids) && !starred(t) && !starred(value) {
+				one.Kids = []*node{value.Kids[i], k}
+			} else {
+				one.Kids = []*node{{Op: "op", Name: "part", Kids: []*node{value, {Op: "caught"}}}, k}
+			}
+			w.assigned(k, &one, s, p)
 		}
 	case "attr", "index":
 		w.stores(t, value, n, s, p)

@@ -8,7 +8,10 @@ import (
 )
 
 // changes are methods that change what they are called on.
-var changes = acts.Set("append extend add update setdefault sort reverse push unshift set splice fill")
+var changes = acts.Set("append extend add update setdefault sort reverse push unshift set splice fill pop shift insert remove discard")
+
+// shrinks are those after which a list of the script has less.
+var shrinks = acts.Set("pop shift splice remove discard")
 
 // copies are methods that make a new value.
 var copies = acts.Set("split splitlines findall copy map filter slice concat match rsplit flatMap")
@@ -19,12 +22,20 @@ var fresh = acts.Set("set dict list sorted bytearray Set Map Array Array.from Ob
 // own reports whether a value was made in the script, so that changing it changes
 // nothing else.
 func (w *walker) own(n *node, s *scope, depth int) bool {
-	if known, ok := w.owned[n]; ok || depth > 20 {
-		return known
+	if depth == 0 {
+		w.owned = map[*node]bool{}
 	}
-	w.owned[n] = false // while it is being found out
-	w.owned[n] = w.isOwn(n, s, depth)
-	return w.owned[n]
+	if w.owned[n] { // all that a value can be has to be own, so what is seen decides nothing more
+		return true
+	}
+	w.owned[n] = true
+	return w.isOwn(n, s, depth)
+}
+
+// atTop reports whether a value is kept under a name of the script itself.
+func (w *walker) atTop(n *node, s *scope) bool {
+	b := w.r.rootOf(n, s)
+	return b != nil && w.r.top.names[b.name] == b
 }
 
 func (w *walker) isOwn(n *node, s *scope, depth int) bool {
@@ -84,7 +95,7 @@ func (w *walker) overwrites(t, n *node, s *scope, p place) {
 		before = before || v.n == nil || v.n.Op != "func" && !w.constant(v.n, v.in, 0)
 	}
 	if before {
-		w.out.Add(acts.Fact{Rule: "overwritten", Key: w.r.form(value, s), Line: n.Line, Code: n.Code, Counted: true,
+		w.out.Add(acts.Fact{Rule: "overwritten", Key: w.r.form(value, s), Line: n.Line, Code: n.Code, Counted: true, Of: t.Name,
 			Text: "It replaces what was computed by a constant: " + acts.Clip(n.Code) + "."})
 	}
 }

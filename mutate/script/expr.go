@@ -249,9 +249,12 @@ func (w *walker) output(n *node, d string, s *scope) {
 	}
 }
 
+// whole are uses of a pattern that are no question.
+var whole = acts.Set("re.sub re.escape re.split re.findall re.finditer")
+
 // pattern reports a regular expression that matches every text.
 func (w *walker) pattern(n *node, d string, s *scope) {
-	if (strings.HasPrefix(d, "re.") || d == "RegExp") && d != "re.sub" && d != "re.escape" && len(n.Kids) > 1 {
+	if (strings.HasPrefix(d, "re.") || d == "RegExp") && !whole[d] && !w.asValue[n] && len(n.Kids) > 1 {
 		if a := n.Kids[1]; a.Op == "const" && acts.MatchesAll(a.Name) {
 			w.note("matches-everything", a.Name, n, "This pattern matches every text.")
 		}
@@ -267,7 +270,7 @@ func (w *walker) method(n *node, s *scope, p place) {
 		w.computed(n, s)
 	case name == "format" && !plainFormat(recv), name == "toString" && len(n.Kids) > 2:
 		w.note("method", name+" of "+from, n, "It fills in a text that is computed.")
-	case changes[name] && !w.own(recv, s, 0):
+	case changes[name] && (!w.own(recv, s, 0) || shrinks[name] && w.atTop(recv, s)):
 		w.note("write", name+" "+from+w.r.args(n, s), n, "It changes a value that is not its own, such as the event.")
 	case w.d.methods[name] && !(acting[name] && w.handle(recv, s)) && !(name == "replace" && w.d.lang == Python && isPath(from)):
 		w.always(n, s)
@@ -281,6 +284,7 @@ func (w *walker) method(n *node, s *scope, p place) {
 			w.out.Keeps["method "+name] = 1
 		}
 	}
+	w.asValue[recv] = true // re.match(…).end() asks nothing
 	w.expr(recv, s, p)
 }
 

@@ -136,7 +136,11 @@ func checkCode(ctx context.Context, parent, candidate []byte, lang Language) ([]
 	}
 	found := acts.Beyond(rs[0], rs[1])
 	for _, name := range kernelNames(parent, lang) {
-		if rs[1].Sets[name] > rs[0].Sets[name] {
+		changed := rs[1].Sets[" "+name] > rs[0].Sets[" "+name]
+		for fn := range rs[0].Functions { // a name of its own hides the kernel's there
+			changed = changed || rs[1].Sets[fn+" "+name] > rs[0].Sets[fn+" "+name]
+		}
+		if changed {
 			found = append(found, Finding{Kind: Held, Rule: "kernel-name", Line: rs[1].Binds[name], Phrase: name, Text: "The kernel names " + name + ", and it is changed from outside."})
 		}
 	}

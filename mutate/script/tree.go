@@ -228,10 +228,18 @@ func (r *resolver) target(t *node, v valued, plain bool, s *scope) {
 	case "list", "star":
 		for i, k := range t.Kids {
 			part := v
-			part.part += "[" + strconv.Itoa(i) + "]"
+			if t.Op == "list" && v.part == "" && v.n != nil && v.n.Op == "list" && len(v.n.Kids) == len(t.Kids) && !starred(t) && !starred(v.n) {
+				part.n = v.n.Kids[i] // a, b = 1, 2
+			} else {
+				part.part += "[" + strconv.Itoa(i) + "]"
+			}
 			r.target(k, part, plain, s)
 		}
 	}
+}
+
+func starred(n *node) bool {
+	return slices.ContainsFunc(n.Kids, func(k *node) bool { return k.Op == "star" })
 }
 
 // sites finds the call sites of local functions.

@@ -34,6 +34,9 @@ type Fact struct {
 	Text string // the sentence for the owner
 	// Counted: each one beyond the parent's number of them is a finding
 	Counted bool
+	// Of is a name that the parent has to bind, or else the fact is about the candidate's
+	// own value.
+	Of      string
 	Refused bool // no owner can allow it
 }
 
@@ -79,6 +82,9 @@ func Beyond(parent, candidate *Reading) (out []Finding) {
 		had[f.Rule+"\x00"+f.Key]++
 	}
 	for _, f := range candidate.Facts {
+		if _, bound := parent.Binds[f.Of]; f.Of != "" && !bound {
+			continue
+		}
 		k := f.Rule + "\x00" + f.Key
 		seen[k]++
 		if over := seen[k] - had[k]; over == 1 && (f.Counted || had[k] == 0) {

@@ -21,7 +21,7 @@ func (w *walk) overwrites(name string, value *syntax.Word, at syntax.Node, p pla
 		before = before || v.word == nil || !w.constWord(v.word)
 	}
 	if before {
-		w.out.Add(acts.Fact{Rule: "overwritten", Key: w.form(value, p.fn), Line: int(at.Pos().Line()), Code: printed(at), Counted: true,
+		w.out.Add(acts.Fact{Rule: "overwritten", Of: "$" + name, Key: w.form(value, p.fn), Line: int(at.Pos().Line()), Code: printed(at), Counted: true,
 			Text: "It replaces what was computed by a constant: " + name + "."})
 	}
 }

@@ -97,7 +97,7 @@ func analyse(file *syntax.File) *acts.Reading {
 		w.out.Functions[name] = acts.Function{Varied: w.varied(fn), Used: len(w.calls[name]) > 0, Input: input, Line: int(fn.Pos().Line())}
 	}
 	for name, values := range w.vars {
-		if w.out.Sets[name] = len(values); w.lists[name] {
+		if w.out.Sets[" "+name] = len(values); w.lists[name] {
 			w.out.Defs[name] = len(values)
 		}
 		w.out.Binds["$"+name] = 0

@@ -115,7 +115,7 @@ func (w *walk) halves(s *syntax.Stmt, p place) {
 }
 
 func (w *walk) loopCond(c *syntax.WhileClause, p place) {
-	if len(c.Cond) > 0 {
+	if len(c.Cond) > 0 && !(len(c.Cond) == 1 && !c.Until && (commandName(c.Cond[0]) == "true" || commandName(c.Cond[0]) == ":")) {
 		w.conditions(c.Cond, p)
 	}
 }
