@@ -105,19 +105,32 @@ func checkKernel(parent, candidate []byte, want []Span, lang Language) []Finding
 	return []Finding{{Rule: "kernel", Text: "A part of the kernel is missing."}}
 }
 
-var naming = regexp.MustCompile(`^\s*(?:(?:const|let|var|readonly|declare|typeset|export)\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)\s*(?::[^=]+)?=(?:[^=>]|$)`)
+var naming = regexp.MustCompile(`^\s*(?:(?:const|let|var|readonly|declare|typeset|export)\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)\s*(?::[^=]+)?=([^=>].*|$)`)
 
-// kernelNames lists the names that a kernel's outermost lines give values to.
-func kernelNames(text []byte, lang Language) (out []string) {
-	spans, err := Kernel(text, lang)
+// made is a value that is more than what is written there: input, as a rule.
+var (
+	made   = regexp.MustCompile(`\w\(|\$[\w{(]`)
+	singly = regexp.MustCompile(`'[^']*'`)
+	quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	listed = regexp.MustCompile(`^\s*(?:new (?:Set|Map)|Object\.freeze|frozenset|set|tuple|re\.compile|dict)\(`)
+)
+
+// kernelNames lists the names that a kernel's outermost lines give fixed values to: a list
+// of what is forbidden, a limit. What a kernel reads may be worked on.
+func kernelNames(script []byte, lang Language) (out []string) {
+	spans, err := Kernel(script, lang)
 	if err != nil {
 		return nil
 	}
+	text := singly
+	if lang != Shell {
+		text = quoted
+	}
 	for _, s := range spans {
-		block := strings.Split(string(text[s.Start:s.End]), "\n")
+		block := strings.Split(string(script[s.Start:s.End]), "\n")
 		indent := len(block[0]) - len(strings.TrimLeft(block[0], " \t"))
 		for _, line := range block {
-			if m := naming.FindStringSubmatch(line); m != nil && len(line)-len(strings.TrimLeft(line, " \t")) <= indent {
+			if m := naming.FindStringSubmatch(line); m != nil && (listed.MatchString(m[2]) || !made.MatchString(text.ReplaceAllString(m[2], ""))) && len(line)-len(strings.TrimLeft(line, " \t")) <= indent {
 				out = append(out, m[1])
 			}
 		}
