@@ -8,7 +8,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
-	"github.com/skill-evolve/evolve/store/sqlite"
+	"github.com/skill-evolve/evolve/store/subjects"
 )
 
 // hooks adds the hooks of which there is a version or a run. A script that its owner has removed
@@ -17,11 +17,9 @@ func (rd *Reader) hooks(ctx context.Context, r *Report, reg *skill.Registry, kno
 	if rd.Store == nil {
 		return nil
 	}
-	// Kinds of subjects are sorted by what is before the colon, and ";" comes next.
-	keys, err := sqlite.Query(ctx, rd.Store.DB, sqlite.ScanOne[string], `SELECT skill FROM versions WHERE skill >= 'hook:' AND skill < 'hook;'
-		UNION SELECT skill FROM runs WHERE skill >= 'hook:' AND skill < 'hook;' ORDER BY 1`)
+	keys, err := subjects.Of(ctx, rd.Store, subject.Hook)
 	if err != nil {
-		return fmt.Errorf("list hooks: %w", err)
+		return err
 	}
 	for _, key := range keys {
 		e, err := reg.Lookup(key)
