@@ -49,6 +49,10 @@ that promote made, unless somebody has changed it since.`,
 
 func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) error {
 	name, at := subject.Cut(arg)
+	word := hookWord(a)
+	if err := word.PutBack(name); err != nil {
+		return err
+	}
 	live, err := a.layout().AsItIs(name)
 	if err != nil {
 		return err
@@ -64,10 +68,6 @@ func rollbackSkill(ctx context.Context, a *global, arg string, f rollbackFlags) 
 	}
 	in, plan, err := nextPlan(ctx, a, live, store.OpRollback, r)
 	if err != nil {
-		return err
-	}
-	word := hookWord(a)
-	if err := word.Agree(plan, at, true); err != nil {
 		return err
 	}
 	done, err := in.Apply(ctx, plan)

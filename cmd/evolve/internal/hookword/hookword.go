@@ -12,7 +12,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
-	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/release"
 	"github.com/skill-evolve/evolve/tournament/report"
 )
@@ -38,9 +37,6 @@ func (p Parts) Agree(plan *release.Plan, at string, yes bool, flags ...string) e
 		return nil
 	}
 	name := plan.Live.Name
-	if plan.Op == store.OpRollback {
-		return guard.Word(p.Typist, "putting back another script of a hook")
-	}
 	if err := guard.Word(p.Typist, "putting a script in place"); err != nil {
 		return err
 	}
@@ -63,6 +59,15 @@ func (p Parts) Agree(plan *release.Plan, at string, yes bool, flags ...string) e
 	command := strings.Join(append([]string{fmt.Sprintf("evolve promote %s@%.*s", name, digits, sha)}, flags...), " ")
 	return problem.Refusef(fmt.Sprintf("`evolve diff %s %.*s` shows them; `%s` puts them in place", name, digits, sha, command),
 		"%s is a program: name the bytes that are to run; nothing was changed", skill.Called(name))
+}
+
+// PutBack refuses to put back another script of a hook if an agent types it: the hook may be what
+// holds that agent. Any other subject passes.
+func (p Parts) PutBack(key string) error {
+	if subject.Parse(key).Kind != subject.Hook {
+		return nil
+	}
+	return guard.Word(p.Typist, "putting back another script of a hook")
 }
 
 // show prints how the script changes.
