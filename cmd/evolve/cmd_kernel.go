@@ -18,7 +18,8 @@ func newKernelCommand(a *global) *cobra.Command {
 		Example: "  evolve kernel show dataviz\n  evolve kernel confirm dataviz",
 		Long: `The kernel is the locked lines: every byte of a skill that evolve must not change.
 Mark a part with <!-- kernel --> and <!-- /kernel --> on lines of
-their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.`,
+their own, or name sections in the frontmatter: metadata: {kernel: "Security"}.
+In the script of a hook the lines are # kernel and # /kernel, or // kernel.`,
 	}
 	parent(c,
 		&cobra.Command{

@@ -48,12 +48,15 @@ A file that git tracks is shared: its base is the default branch, and only promo
 changes it. It writes the working tree, where your changes stay and nothing is
 committed; --patch prints a patch for git apply instead, and --branch makes a
 commit on a new branch, without hooks and without a push. What leaves the machine
-that way quotes no session.`,
+that way quotes no session. The script of a hook runs, so it is put in place for
+its exact bytes: you see the change and are asked, or name them, PATH@SHA with 12
+digits or more.`,
 		Example: `  evolve promote dataviz
   evolve promote dataviz --to claude,codex,agents
   evolve promote dataviz@v2 --to ~/team/skills
   evolve promote dataviz@3f2a9c --unproven   one that is not shown to be better, recorded so
-  evolve promote dataviz --branch evolve/dataviz`,
+  evolve promote dataviz --branch evolve/dataviz
+  evolve promote ~/hooks/no-reset.sh@3f2a9c0d51be`,
 		Args: exactArgs(1, "a skill"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := namesTarget(c, f.to); err != nil {

@@ -14,8 +14,8 @@ func newStatusCommand(a *global) *cobra.Command {
 		Use:     "status",
 		Short:   "All skills on one page, and what waits for you",
 		Example: "  evolve status\n  evolve status --json",
-		Long: `status shows what waits for you first, then the skills by use. Skills without
-news are folded into one line. USES counts the invocations in sessions that a
+		Long: `status shows what waits for you first, then the skills by use, and hooks that
+evolve knows a text of. Skills without news are folded into one line. USES counts the invocations in sessions that a
 person had, each once. CORRECTED counts those that the user corrected in the
 next message. Of a new text on trial, "no difference seen" means that it
 may be better or not, "probably better" that by chance a text comes as far at

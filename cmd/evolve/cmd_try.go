@@ -19,7 +19,8 @@ better first, or the candidate or version behind the @ where the skill is now,
 before its trial has decided. The trial goes on: its requests are still answered
 with and without the change. If it is better, it stays. It is taken back when it is shown worse,
 when its trial is rejected, or after 8 undecided weeks; rollback takes it back
-at once, promote keeps it. Your edits go into the text from before, and end it.`,
+at once, promote keeps it. Your edits go into the text from before, and end it.
+There is no trial install of a hook.`,
 		Example: "  evolve try dataviz\n  evolve try dataviz@3f2a9c\n  evolve try dataviz@v2 --yes",
 		Args:    exactArgs(1, "a skill"),
 		RunE:    func(c *cobra.Command, args []string) error { return trySkill(c.Context(), a, args[0], yes) },

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"html"
 	"net/http"
 	"net/url"
@@ -166,6 +167,28 @@ func TestAgentsHook(t *testing.T) {
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != k.then {
 			t.Errorf("%v: %s, %v", k.args, got, err)
+		}
+	}
+}
+
+// TestInterruptedHook: an interrupted run of a hook goes on by the command that began it, which
+// status names; --resume, which asks agents, refuses it and names it too.
+func TestInterruptedHook(t *testing.T) {
+	s := newStation(t, 0)
+	home := s.home()
+	db := s.open(home)
+	key, path := betterGuard(t, db, t.TempDir())
+	cut := &record.Run{ID: "20300103-000000-0000aa", Skill: key, Status: record.Interrupted, Incumbent: skill.HashText([]byte(weakGuard)), Started: time.Now().Add(time.Hour), Config: json.RawMessage(`{"hook":true}`)}
+	if err := errors.Join(db.Journal(cut.ID).SaveRun(t.Context(), cut), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EVOLVE_HOME", home)
+	t.Setenv("HOME", home)
+	for _, args := range [][]string{{"status"}, {"--resume", cut.ID}} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), machine{}, append(args, "--skills-dir", s.skills), strings.NewReader(""), &out, &errs)
+		if want := map[bool]int{true: exitDone, false: exitUsage}[len(args) == 1]; code != want || !strings.Contains(out.String()+errs.String(), "`evolve --hook "+path+"`") {
+			t.Errorf("%v: exit %d\n%s%s", args, code, out.String(), errs.String())
 		}
 	}
 }

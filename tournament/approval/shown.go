@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/second"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/report"
@@ -127,7 +128,7 @@ func shown(ctx context.Context, db *store.Store, live *skill.Live, c *candidate.
 func (d *Decision) Evidence(coloured bool) string {
 	r := &d.Result
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s@%s: %s\n", r.Skill, plain.Short(r.SHA), plain.Line(d.Words))
+	fmt.Fprintf(&b, "%s@%s: %s\n", subject.Parse(r.Skill).Path(), plain.Short(r.SHA), plain.Line(d.Words))
 	if len(r.Findings) > 0 {
 		by := "the firewall"
 		if r.Findings[0].Rule == second.Rule {
