@@ -81,7 +81,7 @@ func TestReadable(t *testing.T) {
 		"dataviz":                                                        "dataviz",
 		"`evolve promote file:/src/it's $(id):docs/AGENTS.md`, file:~:x": "`evolve promote '/src/it'\\''s $(id)/docs/AGENTS.md'`, ~/x",
 		"`evolve log file:~:a/(b)/AGENTS.md@3f2a` file:/src:(b).md":      "`evolve log ~/'a/(b)/AGENTS.md@3f2a'` /src/(b).md",
-		"`evolve --skill hook:~:hooks/a.sh --anew`, `evolve --skill x`": "`evolve --hook ~/hooks/a.sh --anew`, `evolve --skill x`",
+		"`evolve --skill hook:~:hooks/a.sh --anew`, `evolve --skill x`":  "`evolve --hook ~/hooks/a.sh --anew`, `evolve --skill x`",
 		"`evolve --skill file:~:AGENTS.md`, --skill hook:/src/x:a.py":    "`evolve --skill ~/AGENTS.md`, --hook /src/x/a.py",
 		"`evolve log`: file:/a b:c\nfile:/src/$(id):x":                   "`evolve log`: file:/a b:c\n/src/$(id)/x",
 	} {
