@@ -171,12 +171,8 @@ func (p *purge) run(now int64) error {
 			return err
 		}
 	}
-	names := []string{"session-" + p.id}
-	for _, c := range p.heard {
-		names = append(names, c.id)
-	}
-	for _, name := range names {
-		if err := p.renameCluster(name); err != nil {
+	for _, c := range append([]caseName{{id: "session-" + p.id}}, p.heard...) {
+		if err := p.renameCluster(c.id); err != nil {
 			return err
 		}
 	}
