@@ -28,12 +28,14 @@ const (
 var Names = []string{SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, Stop, SubagentStop}
 
 // Rebuild are the agents of which events are rebuilt, by their names in sessions.
-var Rebuild = map[string]func(ctx context.Context, r io.Reader, file string) ([]Event, []harvest.Problem, error){claudeCode: Claude, codexCLI: Codex}
+var Rebuild = map[string]func(ctx context.Context, r io.Reader, file string) ([]Event, []harvest.Problem, error){claudeCode: Claude, codexCLI: Codex, copilotCLI: Copilot}
 
 // An Event is what the agent told its hooks once.
 type Event struct {
 	Name  string          `json:"name"`
 	Tool  string          `json:"tool,omitempty"` // of a tool call's events
+	Own   string          `json:"own,omitempty"`  // the tool as Copilot calls it for itself
+	Call  string          `json:"call,omitempty"` // the call's id, where Input has none
 	Input json.RawMessage `json:"input"`          // the object on stdin
 	Time  time.Time       `json:"time,omitzero"`
 	Line  int             `json:"line"` // 0-based, of the transcript
@@ -70,7 +72,8 @@ type Missing struct {
 	Put   string `json:"put"` // what stands there instead
 }
 
-// Fields are those that transcripts do not hold, of Claude Code 2.1.329 and Codex 0.169.0.
+// Fields are those that transcripts do not hold, of Claude Code 2.1.329, Codex
+// 0.169.0 and Copilot CLI 1.0.102.
 var Fields = slices.Concat(
 	missing(claudeCode, "source", "startup; a resumed session shows no second start", SessionStart),
 	missing(claudeCode, "permission_mode", "the last that was noted, for a prompt that was typed while the agent worked, a command or a report", UserPromptSubmit),
@@ -85,6 +88,9 @@ var Fields = slices.Concat(
 	missing(codexCLI, "permission_mode", "bypassPermissions if nobody is asked and no sandbox is on, else default",
 		SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop),
 	missing(codexCLI, "stop_hook_active", "false", Stop),
+	missing(copilotCLI, "timestamp", "when the transcript's line was written", SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, Stop, SubagentStop),
+	missing(copilotCLI, "source", "new, or resume", SessionStart),
+	missing(copilotCLI, "stop_hook_active", "false", Stop, SubagentStop),
 )
 
 func missing(agent, field, put string, names ...string) (out []Missing) {

@@ -24,6 +24,8 @@ func rebuilt(t *testing.T, dir string) (out []events.Event) {
 	of, where := events.Claude, where
 	if strings.Contains(dir, "/codex/") {
 		of, where = events.Codex, "/home/dev/.codex/sessions/2026/11/28"
+	} else if strings.Contains(dir, "/copilot/") {
+		of = events.Copilot
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*-*.jsonl"))
 	subagents, _ := filepath.Glob(filepath.Join(dir, "subagents", "*.jsonl"))
@@ -36,6 +38,9 @@ func rebuilt(t *testing.T, dir string) (out []events.Event) {
 		if slices.Contains(subagents, name) {
 			as = filepath.Join(where, strings.TrimSuffix(filepath.Base(files[0]), ".jsonl"), "subagents", filepath.Base(name))
 		}
+		if strings.Contains(dir, "/copilot/") {
+			as = filepath.Join("/home/dev/.copilot/session-state", strings.TrimSuffix(filepath.Base(name), ".jsonl"), "events.jsonl")
+		}
 		found, problems, err := of(t.Context(), bytes.NewReader(text), as)
 		if err != nil || len(problems) > 0 {
 			t.Fatal(err, problems)
@@ -45,8 +50,8 @@ func rebuilt(t *testing.T, dir string) (out []events.Event) {
 	return out
 }
 
-// TestRecorded: what is rebuilt from transcripts of the real Claude Code 2.1.329 and Codex
-// 0.169.0 equals what they gave their hooks in these sessions, in each field that a
+// TestRecorded: what is rebuilt from transcripts of the real Claude Code 2.1.329, Codex
+// 0.169.0 and Copilot CLI 1.0.102 equals what they gave their hooks in these sessions, in each field that a
 // transcript holds.
 func TestRecorded(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/c*/*")
@@ -54,7 +59,7 @@ func TestRecorded(t *testing.T) {
 		t.Fatal("there are no recordings")
 	}
 	compared := 0
-	agents := map[string]string{"claude": "claude-code", "codex": "codex"}
+	agents := map[string]string{"claude": "claude-code", "codex": "codex", "copilot": "copilot-cli"}
 	for _, dir := range dirs {
 		t.Run(dir, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(dir, "hooks.jsonl"))
@@ -112,8 +117,11 @@ func TestRecorded(t *testing.T) {
 	t.Logf("%d events are equal", compared)
 }
 
-// key tells events of a session apart that have no id of their own.
+// key tells events of a session apart that have no id of their own; Copilot's calls have none.
 func key(in map[string]any) string {
+	if in["tool_use_id"] == nil && in["tool_input"] != nil {
+		return fmt.Sprint(in["hook_event_name"], " ", in["agent_id"], " ", in["tool_input"])
+	}
 	return fmt.Sprint(in["hook_event_name"], " ", in["agent_id"], " ", in["prompt_id"], in["turn_id"], " ", in["tool_use_id"])
 }
 
@@ -133,10 +141,12 @@ func same(t *testing.T, agent, k, field string, got, want map[string]any) {
 func TestOutcomes(t *testing.T) {
 	want := map[string][]string{
 		"../codex/exec": {"Bash ran", "apply_patch ran", "Bash ran"}, "../codex/asked": {"Bash ran"}, "../codex/aborted": {"Bash "},
-		"asked":   {"Bash permitted", "Write permitted", `Bash refused "never reset my work"`, "Bash refused", "Read ran", "Skill ran", "Agent ran", "Bash ran"},
-		"granted": {"Bash permitted", "Bash ran", "Bash ran", "Read ran", "Bash stopped", "Edit permitted", "Edit ran", "Bash permitted", "Bash permitted"},
-		"queued":  {"AskUserQuestion permitted", "Bash permitted"},
-		"errors":  {"Bash ran", "Bash ran", "Agent ran", "Write ran", "Bash ran"},
+		"../copilot/exec":  {"Bash ran", "Read ran", "Bash ran", "Bash ran", "Write ran", "Read ran", "Edit ran", "Edit ran", "Agent ran", "Bash ran"},
+		"../copilot/asked": {"Bash permitted", `Bash refused "never touch a file"`, "Bash ", "Bash ran", "Edit permitted", "Bash permitted", `Bash refused "no asking"`, "Bash stopped", "Bash stopped"},
+		"asked":            {"Bash permitted", "Write permitted", `Bash refused "never reset my work"`, "Bash refused", "Read ran", "Skill ran", "Agent ran", "Bash ran"},
+		"granted":          {"Bash permitted", "Bash ran", "Bash ran", "Read ran", "Bash stopped", "Edit permitted", "Edit ran", "Bash permitted", "Bash permitted"},
+		"queued":           {"AskUserQuestion permitted", "Bash permitted"},
+		"errors":           {"Bash ran", "Bash ran", "Agent ran", "Write ran", "Bash ran"},
 	}
 	for name, want := range want {
 		var got []string
@@ -238,6 +248,70 @@ func TestSaid(t *testing.T) {
 	}
 }
 
+// TestCamel: hooks that Copilot knows by its own spelling get its own fields: what they got in a
+// session, without the time.
+func TestCamel(t *testing.T) {
+	text, err := os.ReadFile("testdata/copilot/exec/camel.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	canonical := func(in []byte) string {
+		var fields map[string]any
+		if err := json.Unmarshal(in, &fields); err != nil {
+			t.Fatal(err)
+		}
+		if at, ok := fields["timestamp"].(float64); !ok || at < 1e12 {
+			t.Errorf("%s has no time in milliseconds", in)
+		}
+		delete(fields, "timestamp")
+		out, _ := json.Marshal(fields)
+		return string(out)
+	}
+	var want, got []string
+	for line := range bytes.Lines(text) {
+		want = append(want, canonical(line))
+	}
+	for _, e := range rebuilt(t, "testdata/copilot/exec") {
+		name, input := e.Camel()
+		if events.FromCamel(name) != e.Name {
+			t.Errorf("%s is %q", e.Name, name)
+		}
+		got = append(got, canonical(input))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("rebuilt are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestCopilotSaid: what hooks of Copilot said of calls.
+func TestCopilotSaid(t *testing.T) {
+	at := time.Date(2026, 11, 28, 10, 0, 2, 0, time.UTC)
+	for result, want := range map[string]struct {
+		outcome events.Outcome
+		said    []events.Said
+	}{
+		`"success":false,"error":{"code":"denied","message":"Denied by preToolUse hook: no: never"}`:                                   {events.Stopped, []events.Said{{Reason: "no: never", Time: at}}},
+		`"success":false,"error":{"code":"denied","message":"Denied by preToolUse hook from \"/h.json\" (hook errored)"}`:              {events.Stopped, []events.Said{{Time: at}}},
+		`"success":false,"error":{"code":"denied","message":"Denied by preToolUse hook (unable to ask user for confirmation): sure?"}`: {events.Stopped, []events.Said{{Ask: true, Reason: "sure?", Time: at}}},
+		`"success":false,"error":{"code":"denied","message":"Permission denied and could not request permission from user"}`:           {events.Stopped, nil},
+		`"success":false,"error":{"code":"denied","message":"Tool result blocked: no"}`:                                                {events.Ran, nil},
+		`"success":false,"error":{"code":"failure","message":"Denied by preToolUse hook: a program says this"}`:                        {events.Ran, nil},
+		`"success":true,"result":{"content":"Denied by preToolUse hook: a program says this"}`:                                         {events.Ran, nil},
+		`"success":false,"error":{"code":"rejected","message":"The user rejected this tool call."}`:                                    {events.Refused, nil},
+	} {
+		found, _, err := events.Copilot(t.Context(), strings.NewReader(`{"type":"session.start","data":{"sessionId":"s","context":{"cwd":"/w"}}}
+{"type":"user.message","data":{"content":"go"}}
+{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"bash","arguments":"{\"command\":\"make\"}"}}
+{"type":"tool.execution_complete","timestamp":"2026-11-28T10:00:02Z","data":{"toolCallId":"1",`+result+`}}
+`), "/home/dev/.copilot/session-state/s/events.jsonl")
+		if err != nil || len(found) < 3 || found[2].Outcome != want.outcome || !reflect.DeepEqual(found[2].Said, want.said) || !strings.Contains(string(found[2].Input), `"tool_input":{"command":"make"}`) {
+			t.Errorf("%s: %+v, %v", result, found, err)
+		}
+	}
+}
+
 // FuzzTranscripts: whatever a transcript holds, each event's input is an object that names the
 // event, and only tool calls have an outcome.
 func FuzzTranscripts(f *testing.F) {
@@ -253,6 +327,14 @@ func FuzzTranscripts(f *testing.F) {
 {"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c","status":"declined","aggregated_output":""}}}
 {"type":"event_msg","payload":{"type":"task_complete","last_agent_message":"Done."}}
 `))
+	f.Add([]byte(`{"type":"session.start","data":{"sessionId":"s","context":{"cwd":"/w"}}}
+{"type":"user.message","data":{"content":"go"}}
+{"type":"tool.execution_start","data":{"toolCallId":"c","toolName":"bash","arguments":{"command":"ls"}}}
+{"type":"permission.completed","data":{"toolCallId":"c","result":{"kind":"denied-interactively-by-user","feedback":"no"},"decisionSource":"human_response"}}
+{"type":"tool.execution_complete","data":{"toolCallId":"c","success":false,"error":{"code":"denied","message":"Denied by preToolUse hook: no"}}}
+{"type":"assistant.message","agentId":"a","data":{"content":"Done."}}
+{"type":"subagent.completed","agentId":"a","data":{}}
+`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		found, _, err := events.Claude(t.Context(), bytes.NewReader(text), where+"/s.jsonl")
 		if err != nil {
@@ -262,7 +344,16 @@ func FuzzTranscripts(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range slices.Concat(found, more) {
+		of, _, err := events.Copilot(t.Context(), bytes.NewReader(text), where+"/s.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range of {
+			if name, input := e.Camel(); name == "" || !json.Valid(input) {
+				t.Errorf("%s: %q %s", e.Name, name, input)
+			}
+		}
+		for _, e := range slices.Concat(found, more, of) {
 			var in struct {
 				Event string `json:"hook_event_name"`
 			}

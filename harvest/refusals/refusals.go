@@ -65,7 +65,7 @@ type input struct {
 func ID(e *events.Event) string {
 	var in input
 	_ = json.Unmarshal(e.Input, &in) // ours
-	return in.ID
+	return cmp.Or(in.ID, e.Call)
 }
 
 // Input is what the tool of a call's event got.
@@ -86,7 +86,7 @@ func Of(agent, session string, all []events.Event, red redact.Redactor) (out []*
 		case e.Name == events.PreToolUse && e.Outcome == events.Refused:
 			var in input
 			_ = json.Unmarshal(e.Input, &in) // ours
-			c := &Call{Agent: agent, Session: session, ID: in.ID, Tool: e.Tool, Input: in.Tool, Said: e.Words, Time: e.Time}
+			c := &Call{Agent: agent, Session: session, ID: ID(e), Tool: e.Tool, Input: in.Tool, Said: e.Words, Time: e.Time}
 			if strings.TrimSpace(c.Said) == "" {
 				open = append(open, c)
 				continue
