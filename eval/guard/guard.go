@@ -27,6 +27,7 @@ const DefaultTimeout = 5 * time.Second
 type Guard struct {
 	Command string        // as a shell takes it
 	Project string        // CLAUDE_PROJECT_DIR; need not exist
+	Agent   string        // whose reading of its answers is used: Copilot, or that of all others
 	Timeout time.Duration // for one delivery; 0 is DefaultTimeout
 	// Readable are files and folders beyond the system's that it needs. Nothing outside
 	// of /tmp can be written.
@@ -38,6 +39,7 @@ type Session []Event
 
 // An Event is one that is delivered.
 type Event struct {
+	// Name is as the settings of its agent spell it.
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
@@ -46,7 +48,7 @@ type Event struct {
 type Decision string
 
 const (
-	GoOn  Decision = "go on" // it said nothing, or failed: agents go on then
+	GoOn  Decision = "go on" // it said nothing, or failed: most agents go on then
 	Block Decision = "block"
 	Ask   Decision = "ask" // the person is asked
 )
@@ -126,7 +128,7 @@ func (p *Player) Play(ctx context.Context, g Guard, sessions []Session, delivere
 func (p *Player) session(ctx context.Context, g Guard, s Session, delivered func()) (out []Answer, err error) {
 	var in bytes.Buffer
 	enc := json.NewEncoder(&in)
-	if err := errors.Join(enc.Encode(order{g.Command, g.Project, g.Timeout}), enc.Encode(s)); err != nil {
+	if err := errors.Join(enc.Encode(order{g.Command, g.Project, g.Agent, g.Timeout}), enc.Encode(s)); err != nil {
 		return nil, fmt.Errorf("deliver events: %w", err)
 	}
 	r, err := process.Run(ctx, process.Command{Path: p.Runner[0], Args: p.Runner[1:], Stdin: in.Bytes(), MaxOutput: 1 << 40, Dir: "/tmp",

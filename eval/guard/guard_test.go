@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,8 +92,46 @@ func TestDecisions(t *testing.T) {
 		if command == "no-such-program" {
 			got.Reason = ""
 		}
-		if got.Millis = [2]float64{}; got != want {
+		if got.Millis, got.CPU = [2]float64{}, 0; got != want {
 			t.Errorf("%s: %+v, want %+v", command, got, want)
+		}
+	}
+}
+
+// TestCopilotDecisions: what Copilot CLI 1.0.102 was seen to make of each way of answering.
+func TestCopilotDecisions(t *testing.T) {
+	const nested = `echo '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}'`
+	for _, c := range []struct {
+		command string
+		events  string // for which want holds; "" for both before a tool
+		want    Answer
+	}{
+		{"exit 0", "", Answer{Decision: GoOn}},
+		{"echo oops >&2; exit 1", "", Answer{Decision: Block, Failed: true, Reason: "oops"}},
+		{"echo oops >&2; exit 1", "agentStop Stop userPromptSubmitted", Answer{Decision: GoOn, Failed: true, Reason: "oops"}},
+		{"echo no >&2; exit 2", "", Answer{Decision: Block, Reason: "no"}},
+		{"echo no >&2; exit 2", "agentStop Stop userPromptSubmitted postToolUse", Answer{Decision: GoOn, Reason: "no"}},
+		{`echo '{"permissionDecision":"deny","permissionDecisionReason":"no"}'; exit 2`, "", Answer{Decision: Block, Reason: "no"}},
+		{`echo '{"permissionDecision":"deny","permissionDecisionReason":"no"}'`, "", Answer{Decision: Block, Reason: "no"}},
+		{`echo '{"permissionDecision":"deny"}'`, "agentStop", Answer{Decision: GoOn}},
+		{`echo '{"permissionDecision":"ask"}'`, "", Answer{Decision: Ask}},
+		{`echo '{"permissionDecision":"Deny"}'`, "", Answer{Decision: GoOn}},
+		{`echo '{"permissionDecision":"deny"'`, "", Answer{Decision: GoOn}},
+		{nested, "PreToolUse", Answer{Decision: Block, Reason: "no"}},
+		{nested, "preToolUse", Answer{Decision: GoOn}},
+		{`echo '{"permissionDecision":"allow","hookSpecificOutput":{"permissionDecision":"deny"}}'`, "PreToolUse", Answer{Decision: Block}},
+		{`echo '{"decision":"block","reason":"no"}'`, "", Answer{Decision: GoOn}},
+		{`echo '{"decision":"block","reason":"no"}'`, "agentStop Stop userPromptSubmitted UserPromptSubmit postToolUse", Answer{Decision: Block, Reason: "no"}},
+		{`echo '{"continue":false}'`, "preToolUse PreToolUse Stop UserPromptSubmit", Answer{Decision: GoOn}},
+	} {
+		var s Session
+		for _, name := range strings.Fields(cmp.Or(c.events, "preToolUse PreToolUse")) {
+			s = append(s, Event{Name: name, Input: bash("1", "ls").Input})
+		}
+		for i, got := range play(t, Guard{Command: c.command, Agent: Copilot}, s)[0] {
+			if got.Millis, got.CPU = [2]float64{}, 0; got != c.want {
+				t.Errorf("%s at %s: %+v, want %+v", c.command, s[i].Name, got, c.want)
+			}
 		}
 	}
 }

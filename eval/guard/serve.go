@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -26,6 +27,7 @@ import (
 type order struct {
 	Command string
 	Project string
+	Agent   string
 	Timeout time.Duration
 }
 
@@ -87,7 +89,7 @@ func (o order) open() (*state, error) {
 		}
 	}
 	s.env = []string{"PATH=" + os.Getenv("PATH"), "LANG=" + os.Getenv("LANG"), "HOME=" + filepath.Join(s.dir, "home"), "TMPDIR=" + filepath.Join(s.dir, "tmp"),
-		"CLAUDE_PROJECT_DIR=" + o.Project, "PYTHONDONTWRITEBYTECODE=1"}
+		"CLAUDE_PROJECT_DIR=" + o.Project, "COPILOT_PROJECT_DIR=" + o.Project, "PYTHONDONTWRITEBYTECODE=1"}
 	return s, nil
 }
 
@@ -131,9 +133,28 @@ func (s *state) deliver(ctx context.Context, e Event) (a Answer, ms float64, err
 	case err != nil:
 		return a, ms, err
 	}
-	a = read(r.Exit, r.Stdout, r.Stderr)
+	if s.Agent == Copilot {
+		a = readCopilot(e.Name, r.Exit, r.Stdout, r.Stderr)
+	} else {
+		a = read(r.Exit, r.Stdout, r.Stderr)
+	}
 	a.CPU = float64(r.CPU.Microseconds()) / 1000
 	return a, ms, nil
+}
+
+// said is what JSON on stdout says.
+type said struct {
+	Continue                                     *bool
+	Decision, Reason                             string
+	StopReason                                   string
+	PermissionDecision, PermissionDecisionReason string // Copilot's
+	HookSpecificOutput                           struct{ PermissionDecision, PermissionDecisionReason string }
+}
+
+func parse(stdout []byte) (s said, ok bool) {
+	stdout = bytes.TrimSpace(stdout)
+	ok = len(stdout) > 0 && stdout[0] == '{' && json.Unmarshal(stdout, &s) == nil
+	return s, ok
 }
 
 // read is what an agent makes of a hook's end: 2 blocks, and so does JSON of a hook that ended
@@ -145,14 +166,8 @@ func read(exit int, stdout []byte, stderr string) Answer {
 	case exit != 0:
 		return Answer{Decision: GoOn, Failed: true, Reason: clip(stderr)}
 	}
-	var said struct {
-		Continue           *bool
-		Decision, Reason   string
-		StopReason         string
-		HookSpecificOutput struct{ PermissionDecision, PermissionDecisionReason string }
-	}
-	stdout = bytes.TrimSpace(stdout)
-	if len(stdout) == 0 || stdout[0] != '{' || json.Unmarshal(stdout, &said) != nil {
+	said, ok := parse(stdout)
+	if !ok {
 		return Answer{Decision: GoOn}
 	}
 	own := said.HookSpecificOutput
@@ -164,6 +179,36 @@ func read(exit int, stdout []byte, stderr string) Answer {
 	case own.PermissionDecision == "ask":
 		return Answer{Decision: Ask, Reason: clip(own.PermissionDecisionReason)}
 	case own.PermissionDecision == "" && said.Decision == "block":
+		return Answer{Decision: Block, Reason: clip(said.Reason)}
+	}
+	return Answer{Decision: GoOn}
+}
+
+// Copilot is the name of Copilot CLI in sessions.
+const Copilot = "copilot-cli"
+
+// readCopilot is what Copilot CLI 1.0.102 makes of a hook's end. Before a tool, a hook that
+// fails stops the call; at any other event nothing but JSON of one that ended well does. What
+// stands in hookSpecificOutput counts for hooks at events that are spelled as Claude Code does.
+func readCopilot(event string, exit int, stdout []byte, stderr string) Answer {
+	before := strings.EqualFold(event, "PreToolUse")
+	said, _ := parse(stdout)
+	decision, reason := said.PermissionDecision, said.PermissionDecisionReason
+	if own := said.HookSpecificOutput; event == "PreToolUse" && own.PermissionDecision != "" {
+		decision, reason = own.PermissionDecision, own.PermissionDecisionReason
+	}
+	switch {
+	case exit == 2 && before:
+		return Answer{Decision: Block, Reason: clip(cmp.Or(reason, stderr))}
+	case exit != 0 && before:
+		return Answer{Decision: Block, Failed: true, Reason: clip(stderr)}
+	case exit != 0:
+		return Answer{Decision: GoOn, Failed: exit != 2, Reason: clip(stderr)}
+	case before && decision == "deny":
+		return Answer{Decision: Block, Reason: clip(reason)}
+	case before && decision == "ask":
+		return Answer{Decision: Ask, Reason: clip(reason)}
+	case !before && said.Decision == "block":
 		return Answer{Decision: Block, Reason: clip(said.Reason)}
 	}
 	return Answer{Decision: GoOn}

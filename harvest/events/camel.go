@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -41,8 +42,8 @@ func (e *Event) Camel() (name string, input json.RawMessage) {
 		out[field] = value
 	}
 	delete(out, "hook_event_name")
-	if e.Own != "" {
-		out["toolName"] = e.Own
+	if e.Tool != "" {
+		out["toolName"] = e.OwnTool()
 	}
 	var at time.Time
 	if json.Unmarshal(in["timestamp"], &at) == nil {
@@ -60,4 +61,23 @@ func (e *Event) Camel() (name string, input json.RawMessage) {
 		panic(err) // all of it came from JSON
 	}
 	return camelNames[e.Name], input
+}
+
+// ownNames are what most tools of copilotNames are called, of those that share a name.
+var ownNames = map[string]string{"Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Agent": "task", "Glob": "glob", "Grep": "grep",
+	"WebFetch": "web_fetch", "AskUserQuestion": "ask_user", "TodoWrite": "update_todo"}
+
+// OwnTool is the tool of an event of Copilot as Copilot calls it: Own, or what it is likely to
+// be of an event that was kept without.
+func (e *Event) OwnTool() string {
+	if own, ok := ownNames[e.Tool]; ok && e.Own == "" {
+		var in struct {
+			Input json.RawMessage `json:"tool_input"`
+		}
+		if _ = json.Unmarshal(e.Input, &in); own == "edit" && len(in.Input) > 0 && in.Input[0] == '"' {
+			return "apply_patch" // whose input is a text
+		}
+		return own
+	}
+	return cmp.Or(e.Own, e.Tool)
 }

@@ -34,7 +34,7 @@ var Rebuild = map[string]func(ctx context.Context, r io.Reader, file string) ([]
 type Event struct {
 	Name  string          `json:"name"`
 	Tool  string          `json:"tool,omitempty"` // of a tool call's events
-	Own   string          `json:"own,omitempty"`  // the tool as Copilot calls it for itself
+	Own   string          `json:"own,omitempty"`  // the tool as Copilot calls it: see OwnTool
 	Call  string          `json:"call,omitempty"` // the call's id, where Input has none
 	Input json.RawMessage `json:"input"`          // the object on stdin
 	Time  time.Time       `json:"time,omitzero"`

@@ -277,6 +277,11 @@ func TestCamel(t *testing.T) {
 			t.Errorf("%s is %q", e.Name, name)
 		}
 		got = append(got, canonical(input))
+		kept := e
+		kept.Own = ""
+		if kept.OwnTool() != e.OwnTool() {
+			t.Errorf("%s is %s without its own name", e.Own, kept.OwnTool())
+		}
 	}
 	slices.Sort(want)
 	slices.Sort(got)

@@ -3,6 +3,7 @@
 package refusals
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"

@@ -35,10 +35,6 @@ type Parts struct {
 	Store func(context.Context) (*store.Store, error)
 }
 
-// settingsOf are the files in which agents find their hooks, in their home and in a project's
-// folder for them.
-var settingsOf = map[string][]string{"claude": {"settings.json", "settings.local.json"}, "codex": {"hooks.json"}}
-
 // deliver is the name of the hidden command that runs in the sandbox.
 const deliver = "deliver"
 
@@ -48,7 +44,7 @@ func (p Parts) Commands() []*cobra.Command {
 	test := &cobra.Command{
 		Use:   "test NAME",
 		Short: "Replay a guard on your recorded calls",
-		Long: `test replays a hook of Claude Code or Codex, whoever wrote it, on what your sessions recorded:
+		Long: `test replays a hook of Claude Code, Codex or Copilot, whoever wrote it, on what your sessions recorded:
 which calls it stops, in how many sessions it stops one that you were asked about and
 permitted, and how long it takes. NAME is a script's path, or the command or the name
 of the script in your settings or those of the project.
@@ -176,7 +172,7 @@ func (p Parts) replay(ctx context.Context, g *found, sessions []*Session) ([][]g
 	deliveries := make([]guard.Session, len(sessions))
 	for i, s := range sessions {
 		for _, e := range s.Events {
-			deliveries[i] = append(deliveries[i], guard.Event{Name: e.Name, Input: e.Input})
+			deliveries[i] = append(deliveries[i], g.event(&e))
 		}
 	}
 	return p.deliver(ctx, &g.Guard, deliveries)

@@ -2,10 +2,7 @@ package hooktest
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,25 +38,18 @@ type calls struct {
 	Matcher string // of the tool, as settings have it; "" for all
 	tool    *regexp.Regexp
 	timeout time.Duration
+	copilot bool // Copilot calls it
+	camel   bool // with its own fields, at an event that settings spell as preToolUse
 }
 
-// maxSettings bounds a settings file, and maxScript a script, in bytes.
-const (
-	maxSettings = 8 << 20
-	maxScript   = 1 << 20
-)
+// maxScript bounds a script, in bytes.
+const maxScript = 1 << 20
 
 // A finder looks for a guard in settings, or on disk.
 type finder struct {
 	home    string // the user's
 	project string
 	files   []settings
-}
-
-// settings are a file with an agent's hooks.
-type settings struct {
-	agent, path string
-	project     string // whose they are; "" for a person's
 }
 
 // find is the guard that name names: a script, or the command of settings in which it is a
@@ -92,7 +82,7 @@ func (f *finder) find(name, event string) (*found, error) {
 	g := named[0]
 	for _, other := range named[1:] {
 		if other.agent != g.agent {
-			g.agent = "" // several call it
+			g.agent, g.Agent = "", "" // several call it
 		}
 		if other.Command != g.Command {
 			return nil, problem.Inputf("name more of its command, or its script by the path", "%s and %s are both called %s", plain.Arg(g.Command), plain.Arg(other.Command), plain.Arg(name))
@@ -133,73 +123,43 @@ func (f *finder) script(name, event string, info fs.FileInfo) (*found, error) {
 	return f.found(command, "", calls{Event: event}), nil
 }
 
-// settings are the hooks in a settings file.
-func (f *finder) settings(file settings) (out []*found, err error) {
-	text, err := bounded.ReadFile(file.path, maxSettings)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var s struct {
-		Hooks map[string][]struct {
-			Matcher string
-			Hooks   []struct {
-				Type, Command string
-				Timeout       float64
-			}
-		}
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &s)
-	}
-	if err != nil {
-		return nil, problem.Inputf("mend the file first", "%s cannot be read: %s", file.path, plain.JSON(err))
-	}
-	for _, event := range slices.Sorted(maps.Keys(s.Hooks)) {
-		for _, group := range s.Hooks[event] {
-			on := calls{Event: event, Matcher: group.Matcher}
-			if on.tool, err = matcher(group.Matcher); err != nil {
-				return nil, problem.Inputf("mend it first", "%s: the matcher %q is no pattern", file.path, group.Matcher)
-			}
-			for _, h := range group.Hooks {
-				if h.Type == "command" {
-					on.timeout = time.Duration(h.Timeout * float64(time.Second))
-					out = append(out, f.found(h.Command, file.agent, on))
-				}
-			}
-		}
-	}
-	return out, nil
-}
-
-var (
-	onlyNames = lazyregexp.New(`^[\w|]+$`)
-	homeWord  = lazyregexp.New(`(^|[\s"'=])(?:~|\$HOME|\$\{HOME\})/`)
-)
-
-// matcher is how Claude Code reads one: names, or else a regular expression; nil for all.
-func matcher(text string) (*regexp.Regexp, error) {
-	switch {
-	case text == "" || text == "*":
-		return nil, nil
-	case onlyNames.MatchString(text):
-		text = "^(?:" + text + ")$"
-	}
-	return regexp.Compile(text)
-}
-
 // wants reports whether the guard is called for an event.
 func (g *found) wants(e *events.Event) bool {
-	return slices.ContainsFunc(g.on, func(c calls) bool {
-		return c.Event == e.Name && (e.Tool == "" || c.tool == nil || c.tool.MatchString(e.Tool))
-	})
+	return slices.ContainsFunc(g.on, func(c calls) bool { return c.takes(e) })
 }
+
+func (c *calls) takes(e *events.Event) bool {
+	switch {
+	case c.Event != e.Name:
+		return false
+	case e.Tool == "" || c.tool == nil:
+		return true
+	case c.camel:
+		return c.tool.MatchString(e.OwnTool())
+	case c.copilot && (c.tool.MatchString(e.OwnTool()) || e.Tool == "Agent" && c.tool.MatchString("Task")):
+		return true
+	}
+	return c.tool.MatchString(e.Tool)
+}
+
+// event is what the guard gets of an event that it is called for.
+func (g *found) event(e *events.Event) guard.Event {
+	if i := slices.IndexFunc(g.on, func(c calls) bool { return c.takes(e) }); i >= 0 && g.on[i].camel {
+		name, input := e.Camel()
+		return guard.Event{Name: name, Input: input}
+	}
+	return guard.Event{Name: e.Name, Input: e.Input}
+}
+
+var homeWord = lazyregexp.New(`(^|[\s"'=])(?:~|\$HOME|\$\{HOME\})/`)
 
 // found is a command as it runs in the sandbox, whose HOME is another.
 func (f *finder) found(command, agent string, on calls) *found {
 	written := command
 	command = homeWord.ReplaceAllString(command, "${1}"+strings.ReplaceAll(f.home, "$", "$$")+"/")
-	command = strings.NewReplacer("$CLAUDE_PROJECT_DIR", f.project, "${CLAUDE_PROJECT_DIR}", f.project).Replace(command)
-	g := &found{Guard: guard.Guard{Command: command, Project: f.project}, agent: agent, written: written, on: []calls{on}}
+	command = strings.NewReplacer("$CLAUDE_PROJECT_DIR", f.project, "${CLAUDE_PROJECT_DIR}", f.project,
+		"$COPILOT_PROJECT_DIR", f.project, "${COPILOT_PROJECT_DIR}", f.project).Replace(command)
+	g := &found{Guard: guard.Guard{Command: command, Project: f.project, Agent: agent}, agent: agent, written: written, on: []calls{on}}
 	for _, word := range words(command) {
 		if !filepath.IsAbs(word) {
 			continue
@@ -232,7 +192,9 @@ func (f *finder) found(command, agent string, on calls) *found {
 func (f *finder) holdsMore(dir string) bool {
 	own := []string{f.home, f.project}
 	for _, s := range f.files {
-		own = append(own, filepath.Dir(s.path))
+		if !s.among {
+			own = append(own, filepath.Dir(s.path))
+		}
 	}
 	return slices.ContainsFunc(own, func(path string) bool { return path != "" && skill.Within(path, []string{dir}) })
 }

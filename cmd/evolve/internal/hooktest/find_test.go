@@ -33,7 +33,7 @@ func TestFind(t *testing.T) {
 	put(user, `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "python3 ~/guards/lint.py", "timeout": 2.5}, {"type": "command", "command": "$HOME/bare.sh"}]}],
 		"Stop": [{"hooks": [{"type": "command", "command": "python3 ~/guards/lint.py"}]}], "Notification": [{"hooks": [{"type": "command", "command": "beep"}]}]}}`, 0o644)
 	put(own, `{"hooks": {"PreToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/own.sh --lint"}]}]}}`, 0o644)
-	f := finder{home: home, project: project, files: []settings{{"claude-code", user, ""}, {"claude-code", own, project}, {"codex", filepath.Join(project, "none.json"), project}}}
+	f := finder{home: home, project: project, files: []settings{{agent: "claude-code", path: user}, {agent: "claude-code", path: own, project: project}, {agent: "codex", path: filepath.Join(project, "none.json"), project: project}}}
 	for _, c := range []struct {
 		name, event string
 		command     string
@@ -96,9 +96,9 @@ func TestMatcher(t *testing.T) {
 		want          bool
 	}{{"", "Bash", true}, {"*", "Bash", true}, {"Bash", "Bash", true}, {"Bash", "BashOutput", false}, {"Edit|Write", "Write", true},
 		{"Edit|Write", "MultiEdit", false}, {"mcp__.*", "mcp__a__b", true}, {"Notebook.*", "Bash", false}} {
-		on := calls{Event: events.PreToolUse}
+		on := calls{Event: events.PreToolUse, Matcher: c.matcher}
 		var err error
-		if on.tool, err = matcher(c.matcher); err != nil {
+		if on.tool, err = on.matcher(); err != nil {
 			t.Fatal(err)
 		}
 		g := &found{on: []calls{on}}

@@ -83,9 +83,7 @@ func (p Parts) finderIn(project string) (*finder, error) {
 	}
 	f := &finder{home: p.Terminal.Getenv("HOME"), project: project}
 	for _, h := range homes {
-		for _, file := range settingsOf[h.Name] {
-			f.files = append(f.files, settings{h.Agent, filepath.Join(h.Dir, file), ""}, settings{h.Agent, filepath.Join(project, "."+h.Name, file), project})
-		}
+		f.add(h)
 	}
 	return f, nil
 }

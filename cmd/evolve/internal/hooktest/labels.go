@@ -134,7 +134,7 @@ func (l *Labelled) join(sessions []*Session, stored []hookcases.Session, wants f
 				}
 				continue
 			}
-			e := events.Event{Name: c.Event, Tool: c.Tool, Input: c.Input, Time: c.Time, Outcome: outcomeOf(&c), Words: c.Words}
+			e := events.Event{Name: c.Event, Tool: c.Tool, Call: c.Call, Input: c.Input, Time: c.Time, Outcome: outcomeOf(&c), Words: c.Words}
 			if !wants(&e) {
 				continue
 			}

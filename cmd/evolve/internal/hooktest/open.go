@@ -196,7 +196,7 @@ func (h *Hook) session(s *Session, shown bool) hooks.Session {
 			continue
 		}
 		told := s.Told(e)
-		one := hooks.Event{Event: guard.Event{Name: e.Name, Input: e.Input}, Label: told.Label, Ran: e.Outcome == events.Ran}
+		one := hooks.Event{Event: h.of.event(e), Label: told.Label, Ran: e.Outcome == events.Ran}
 		if shown {
 			one.Shown = h.shown(e)
 			one.Shown.Words, one.Shown.Rule = told.Words, told.Rule
