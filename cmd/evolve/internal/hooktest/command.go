@@ -211,11 +211,12 @@ type Result struct {
 	// Refused are calls that their user refused, and whether it blocks them.
 	Refused []Call `json:"refused"`
 	// Corrected are calls that ran, and that their user then corrected by a rule.
-	Corrected []Call `json:"corrected"`
-	Stored    int    `json:"stored,omitempty"`   // events that are in no transcript any more
-	Unusable  int    `json:"unusable,omitempty"` // further ones that decide nothing
-	failure   string // of the first that failed
-	read      bool   // why some calls were refused
+	Corrected []Call         `json:"corrected"`
+	Stored    int            `json:"stored,omitempty"`   // events that are in no transcript any more
+	Unusable  int            `json:"unusable,omitempty"` // further ones that decide nothing
+	failure   string         // of the first that failed
+	failed    guard.Decision // what that came to
+	read      bool           // why some calls were refused
 }
 
 // fill counts what the guard decided.
@@ -239,7 +240,7 @@ func (p Parts) fill(r *Result, g *found, sessions []*Session, answers [][]guard.
 			is := known.Label
 			cases = append(cases, guard.Case{Session: s.ID, Label: is, Refused: refused, Later: !g.changed.IsZero() && e.Time.After(g.changed), Answer: a})
 			if a.Failed && r.failure == "" {
-				r.failure = clean(a.Reason)
+				r.failure, r.failed = clean(a.Reason), a.Decision
 			}
 			call := Call{Session: s.ID, Time: e.Time, Event: e.Name, Tool: e.Tool, Outcome: e.Outcome, Label: is, Decision: a.Decision, Second: a.Second}
 			blocks := a.Decision == guard.Block

@@ -63,7 +63,11 @@ func (r *Result) text() string {
 	}
 	fmt.Fprintf(&b, "  time     p95 %s\n", plain.Duration(int64(math.Ceil(s.P95))))
 	if s.Failed > 0 {
-		fmt.Fprintf(&b, "  failed   %s, which goes on: %s\n", plain.Counted(s.Failed, "time"), plain.Excerpt(r.failure, 120))
+		does := "goes on"
+		if r.failed == guard.Block { // Copilot's way before a tool
+			does = "stops the call"
+		}
+		fmt.Fprintf(&b, "  failed   %s, which %s: %s\n", plain.Counted(s.Failed, "time"), does, plain.Excerpt(r.failure, 120))
 	}
 	if s.Late > 0 {
 		fmt.Fprintf(&b, "  late     %s, which goes on\n", plain.Counted(s.Late, "time"))
