@@ -41,7 +41,7 @@ type copilotLine struct {
 		Context                         struct{ CWD string }
 		AgentName, AgentType            string // of a subagent
 		ToolCallID, ToolName            string
-		ParentToolCallID                string
+		ParentToolCallID, TurnID        string
 		Arguments                       json.RawMessage
 		ToolRequests                    []struct{}
 		Success                         bool
@@ -59,6 +59,8 @@ type copilot struct {
 	events       []Event
 	session, cwd string
 	begins       string // why the session does, until its first prompt: only then do hooks hear of it
+	idle         bool   // it has answered
+	turns        bool   // calls have turns
 	calls        map[string]call
 	agents       map[string]*copilotAgent // the subagents by their ids, and the main agent
 }
@@ -97,11 +99,16 @@ func (c *copilot) line(n int, raw []byte) bool {
 		c.cwd = cmp.Or(d.CWD, c.cwd)
 	case "user.message":
 		c.prompt(l)
+	case "system.notification":
+		if c.idle { // else it is seen with what comes next, and no hook hears of it
+			c.prompt(l)
+		}
 	case "subagent.started":
 		c.agent(l).kind = cmp.Or(d.AgentType, d.AgentName)
 	case "subagent.completed":
 		c.ended(l)
 	case "assistant.message":
+		c.idle = false
 		c.agent(l).answer = nil
 		if len(d.ToolRequests) == 0 {
 			c.agent(l).answer = &d.Content
@@ -110,8 +117,8 @@ func (c *copilot) line(n int, raw []byte) bool {
 		if c.agent(l).answer != nil {
 			c.add(l, Stop, map[string]any{"transcript_path": c.file, "stop_reason": "end_turn", "stop_hook_active": false})
 		}
-		if l.AgentID == "" {
-			c.agent(l).answer = nil
+		if a := c.agent(l); l.AgentID == "" {
+			a.answer, c.idle = nil, a.answer != nil
 		}
 	case "tool.execution_start":
 		c.call(l)
@@ -164,6 +171,7 @@ func (c *copilot) prompt(l *copilotLine) {
 		c.add(l, SessionStart, map[string]any{"source": c.begins, "initial_prompt": l.Data.Content})
 		c.begins = ""
 	}
+	c.idle = false
 	c.add(l, UserPromptSubmit, map[string]any{"prompt": l.Data.Content})
 }
 
@@ -179,6 +187,9 @@ func (c *copilot) key(l *copilotLine, id string) string { return l.AgentID + "/"
 
 func (c *copilot) call(l *copilotLine) {
 	d := &l.Data
+	if c.turns = c.turns || d.TurnID != ""; c.turns && d.TurnID == "" {
+		return // the program's own, of which no hook hears
+	}
 	var text string
 	if json.Unmarshal(d.Arguments, &text) == nil && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
 		d.Arguments = json.RawMessage(text) // some models' calls are recorded unparsed

@@ -141,12 +141,13 @@ func same(t *testing.T, agent, k, field string, got, want map[string]any) {
 func TestOutcomes(t *testing.T) {
 	want := map[string][]string{
 		"../codex/exec": {"Bash ran", "apply_patch ran", "Bash ran"}, "../codex/asked": {"Bash ran"}, "../codex/aborted": {"Bash "},
-		"../copilot/exec":  {"Bash ran", "Read ran", "Bash ran", "Bash ran", "Write ran", "Read ran", "Edit ran", "Edit ran", "Agent ran", "Bash ran"},
-		"../copilot/asked": {"Bash permitted", `Bash refused "never touch a file"`, "Bash ", "Bash ran", "Edit permitted", "Bash permitted", `Bash refused "no asking"`, "Bash stopped", "Bash stopped"},
-		"asked":            {"Bash permitted", "Write permitted", `Bash refused "never reset my work"`, "Bash refused", "Read ran", "Skill ran", "Agent ran", "Bash ran"},
-		"granted":          {"Bash permitted", "Bash ran", "Bash ran", "Read ran", "Bash stopped", "Edit permitted", "Edit ran", "Bash permitted", "Bash permitted"},
-		"queued":           {"AskUserQuestion permitted", "Bash permitted"},
-		"errors":           {"Bash ran", "Bash ran", "Agent ran", "Write ran", "Bash ran"},
+		"../copilot/exec":       {"Bash ran", "Read ran", "Bash ran", "Bash ran", "Write ran", "Read ran", "Edit ran", "Edit ran", "Agent ran", "Bash ran"},
+		"../copilot/background": {"Bash ran", "Read ran", "WebFetch ran", "Glob ran", "Grep ran", "skill ran", "Bash ran", "Bash ran"},
+		"../copilot/asked":      {"Bash permitted", `Bash refused "never touch a file"`, "Bash ", "Bash ran", "Edit permitted", "Bash permitted", `Bash refused "no asking"`, "Bash stopped", "Bash stopped"},
+		"asked":                 {"Bash permitted", "Write permitted", `Bash refused "never reset my work"`, "Bash refused", "Read ran", "Skill ran", "Agent ran", "Bash ran"},
+		"granted":               {"Bash permitted", "Bash ran", "Bash ran", "Read ran", "Bash stopped", "Edit permitted", "Edit ran", "Bash permitted", "Bash permitted"},
+		"queued":                {"AskUserQuestion permitted", "Bash permitted"},
+		"errors":                {"Bash ran", "Bash ran", "Agent ran", "Write ran", "Bash ran"},
 	}
 	for name, want := range want {
 		var got []string
@@ -313,6 +314,32 @@ func TestCopilotSaid(t *testing.T) {
 `), "/home/dev/.copilot/session-state/s/events.jsonl")
 		if err != nil || len(found) < 3 || found[2].Outcome != want.outcome || !reflect.DeepEqual(found[2].Said, want.said) || !strings.Contains(string(found[2].Input), `"tool_input":{"command":"make"}`) {
 			t.Errorf("%s: %+v, %v", result, found, err)
+		}
+	}
+}
+
+// TestCopilotPermits: what a person decided of a call, and what nobody was asked about.
+func TestCopilotPermits(t *testing.T) {
+	const human = `,"decisionSource":"human_response"`
+	for answers, want := range map[string]events.Outcome{
+		`{"kind":"approved"}` + human:              events.Permitted,
+		`{"kind":"approved-for-location"}` + human: events.Permitted,
+		`{"kind":"approved"}`:                      events.Ran,
+		`{"kind":"cancelled"}` + human:             events.Ran,
+		`{"kind":"approved"}` + human + " " + `{"kind":"denied-interactively-by-user"}` + human: events.Refused,
+		`{"kind":"denied-interactively-by-user"}` + human + " " + `{"kind":"approved"}` + human: events.Refused,
+		`{"kind":"denied-no-approval-rule"},"decisionSource":"unattended_fallback"`:             events.Ran,
+	} {
+		text := `{"type":"user.message","data":{"content":"go"}}
+{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"bash","arguments":{"command":"make"}}}
+`
+		for answer := range strings.SplitSeq(answers, " ") {
+			text += `{"type":"permission.completed","data":{"toolCallId":"1","result":` + answer + "}}\n"
+		}
+		text += `{"type":"tool.execution_complete","data":{"toolCallId":"1","success":true,"result":{"content":"ok"}}}` + "\n"
+		found, _, err := events.Copilot(t.Context(), strings.NewReader(text), "/home/dev/.copilot/session-state/s/events.jsonl")
+		if err != nil || len(found) < 2 || found[1].Outcome != want || !strings.Contains(string(found[1].Input), `"session_id":"s"`) {
+			t.Errorf("%s: %+v, %v, want %q", answers, found, err, want)
 		}
 	}
 }
