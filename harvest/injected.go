@@ -13,7 +13,7 @@ const interruptMark = "[Request interrupted by user"
 // name: a compaction, a skill's text, the output of a command that the user ran beside
 // the agent, and the report of a background task.
 var injected = []string{"This session is being continued from a previous conversation", skillBodyMark, "<bash-input>", "<bash-stdout>", "<bash-stderr>",
-	"<local-command-", "<task-notification>"}
+	"<local-command-", "<task-notification>", "<system_notification>"}
 
 // skillBodyMark begins the text of a skill as Claude Code loads it.
 const skillBodyMark = "Base directory for this skill: "
