@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,8 @@ const usage = `usage: hook-kit COMMAND, with the event on stdin, and HOOK_NAME s
 
   input [FIELD...]           the event as JSON with sorted keys, or its fields, each on a line
   commands [LINE]            the simple commands of LINE, or of the event's, as JSON, each on a line
+  guard FILE                 the answer of a rule file: exit with 2, and what it says, if a rule is
+                             about the event
   emit block|allow|ask|context TEXT...
                              the answer to the event; exit with the code that it exits with
   bus add FIELD=VALUE...     note fields of the event, once, in bus.jsonl
@@ -27,8 +30,8 @@ const usage = `usage: hook-kit COMMAND, with the event on stdin, and HOOK_NAME s
   cooldown NAME SECONDS      exit with 0 if so much time has passed since it last did, else with 1
   log TEXT...                a line in logs/HOOK_NAME.log, once for an event
 
-Exit codes: 0, or 1 if something failed, for which an agent goes on. Only emit block
-exits with 2, for an event whose answer cannot be JSON.
+Exit codes: 0, or 1 if something failed, for which an agent goes on. Only guard, and emit
+block for an event whose answer cannot be JSON, exit with 2.
 `
 
 func main() {
@@ -76,6 +79,8 @@ func (k *program) do(args []string) (code int, err error) {
 		return kit.Go, k.input(args)
 	case name == "commands" && len(args) < 2:
 		return kit.Go, k.commands(args)
+	case name == "guard" && len(args) == 1:
+		return k.guard(args[0])
 	case name == "emit" && len(args) > 0:
 		return k.emit(args[0], strings.Join(args[1:], " "))
 	case name == "bus" && len(args) == 1 && args[0] == "read":
@@ -154,16 +159,22 @@ func (k *program) event() *kit.Event {
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	h, failed := kit.Open(func(name string) string {
-		if v := k.getenv(name); v != "" || name != "HOOK_NAME" {
-			return v
-		}
-		return "hook-kit"
-	}, nil, k.now)
-	if failed == nil {
-		_ = h.Log(err.Error()) // if that fails too, there is no way to report it
-	}
+	k.note(nil, "", err.Error())
 	return nil
+}
+
+// note writes a line to the hook's log, once for an event. name is that of a hook whose
+// HOOK_NAME is not set.
+func (k *program) note(e *kit.Event, name, text string) {
+	if kit.ValidName(name) != nil {
+		name = "hook-kit"
+	}
+	h, err := kit.Open(func(variable string) string {
+		return cmp.Or(k.getenv(variable), map[string]string{"HOOK_NAME": name}[variable])
+	}, e, k.now)
+	if err == nil {
+		_ = h.Log(text) // if that fails too, there is no way to report it
+	}
 }
 
 func (k *program) input(fields []string) error {

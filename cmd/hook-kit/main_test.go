@@ -100,7 +100,7 @@ func TestNeverBlocksByMistake(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{nil, {"nothing"}, {"emit"}, {"emit", "deny", "x"}, {"emit", "ask", "x"}, {"bus"}, {"bus", "add"}, {"bus", "add", "x"}, {"bus", "add", "a=b"}, {"bus", "read"},
-		{"state", "get"}, {"state", "get", "../x"}, {"state", "set", "k", "v"}, {"cooldown", "x", "-1"}, {"cooldown", "x", "NaN"}, {"cooldown", "x", "60"}, {"log", "x"}, {"commands", "a", "b"}} {
+		{"guard"}, {"guard", file}, {"state", "get"}, {"state", "get", "../x"}, {"state", "set", "k", "v"}, {"cooldown", "x", "-1"}, {"cooldown", "x", "NaN"}, {"cooldown", "x", "60"}, {"log", "x"}, {"commands", "a", "b"}} {
 		if code, _, stderr := run(t, file, `{"hook_event_name":"Stop"}`, args...); code != kit.Failed || !strings.HasPrefix(stderr, "hook-kit: ") {
 			t.Errorf("%q: exit %d, %q", args, code, stderr)
 		}
@@ -252,9 +252,13 @@ func BenchmarkKit(b *testing.B) {
 	if out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
+	rules := filepath.Join(b.TempDir(), "rules.json")
+	if err := os.WriteFile(rules, []byte(`{"version":1,"rules":[{"tool":"Bash","program":"git","words":["reset","--hard"],"say":"No."},{"tool":"Edit|Write","path":"generated/**","say":"No."}]}`), 0o600); err != nil {
+		b.Fatal(err)
+	}
 	n := 0
-	for _, args := range [][]string{{"input"}, {"input", "tool_name", "tool_input.command"}, {"commands"}, {"emit", "block", "no"}, {"bus", "add", "a=b"}, {"state", "get", "k"}, {"state", "set", "k", "v"}, {"cooldown", "x", "0"}, {"log", "a line"}} {
-		b.Run(strings.Join(args, "_"), func(b *testing.B) {
+	for _, args := range [][]string{{"input"}, {"input", "tool_name", "tool_input.command"}, {"commands"}, {"guard", rules}, {"emit", "block", "no"}, {"bus", "add", "a=b"}, {"state", "get", "k"}, {"state", "set", "k", "v"}, {"cooldown", "x", "0"}, {"log", "a line"}} {
+		b.Run(strings.ReplaceAll(strings.Join(args, "_"), rules, "FILE"), func(b *testing.B) {
 			home := b.TempDir()
 			var took, cpu []float64
 			for b.Loop() {

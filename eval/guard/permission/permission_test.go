@@ -239,8 +239,8 @@ func FuzzRule(f *testing.F) {
 	})
 }
 
-// A script looks for words in any order, and into lines for other shells.
-func TestWords(t *testing.T) {
+// A rule file looks for words in any order, and into lines for other shells.
+func TestProposeFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule    string
 		calls   []Call
@@ -248,21 +248,24 @@ func TestWords(t *testing.T) {
 		yes, no string
 	}{
 		"named":      {"Never git push with --force", []Call{bash("git push origin main --force")}, "git push --force", `cd x && bash -c "git --no-pager push --force"`, "git push --force-with-lease"},
-		"shared":     {"Keep what is there", []Call{bash("git push -f origin a"), bash("make && git push b -f")}, "git push -f", "git push -f", "git push origin"},
+		"a path":     {"Never git push with --force", []Call{bash("/usr/bin/git push origin main --force")}, "git push --force", "git push --force", "git push"},
+		"shared":     {"Keep what is there", []Call{bash("git push -f origin a"), bash("make && git push b -f")}, "git push -f", "git push -uf", "git push origin"},
 		"not shared": {"Keep what is there", []Call{bash("git push"), bash("make x")}, "", "", ""},
 		"not named":  {"Keep what is there", []Call{bash("git push --force")}, "", "", ""},
 		"twice":      {"Keep what is there", []Call{bash("git push --force"), bash("git push --force")}, "", "", ""},
 		"one of two": {"Never git push with --force", []Call{bash("git push --force"), bash("git push -f")}, "", "", ""},
 		"tools":      {"Never push", []Call{bash("git push"), edit("Edit", "/p/push")}, "", "", ""},
 		"computed":   {"Never push", []Call{bash("$X push push")}, "", "", ""},
+		"not kept":   {"Do not push to main", []Call{bash("/usr/bin/git push origin main"), bash("git push origin")}, "", "", ""},
 	} {
-		w, ok := ProposeWords(c.calls, c.rule)
-		if strings.Join(w, " ") != c.want && ok || ok != (c.want != "") {
-			t.Errorf("%s: %v, %v", name, w, ok)
+		r, ok := ProposeFile(c.calls, c.rule)
+		if got := strings.Join(append([]string{r.Program}, r.Words...), " "); got != c.want && ok || ok != (c.want != "") {
+			t.Errorf("%s: %v, %v", name, r, ok)
 			continue
 		}
-		if ok && (!w.Matches(bash(c.yes)) || w.Matches(bash(c.no)) || !all(c.calls, w.Matches)) {
-			t.Errorf("%s: %v does not tell %q from %q", name, w, c.yes, c.no)
+		about := func(c Call) bool { return r.Matches(c.ForFile()) }
+		if ok && (!about(bash(c.yes)) || about(bash(c.no)) || !all(c.calls, about)) {
+			t.Errorf("%s: %v does not tell %q from %q", name, r, c.yes, c.no)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (r Rule) Told(calls []Call, words string) bool {
 func wider(calls []Call, named, kept []string) bool {
 	return !all(calls, func(c Call) bool {
 		return !slices.ContainsFunc(unfolded(c.command()), func(words []string) bool {
-			if words[0] != kept[0] && words[0] != "cd" {
+			if path.Base(words[0]) != path.Base(kept[0]) && words[0] != "cd" {
 				return false
 			}
 			return slices.ContainsFunc(words[1:], func(w string) bool {

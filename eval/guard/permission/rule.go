@@ -5,11 +5,11 @@ package permission
 import (
 	"encoding/json"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/guard/rulefile"
 	"github.com/skill-evolve/evolve/eval/shell"
 )
 
@@ -59,7 +59,7 @@ func Parse(text string) (Rule, error) {
 func (r Rule) Matches(c Call) bool {
 	switch {
 	case r.Tool == "Edit" && slices.Contains(edits, c.Tool):
-		return r.Spec == "" || r.matchesFile(c.file(), path.Clean(c.Project))
+		return r.Spec == "" || rulefile.Under(r.Spec, c.file(), c.Project)
 	case r.Tool != c.Tool:
 		return false
 	case r.Spec == "":
@@ -94,62 +94,6 @@ func wild(spec string) *regexp.Regexp {
 		parts[i] = regexp.QuoteMeta(parts[i])
 	}
 	return regexp.MustCompile("(?s)^" + strings.Join(parts, ".*") + "$")
-}
-
-// matchesFile compares a path as .gitignore would: below the project, or with // anywhere.
-func (r Rule) matchesFile(file, project string) bool {
-	if file == "" {
-		return false
-	}
-	if !path.IsAbs(file) {
-		file = path.Join(project, file)
-	}
-	file, pattern := path.Clean(file), r.Spec
-	if rest, ok := strings.CutPrefix(pattern, "//"); ok {
-		return glob("/"+rest, file)
-	}
-	below, ok := strings.CutPrefix(file, strings.TrimSuffix(project, "/")+"/")
-	if !ok {
-		return false
-	}
-	// A folder is all in it, too, so that "x/**" is x at any depth, as "x" is.
-	pattern = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/**"), "/")
-	if !strings.Contains(pattern, "/") {
-		pattern = "**/" + pattern
-	}
-	return glob(strings.TrimPrefix(pattern, "/"), below)
-}
-
-// glob reports whether a pattern is about a file or a folder above it.
-func glob(pattern, file string) bool {
-	var b strings.Builder
-	b.WriteString("(?s)^")
-	for pattern = strings.TrimSuffix(pattern, "/"); pattern != ""; {
-		switch {
-		case strings.HasPrefix(pattern, "**/"):
-			b.WriteString("(?:.*/)?")
-			pattern = pattern[3:]
-		case strings.HasPrefix(pattern, "**"):
-			b.WriteString(".*")
-			pattern = pattern[2:]
-		case pattern[0] == '*':
-			b.WriteString("[^/]*")
-			pattern = pattern[1:]
-		case pattern[0] == '?':
-			b.WriteString("[^/]")
-			pattern = pattern[1:]
-		default:
-			end := strings.IndexAny(pattern, "*?")
-			if end < 0 {
-				end = len(pattern)
-			}
-			b.WriteString(regexp.QuoteMeta(pattern[:end]))
-			pattern = pattern[end:]
-		}
-	}
-	b.WriteString("(?:/.*)?$")
-	re, err := regexp.Compile(b.String())
-	return err == nil && re.MatchString(file) // else it is no UTF-8
 }
 
 func (c *Call) command() string {

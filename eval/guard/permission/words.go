@@ -1,20 +1,16 @@
 package permission
 
 import (
+	"path"
 	"slices"
 
+	"github.com/skill-evolve/evolve/eval/guard/rulefile"
 	"github.com/skill-evolve/evolve/eval/shell"
 )
 
-// Words are a program and words that all stand behind it, in any order: what a script can look
-// for where no rule of the settings tells the calls.
-type Words []string
-
-// Matches reports whether a call has a command with the words, also in a line for another shell.
-func (w Words) Matches(c Call) bool {
-	return c.Tool == "Bash" && slices.ContainsFunc(unfolded(c.command()), func(words []string) bool {
-		return words[0] == w[0] && !slices.ContainsFunc(w, func(one string) bool { return !slices.Contains(words, one) })
-	})
+// ForFile is a call as a rule file sees it.
+func (c *Call) ForFile() *rulefile.Call {
+	return &rulefile.Call{Tool: c.Tool, Command: c.command(), File: c.file(), Root: c.Project}
 }
 
 // unfolded are the commands of a line, those in its strings for other shells among them, with
@@ -37,26 +33,28 @@ func unfolded(line string) (out [][]string) {
 	return out
 }
 
-// ProposeWords are the words that the calls share if they are several, or of one call those that
-// a rule names; false if that is not a program and a word behind it.
-func ProposeWords(calls []Call, rule string) (Words, bool) {
+// ProposeFile is the rule of a rule file, without what it says, that is about a program's commands
+// with the words that the calls share if they are several, or of one call those that a rule in words
+// names; false if that is not a program and a word behind it.
+func ProposeFile(calls []Call, words string) (rulefile.Rule, bool) {
 	if len(calls) == 0 || !all(calls, func(c Call) bool { return c.Tool == "Bash" }) {
-		return nil, false
+		return rulefile.Rule{}, false
 	}
-	named := tokens(rule)
+	named := tokens(words)
 	several := slices.ContainsFunc(calls, func(c Call) bool { return c.command() != calls[0].command() })
-	var best Words
-	for _, words := range unfolded(calls[0].command()) {
-		w := Words{words[0]}
-		for _, one := range words[1:] {
-			more := append(w[:len(w):len(w)], one)
-			if !slices.Contains(w, one) && (several || slices.Contains(named, one)) && all(calls, more.Matches) {
-				w = more
+	var best rulefile.Rule
+	for _, of := range unfolded(calls[0].command()) {
+		r := rulefile.Rule{Tool: "Bash", Program: path.Base(of[0])}
+		for _, one := range of[1:] {
+			more := r
+			more.Words = append(slices.Clone(r.Words), one)
+			if !slices.Contains(r.Words, one) && (several || slices.Contains(named, one)) && all(calls, func(c Call) bool { return more.Matches(c.ForFile()) }) {
+				r = more
 			}
 		}
-		if len(w) > len(best) {
-			best = w
+		if len(r.Words) > len(best.Words) {
+			best = r
 		}
 	}
-	return best, len(best) > 1 && !wider(calls, named, best)
+	return best, len(best.Words) > 0 && !wider(calls, named, append([]string{best.Program}, best.Words...))
 }
