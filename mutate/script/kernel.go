@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/guard/rulefile"
 	"github.com/skill-evolve/evolve/mutate/script/acts"
 )
 
@@ -18,7 +19,12 @@ type Span struct{ Start, End int }
 // with their line ends. A line that looks like a marker is one wherever it is, also in a
 // string or a here-document: what a reader takes for the kernel has to be the kernel.
 // Markers that are nested or have no partner are an error that names the line.
+// A rule file has no kernel; the error is why it is none.
 func Kernel(text []byte, lang Language) ([]Span, error) {
+	if lang == Rules {
+		_, err := rulefile.Parse(text)
+		return nil, err
+	}
 	var spans []Span
 	at, open, openLine := 0, -1, 0
 	for i, line := range bytes.SplitAfter(text, []byte("\n")) {

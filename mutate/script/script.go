@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skill-evolve/evolve/eval/guard/rulefile"
 	"github.com/skill-evolve/evolve/mutate/script/acts"
 	"github.com/skill-evolve/evolve/mutate/script/shell"
 )
@@ -35,7 +36,8 @@ const MaxLines = 100
 // maxBytes bounds what is parsed: the parsers recurse.
 const maxBytes = 64 << 10
 
-// Of returns the language of a script: by its shebang, or else by its file's extension.
+// Of returns the language of a script: by its shebang, or else by its file's extension. A rule
+// file has to be given whole.
 func Of(text []byte, name string) Language {
 	if line, _, _ := bytes.Cut(text, []byte("\n")); bytes.HasPrefix(line, []byte("#!")) {
 		return ofShebang(string(line[2:]))
@@ -47,6 +49,10 @@ func Of(text []byte, name string) Language {
 		return Python
 	case ".js", ".mjs", ".cjs":
 		return JavaScript
+	case ".json":
+		if rulefile.Is(text) {
+			return Rules
+		}
 	}
 	return ""
 }
@@ -91,6 +97,9 @@ const (
 // line. The error is ctx's, or why nothing could be decided: an unknown language, a
 // parent that cannot be parsed, no python3.
 func Check(ctx context.Context, parent, candidate []byte, lang Language) ([]Finding, error) {
+	if lang == Rules {
+		return checkRules(parent, candidate)
+	}
 	if lang != Shell && lang != Python && lang != JavaScript {
 		return nil, fmt.Errorf("check script: the language %q is unknown", lang)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,31 +25,28 @@ func IsFile(typed string) bool {
 	return strings.HasSuffix(typed, ".md") && filepath.Base(typed) != FileName || subject.Parse(typed).Kind == subject.File
 }
 
-// IsScript reports whether a subject, as somebody typed it, is the script of a hook.
+// IsScript reports whether a subject, as somebody typed it, is the script of a hook, or its
+// rule file.
 func IsScript(typed string) bool {
 	if subject.Parse(typed).Kind == subject.Hook || !strings.ContainsAny(typed, `/\\`) {
 		return subject.Parse(typed).Kind == subject.Hook
 	}
-	return slices.Contains(scripts, filepath.Ext(typed)) || filepath.Ext(typed) == "" && startsProgram(typed)
+	return slices.Contains(scripts, filepath.Ext(typed)) || holdsHook(typed)
 }
 
-// startsProgram reports whether a file has the first line of a script.
-func startsProgram(path string) bool {
+// holdsHook reports whether a file without an ending has the first line of a script, or one that
+// ends with .json is a rule file.
+func holdsHook(path string) bool {
+	ending := filepath.Ext(path)
+	if ending != "" && ending != ".json" {
+		return false
+	}
 	if below, ok := strings.CutPrefix(path, "~/"); ok {
 		home, _ := os.UserHomeDir()
 		path = filepath.Join(home, below)
 	}
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false // opening a pipe would wait
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 256)
-	n, _ := io.ReadFull(f, head)
-	return bytes.HasPrefix(head[:n], []byte("#!")) && script.Of(head[:n], "") != ""
+	text, err := bounded.ReadFile(path, 64<<10) // what is longer is not checked, and cannot evolve
+	return err == nil && script.Of(text, path) != ""
 }
 
 // scripts are the endings of files that a path names as scripts; a skill's name may have a dot.

@@ -12,7 +12,7 @@ func (d *Document) parseScript() *SyntaxError {
 	d.body = len(d.raw)
 	d.md, _ = readOutline(nil, 0)
 	if d.Language() == "" {
-		return &SyntaxError{Line: 1, Msg: "it is no script in sh, Python or JavaScript: neither its first line nor its name says so"}
+		return &SyntaxError{Line: 1, Msg: "it is no script in sh, Python or JavaScript, and no rule file: neither its first line nor its name says so"}
 	}
 	spans, err := script.Kernel(d.raw, d.Language())
 	if err != nil {
