@@ -6,10 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// kit puts hook-kit on the PATH of a script.
+func kit(ts *testscript.TestScript, _ bool, _ []string) {
+	dir := filepath.Join(ts.Getenv("WORK"), "kit")
+	c := exec.Command("go", "build", "-o", dir+"/", "../hook-kit")
+	out, err := c.CombinedOutput() // in the folder and with the cache of the tests
+	if err != nil {
+		ts.Fatalf("build hook-kit: %v: %s", err, out)
+	}
+	ts.Setenv("PATH", dir+string(os.PathListSeparator)+ts.Getenv("PATH"))
+}
 
 // writeOverruled is a program for scripts: overruled DIR FROM N writes N sessions of a person
 // who refuses every push with force, and permits a commit whose message speaks of one.

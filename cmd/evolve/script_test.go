@@ -101,7 +101,7 @@ func TestScripts(t *testing.T) {
 			}
 			return os.CopyFS(filepath.Join(e.WorkDir, "home"), os.DirFS(home))
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bad": bad, "code": code, "poke": poke, "fresh": fresh, "decided": decided, "mode": mode, "name": name, "await": await},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bad": bad, "code": code, "poke": poke, "fresh": fresh, "decided": decided, "mode": mode, "name": name, "await": await, "kit": kit},
 	})
 }
 

@@ -40,6 +40,16 @@ func warden() {
 		out["text"] = fmt.Sprintf("```json\n{\"refusals\":[%s]}\n```", strings.Join(entries, ","))
 	case strings.HasPrefix(q.User, "This sh script is a hook."):
 		out["text"] = forged(q.User)
+	case strings.HasPrefix(q.User, "This rule file is a hook."):
+		why, words := "It stops every command.", ""
+		if strings.Contains(q.User, "Earlier changes") {
+			why, words = "It looks for the flag.", `, "program": "git", "words": ["push", "--force"]`
+		}
+		rule := `  {"tool": "Bash"` + words + `, "say": "Push without force."}`
+		if words != "" {
+			rule += ",\n" + strings.Replace(rule, "--force", "-f", 1)
+		}
+		out["text"] = why + "\n\n```json\n{\"version\": 1, \"rules\": [\n" + rule + "\n]}\n```"
 	default:
 		out["text"] = "I have no opinion."
 	}

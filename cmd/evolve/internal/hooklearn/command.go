@@ -1,5 +1,5 @@
 // Package hooklearn is the command that has a model read why calls were refused, and proposes
-// rules of the settings, or scripts, that would have held.
+// rules of the settings, or rule files, that would have held.
 package hooklearn
 
 import (
@@ -50,7 +50,7 @@ proposes an entry for Claude Code's settings, and says what that would have been
 in all recorded calls: deny if the rule tells that much and no such call ran or had
 your permission, else ask; and what a guard that the older sessions alone teach does in
 the newer ones. It puts nothing in place. Where no entry tells the calls, but words of
-their commands do, --out writes a script that stops them, with its cases;
+their commands do, --out writes a rule file that stops them, with its cases;
 ` + "`evolve hooks test`" + ` tries it.`,
 		Example: "  evolve hooks learn --dry-run\n  evolve hooks learn --since 180d",
 		Args:    usage.None,
@@ -59,7 +59,7 @@ their commands do, --out writes a script that stops them, with its cases;
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.since, "since", "90d", "how far back sessions are read")
-	fl.StringVar(&f.out, "out", "", "write scripts into this `FOLDER`")
+	fl.StringVar(&f.out, "out", "", "write rule files into this `FOLDER`")
 	f.Register(fl, "print the forecast and stop")
 	return c
 }
@@ -109,18 +109,18 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	return errors.Join(p.Terminal.Print(r, r.text()), stop) // what was paid for is shown in any case
 }
 
-// write writes the scripts into a folder.
+// write writes the rule files into a folder.
 func (r *Result) write(out string) error {
 	dir, err := filepath.Abs(out)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}
 	if err != nil {
-		return problem.Inputf("name a folder that can be written", "write scripts: %v", err)
+		return problem.Inputf("name a folder that can be written", "write rule files: %v", err)
 	}
 	var errs []error
 	for i := range r.Rules {
-		if r.Rules[i].Script != nil {
+		if r.Rules[i].File != nil {
 			errs = append(errs, r.Rules[i].write(dir))
 		}
 	}

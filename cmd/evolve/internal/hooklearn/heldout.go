@@ -16,7 +16,7 @@ import (
 type HeldOut struct {
 	Learned int    `json:"learned_from"` // calls of older sessions
 	List    string `json:"list,omitempty"`
-	Guard   string `json:"guard,omitempty"` // its entry, or the words that its script looks for
+	Guard   string `json:"guard,omitempty"` // its entry, or the words that its rule file looks for
 	None    string `json:"none,omitempty"`  // why nothing is held out
 	*tally
 }
@@ -57,8 +57,8 @@ func (r *Rule) holdOut(sessions []*hooktest.Session, red redact.Redactor) *HeldO
 	switch {
 	case p.guard != nil:
 		h.List, h.Guard = p.guard.List, p.guard.Rule
-	case p.script != nil:
-		h.List, h.Guard = "deny", strings.Join(p.script.Words, " ")
+	case p.file != nil:
+		h.List, h.Guard = "deny", p.file.words()
 	default:
 		h.None = "the older ones alone teach no guard"
 		return h

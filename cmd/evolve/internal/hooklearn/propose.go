@@ -11,6 +11,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/newhook"
 	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/eval/guard/permission"
+	"github.com/skill-evolve/evolve/eval/guard/rulefile"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/redact"
@@ -31,14 +32,19 @@ type Guard struct {
 	tally
 }
 
-// A Script is a hook that stops a program's commands with some words, where no rule of the
+// A RuleFile is a hook that stops a program's commands with some words, where no rule of the
 // settings tells the calls. No such call ran or was permitted.
-type Script struct {
-	Words  permission.Words `json:"words"` // the program first
-	Score  *guard.Score     `json:"score"`
-	Folder string           `json:"folder,omitempty"` // where it was written
+type RuleFile struct {
+	Rule   rulefile.Rule `json:"rule"`
+	Score  *guard.Score  `json:"score"`
+	Folder string        `json:"folder,omitempty"` // where it was written
 
 	call string // that it is to stop
+}
+
+// words are the program and those behind it.
+func (f *RuleFile) words() string {
+	return strings.Join(append([]string{f.Rule.Program}, f.Rule.Words...), " ")
 }
 
 // Entry is what the settings get.
@@ -64,7 +70,7 @@ func call(s *hooktest.Session, e *events.Event) permission.Call {
 // A proposal is the guard that is learned from some calls, or why there is none.
 type proposal struct {
 	guard   *Guard
-	script  *Script
+	file    *RuleFile
 	none    string
 	matches func(permission.Call) bool
 	project string // the only one that it is about; "" for all
@@ -112,29 +118,39 @@ func learn(rule string, of []taught, sessions []*hooktest.Session, red redact.Re
 	return p
 }
 
-// words sets the script of a proposal, if there is one that stops no call that ran or was permitted.
+// words sets the rule file of a proposal, if there is one that stops no call that ran or was
+// permitted.
 func (p *proposal) words(rule string, calls []permission.Call, own map[*events.Event]bool, sessions []*hooktest.Session, red redact.Redactor) {
-	words, ok := permission.ProposeWords(calls, rule)
-	text := strings.Join(words, " ")
-	if clean, _ := red.Redact(text); !ok || clean != text {
+	r, ok := permission.ProposeFile(calls, rule)
+	f := &RuleFile{Rule: r}
+	if f.call = f.words(); !ok {
 		return
 	}
-	p.matches = words.Matches
-	if t := p.replay(own, sessions); t.Others == 0 {
-		p.script = &Script{Words: words, Score: t.Score, call: text}
+	if clean, _ := red.Redact(f.call); clean != f.call {
+		return
+	}
+	p.matches = func(c permission.Call) bool { return r.Matches(c.ForFile()) }
+	t := p.replay(own, sessions)
+	if f.Score = t.Score; t.Others == 0 {
+		p.file = f
 	}
 }
 
 // propose sets the guard of a rule, or why there is none, and what is held out of it.
 func (r *Rule) propose(sessions []*hooktest.Session, red redact.Redactor) {
 	p := learn(r.Rule, r.of, sessions, red)
-	r.Guard, r.Script, r.None = p.guard, p.script, p.none
-	if r.Script != nil {
-		if call := r.Calls[0].What; r.Script.Words.Matches(permission.Call{Tool: "Bash", Input: commandOf(call)}) {
-			r.Script.call = call
+	r.Guard, r.File, r.None = p.guard, p.file, p.none
+	if r.File != nil {
+		did := "refused"
+		if r.Calls[0].ran() {
+			did = "corrected"
+		}
+		r.File.Rule.Say = "Your user " + did + " this before: " + plain.Line(r.Rule)
+		if call := r.Calls[0].What; p.matches(permission.Call{Tool: "Bash", Input: commandOf(call)}) {
+			r.File.call = call
 		}
 	}
-	if r.Guard != nil || r.Script != nil {
+	if r.Guard != nil || r.File != nil {
 		r.Held = r.holdOut(sessions, red)
 	}
 }
@@ -147,11 +163,11 @@ func commandOf(line string) json.RawMessage {
 	return input
 }
 
-// write makes the folder of a rule's script in dir.
+// write makes the folder of a rule file in dir.
 func (r *Rule) write(dir string) error {
 	var name strings.Builder
 	name.WriteString("no")
-	for _, w := range r.Script.Words {
+	for w := range strings.FieldsSeq(r.File.words()) {
 		name.WriteString("-" + strings.Trim(strings.Map(func(c rune) rune {
 			if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
 				return c
@@ -160,24 +176,20 @@ func (r *Rule) write(dir string) error {
 		}, w), "-"))
 	}
 	short := strings.TrimRight(name.String()[:min(name.Len(), 40)], "-")
-	did := "refused"
-	if r.Calls[0].ran() {
-		did = "corrected"
-	}
-	w, err := newhook.WriteRule(dir, short, r.Script.Words, "Your user "+did+" this before: "+r.Rule, r.Script.call)
+	w, err := newhook.WriteRule(dir, short, r.File.Rule, r.File.call)
 	if err == nil {
-		r.Script.Folder = w.Folder
+		r.File.Folder = w.Folder
 	}
 	return err
 }
 
-// text is a script for a person.
-func (s *Script) text() string {
+// text is a rule file for a person.
+func (f *RuleFile) text() string {
 	at := "; `--out DIR` writes it"
-	if s.Folder != "" {
-		at = ", in " + plain.Line(s.Folder)
+	if f.Folder != "" {
+		at = ", in " + plain.Line(f.Folder)
 	}
-	return fmt.Sprintf("  guard  a script that stops a command of %s with %s%s\n%s", s.Words[0], strings.Join(s.Words[1:], ", "), at, stops(s.Score))
+	return fmt.Sprintf("  guard  a rule file that stops a command of %s with %s%s\n%s", f.Rule.Program, strings.Join(f.Rule.Words, ", "), at, stops(f.Score))
 }
 
 // A tally is what a guard is about.

@@ -34,8 +34,8 @@ func TestWidth(t *testing.T) {
 	for name, c := range map[string]struct{ rule, command, want string }{
 		"named":      {"Do not run git reset --hard", "git reset --hard HEAD", `"deny": ["Bash(git reset --hard:*)"]`},
 		"a guess":    {"Never throw my work away", "git checkout .", `"ask": ["Bash(git checkout:*)"]`},
-		"a flag":     {"Never git push with --force", "git push origin main --force", "a script that stops a command of git with push, --force;"},
-		"a branch":   {"Do not push to main", "git push origin main", "a script that stops a command of git with push, main;"},
+		"a flag":     {"Never git push with --force", "git push origin main --force", "a rule file that stops a command of git with push, --force;"},
+		"a branch":   {"Do not push to main", "git push origin main", "a rule file that stops a command of git with push, main;"},
 		"not in it":  {"Never rewrite what is pushed", "git push origin main --force", "no rule of the settings holds it"},
 		"a password": {"Do not run deploy", "deploy --token=ghp_0123456789abcdefghijABCDEFGHIJ012345", "no rule of the settings holds it"},
 	} {

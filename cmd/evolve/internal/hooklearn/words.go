@@ -44,9 +44,9 @@ type Rule struct {
 	Calls []Call `json:"calls"`
 	Guard *Guard `json:"guard,omitempty"`
 	None  string `json:"no_guard,omitempty"` // why there is none
-	// Script is what holds the rule without one.
-	Script *Script  `json:"script,omitempty"`
-	Held   *HeldOut `json:"held_out,omitempty"`
+	// File is what holds the rule without one.
+	File *RuleFile `json:"rule_file,omitempty"`
+	Held *HeldOut  `json:"held_out,omitempty"`
 	// Written is where it is written already, in a text that the sessions load.
 	Written corrections.Written `json:"written"`
 
@@ -170,7 +170,7 @@ func (r *Result) text() string {
 		fmt.Fprintf(&b, "%s left out: a secret was taken out of them, or they are too long\n", plain.Counted(r.Unusable, "case"))
 	}
 	if len(r.Rules)+len(r.Others) > 0 {
-		b.WriteString("nothing is put in place; next: add an entry to your settings, or `evolve hooks new NAME` for a script,\n      and `evolve hooks test NAME` counts what that stops\n")
+		b.WriteString("nothing is put in place; next: add an entry to your settings, `--out DIR` for rule files, or\n      `evolve hooks new NAME` for a script; `evolve hooks test NAME` counts what a hook stops\n")
 	}
 	return b.String()
 }
@@ -193,16 +193,16 @@ func (r *Rule) text() string {
 		b.WriteString(r.Guard.text())
 	} else {
 		fmt.Fprintf(&b, "  no rule of the settings holds it: %s\n", plain.Line(r.None))
-		if r.Script != nil {
-			b.WriteString(r.Script.text())
+		if r.File != nil {
+			b.WriteString(r.File.text())
 		}
 	}
 	if r.Held != nil {
 		proposed := ""
 		if r.Guard != nil {
 			proposed = r.Guard.Rule
-		} else if r.Script != nil {
-			proposed = strings.Join(r.Script.Words, " ")
+		} else if r.File != nil {
+			proposed = r.File.words()
 		}
 		b.WriteString(r.Held.text(proposed))
 	}

@@ -45,7 +45,7 @@ type Flags struct {
 
 // Register adds the flags that only a run of a hook has.
 func (f *Flags) Register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.Hook, "hook", "", "instead of a skill: a hook of your settings, by its script's name or path")
+	fl.StringVar(&f.Hook, "hook", "", "instead of a skill: a hook of your settings, by the name or the path of its script or rule file")
 	fl.StringVar(&f.Event, "event", "", "with --hook, the event that it is called at (default: those of the settings; of a script PreToolUse)")
 	fl.IntVar(&f.Calls, "calls", 8, "with --hook, how often the model is asked for a text at most")
 	fl.Float64Var(&f.Weight, "wrong-block", hooks.DefaultWeight, "with --hook, how many missed calls a call counts as that you permitted and it stops")

@@ -46,8 +46,8 @@ func (p Parts) Commands() []*cobra.Command {
 		Short: "Replay a guard on your recorded calls",
 		Long: `test replays a hook of Claude Code, Codex or Copilot, whoever wrote it, on what your sessions recorded:
 which calls it stops, in how many sessions it stops one that you were asked about and
-permitted, and how long it takes. NAME is a script's path, or the command or the name
-of the script in your settings or those of the project.
+permitted, and how long it takes. NAME is the path of a script or a rule file, or the
+command or the name of its file in your settings or those of the project.
 
 The hook runs in the sandbox, without a network and without your files: it sees its own
 folder, and an empty home for each session. Each event is delivered twice, because

@@ -1,7 +1,6 @@
 package hooktest
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,7 +28,7 @@ type found struct {
 	on      []calls
 	// changed is when the newest of the files in its command was, zero if it has none.
 	changed time.Time
-	scripts []string // files in its command that are scripts, as the command names them
+	scripts []string // files in its command that are scripts or rule files, as the command names them
 }
 
 // calls are the events of one name that a guard is called for.
@@ -110,7 +109,9 @@ func (f *finder) script(name, event string, info fs.FileInfo) (*found, error) {
 		return nil, err
 	}
 	command := plain.Arg(path)
-	if info.Mode()&0o111 == 0 {
+	if script.Of(content(path), path) == script.Rules {
+		command = "hook-kit guard " + command
+	} else if info.Mode()&0o111 == 0 {
 		with, ok := map[string]string{".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh"}[filepath.Ext(path)]
 		if !ok {
 			return nil, problem.Inputf("`chmod +x "+plain.Arg(name)+"`", "%s is no program", plain.Arg(name))
@@ -172,7 +173,7 @@ func (f *finder) found(command, agent string, on calls) *found {
 			if info.ModTime().After(g.changed) {
 				g.changed = info.ModTime()
 			}
-			if path == word && !slices.Contains(g.scripts, path) && script.Of(head(path), path) != "" {
+			if path == word && !slices.Contains(g.scripts, path) && script.Of(content(path), path) != "" {
 				g.scripts = append(g.scripts, path)
 			}
 			// What a script calls is beside it. A sandbox has a /tmp of its own.
@@ -243,12 +244,11 @@ func called(command string) string {
 	return all[0]
 }
 
-// head is the first line of a file that may be a script, "" of one that cannot be read.
-func head(path string) []byte {
+// content is that of a file that may be a script, nil if it cannot be read.
+func content(path string) []byte {
 	text, err := bounded.ReadFile(path, maxScript)
 	if err != nil {
 		return nil
 	}
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	return line
+	return text
 }

@@ -29,6 +29,8 @@ func TestFind(t *testing.T) {
 	put(filepath.Join(project, ".claude", "hooks", "own.sh"), "", 0o755)
 	put(filepath.Join(home, ".claude", "near.sh"), "", 0o755) // a password of the agent's is beside it
 	put(filepath.Join(project, "top.sh"), "", 0o755)
+	put(filepath.Join(home, "guards", "rules.json"), `{"version": 1, "rules": []}`, 0o644)
+	put(filepath.Join(home, "guards", "other.json"), `{}`, 0o644)
 	user, own := filepath.Join(home, ".claude", "settings.json"), filepath.Join(project, ".claude", "settings.json")
 	put(user, `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "python3 ~/guards/lint.py", "timeout": 2.5}, {"type": "command", "command": "$HOME/bare.sh"}]}],
 		"Stop": [{"hooks": [{"type": "command", "command": "python3 ~/guards/lint.py"}]}], "Notification": [{"hooks": [{"type": "command", "command": "beep"}]}]}}`, 0o644)
@@ -47,6 +49,7 @@ func TestFind(t *testing.T) {
 		{"own.sh", "", `"` + project + `"/.claude/hooks/own.sh --lint`, []string{project + "/.claude/hooks"}, []string{"PreToolUse Edit|Write"}, 0},
 		{filepath.Join(home, ".claude", "near.sh"), "", home + "/.claude/near.sh", []string{home + "/.claude/near.sh"}, []string{"PreToolUse "}, 0},
 		{filepath.Join(project, "top.sh"), "", project + "/top.sh", []string{project + "/top.sh"}, []string{"PreToolUse "}, 0},
+		{filepath.Join(home, "guards", "rules.json"), "", "hook-kit guard " + home + "/guards/rules.json", []string{home + "/guards"}, []string{"PreToolUse "}, 0},
 		{filepath.Join(home, "guards", "lint.py"), "", "python3 " + home + "/guards/lint.py", []string{home + "/guards"}, []string{"PreToolUse "}, 0},
 	} {
 		g, err := f.find(c.name, c.event)
@@ -78,7 +81,7 @@ func TestFind(t *testing.T) {
 	if g, err := f.find("lint", ""); err != nil || len(g.on) != 2 {
 		t.Errorf("both events of one command: %+v, %v", g, err)
 	}
-	for name, want := range map[string]string{"nosuch": "no hook is called", "beep": "which no transcript tells", "python3": "", filepath.Join(home, ".claude", "settings.json"): "is no program"} {
+	for name, want := range map[string]string{"nosuch": "no hook is called", "beep": "which no transcript tells", "python3": "", filepath.Join(home, ".claude", "settings.json"): "is no program", filepath.Join(home, "guards", "other.json"): "is no program"} {
 		if _, err := f.find(name, ""); err == nil && want != "" || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}

@@ -40,7 +40,7 @@ func (p Parts) Hook(name, event string) (*Hook, error) {
 	}
 	if len(g.scripts) != 1 {
 		return nil, problem.Inputf("name the script by its path; what is in settings.json alone is no file that could be improved",
-			"%s has %s in sh, Python or JavaScript", plain.Arg(g.Command), plain.Counted(len(g.scripts), "script"))
+			"%s names %s, and not one script in sh, Python or JavaScript, or one rule file", plain.Arg(g.Command), plain.Counted(len(g.scripts), "such file"))
 	}
 	h := &Hook{Path: g.scripts[0], of: g, parts: p}
 	for _, on := range g.on {

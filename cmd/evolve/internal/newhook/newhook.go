@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
+	"github.com/skill-evolve/evolve/eval/guard/rulefile"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/hook/kit"
@@ -121,22 +121,26 @@ func Write(dir, name, event, lang string) (*Written, error) {
 	if strings.EqualFold(name+languages[j].ending, tests) {
 		return nil, problem.Inputf("choose another name", "%s is the script that tries the cases", tests)
 	}
-	return write(dir, name, &examples[i], &languages[j], "")
+	return write(dir, name, &examples[i], &languages[j], nil)
 }
 
-// WriteRule makes the folder of a hook in dir that stops the shell calls with a command of these
-// words, a program first, and says text. One such call is its case.
-func WriteRule(dir, name string, words []string, text, call string) (*Written, error) {
+// WriteRule makes the folder of a rule file in dir with one rule, about commands. call is one that
+// it stops, its case.
+func WriteRule(dir, name string, r rulefile.Rule, call string) (*Written, error) {
 	if err := kit.ValidName(name); err != nil {
-		return nil, fmt.Errorf("write a hook: %w", err)
+		return nil, fmt.Errorf("write a rule file: %w", err)
 	}
-	return write(dir, name, &example{event: "PreToolUse", answer: kit.Block, text: text, yes: call, no: words[0] + " --version"}, &languages[0], find(words))
+	text, err := (&rulefile.File{Version: 1, Rules: []rulefile.Rule{r}}).Text()
+	if err != nil {
+		return nil, err
+	}
+	return write(dir, name, &example{event: "PreToolUse", answer: kit.Block, yes: call, no: r.Program + " --version"}, &language{name: "rules", ending: ".json"}, text)
 }
 
-// write makes a folder; find is the condition of its rule, "" for that of the example.
-func write(dir, name string, e *example, l *language, find string) (*Written, error) {
+// write makes a folder; rules are those of a rule file, nil for the example of a script.
+func write(dir, name string, e *example, l *language, rules []byte) (*Written, error) {
 	folder := filepath.Join(dir, name)
-	files, err := texts(folder, name, e, l, find)
+	files, err := texts(folder, name, e, l, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -173,9 +177,12 @@ type file struct {
 
 // texts are the files of a skeleton, the script first, then test.sh and the README, then
 // the cases.
-func texts(folder, name string, e *example, l *language, find string) ([]file, error) {
-	script := name + l.ending
-	command := map[string]any{"type": "command", "command": plain.Arg(filepath.Join(folder, script)), "timeout": 5}
+func texts(folder, name string, e *example, l *language, rules []byte) ([]file, error) {
+	script, guard := name+l.ending, ""
+	if rules != nil {
+		guard = "hook-kit guard "
+	}
+	command := map[string]any{"type": "command", "command": guard + plain.Arg(filepath.Join(folder, script)), "timeout": 5}
 	entry := map[string]any{"hooks": []any{command}}
 	if e.field == "" {
 		entry["matcher"] = "Bash"
@@ -185,10 +192,13 @@ func texts(folder, name string, e *example, l *language, find string) ([]file, e
 		return nil, err
 	}
 	data := map[string]any{"Name": name, "Event": e.event, "Script": script, "Comment": l.comment, "Entry": string(bytes.TrimSpace(settings)), "Commands": e.field == "",
-		"Field": e.field, "Match": e.match, "Answer": e.answer, "Text": e.text, "Stops": strings.HasSuffix(e.event, "Stop"),
-		"Find": find, "Said": plain.Arg(e.text)}
+		"Field": e.field, "Match": e.match, "Answer": e.answer, "Text": e.text, "Stops": strings.HasSuffix(e.event, "Stop"), "Guard": guard}
 	files := []file{{name: script, mode: 0o755}, {name: tests, mode: 0o755}, {name: "README.md", mode: 0o644}}
 	for i, source := range []string{"hook" + l.ending, tests, "README.md"} {
+		if i == 0 && rules != nil {
+			files[0].text, files[0].mode = rules, 0o644
+			continue
+		}
 		t, err := template.ParseFS(templates, "template/"+source)
 		if err != nil {
 			return nil, fmt.Errorf("read the skeleton: %w", err)
@@ -207,17 +217,6 @@ func texts(folder, name string, e *example, l *language, find string) ([]file, e
 		files = append(files, file{filepath.Join("cases", c.name+".json"), text, 0o644})
 	}
 	return files, nil
-}
-
-// find is a pipeline that succeeds if a command has all words: a program, and the others behind
-// it in any order. They are words that a shell and JSON leave as they are.
-func find(words []string) string {
-	pipe := "kit commands"
-	for _, w := range words[1:] {
-		// Between the two are strings of JSON, with any text in them.
-		pipe += ` | grep -E '"words":\["` + regexp.QuoteMeta(words[0]) + `",("([^"\\]|\\.)*",)*"` + regexp.QuoteMeta(w) + `"'`
-	}
-	return pipe
 }
 
 func encode(v any, indent string) ([]byte, error) {

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skill-evolve/evolve/eval/guard/rulefile"
+	"github.com/skill-evolve/evolve/mutate/script"
 )
 
 // built is a folder with hook-kit.
@@ -193,38 +196,54 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A learned hook stops what it was learned from, and says why in words that no shell reads.
+// A learned rule file stops what it was learned from, and says why in words that no shell reads.
 func TestWriteRule(t *testing.T) {
 	t.Setenv("PATH", built(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	dir := t.TempDir()
-	w, err := WriteRule(dir, "no-force", []string{"git", "push", "--f.x"}, "You said: don't $(touch x) `touch x`", "cd a && git push origin --f.x")
+	dir := filepath.Join(t.TempDir(), "a folder")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const said = "You said: don't $(touch x) `touch x` <b>"
+	w, err := WriteRule(dir, "no-force", rulefile.Rule{Tool: "Bash", Program: "git", Words: []string{"push", "--f.x"}, Say: said}, "cd a && git push origin --f.x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("sh", filepath.Join(w.Folder, "test.sh")).CombinedOutput(); err != nil || string(out) != "every case is decided as it says\n" {
 		t.Errorf("%v: %s", err, out)
 	}
-	script := filepath.Join(w.Folder, w.Files[0])
-	if text, err := os.ReadFile(script); err != nil || bytes.Count(text, []byte("\n")) > 40 {
+	file := filepath.Join(w.Folder, "no-force.json")
+	text, err := os.ReadFile(file)
+	if err != nil || bytes.Count(text, []byte("\n")) != 3 || !bytes.Contains(text, []byte(said)) || script.Of(text, file) != script.Rules {
 		t.Errorf("%v: %s", err, text)
 	}
-	for command, blocks := range map[string]bool{"git push --f.x": true, "git --f.x a push": true, `sh -c "git push --f.x"`: true, `git push -m '[x] "y\' --f.x`: true, `git push -m 'a","--f.x","b'`: false, "git push --fax": false, "git pull --f.x": false, "hub push --f.x": false, "git push; git x --f.x": false} {
+	// The entry of the README runs it, as a shell reads that.
+	settings := filepath.Join(dir, "settings.json")
+	install(t, w, settings)
+	var s struct {
+		Hooks map[string][]struct {
+			Matcher string
+			Hooks   []struct{ Command string }
+		}
+	}
+	if text, err := os.ReadFile(settings); err != nil || json.Unmarshal(text, &s) != nil || s.Hooks["PreToolUse"][0].Matcher != "Bash" {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for command, blocks := range map[string]bool{"git push --f.x": true, `sh -c "git push --f.x"`: true, `git push -m 'a","--f.x","b'`: false, "git push --fax": false, "git push; git x --f.x": false} {
 		event, err := json.Marshal(map[string]any{"hook_event_name": "PreToolUse", "session_id": "s", "tool_use_id": "t", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := exec.Command(script)
+		c := exec.Command("sh", "-c", s.Hooks["PreToolUse"][0].Hooks[0].Command)
 		c.Dir, c.Stdin, c.Env = dir, bytes.NewReader(event), append(os.Environ(), "EVOLVE_HOME="+dir)
-		out, err := c.Output()
-		said := strings.Contains(string(out), "You said: don't $(touch x) `touch x`")
-		if err != nil || said != blocks {
+		out, err := c.CombinedOutput()
+		if code := c.ProcessState.ExitCode(); (code == 2) != blocks || (code == 0) == blocks || blocks != (string(out) == said+"\n") {
 			t.Errorf("%s: %v, %s", command, err, out)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
 		t.Error("the text was run")
 	}
-	if _, err := WriteRule(dir, "../x", []string{"git", "x"}, "", ""); err == nil {
+	if _, err := WriteRule(dir, "../x", rulefile.Rule{}, ""); err == nil {
 		t.Error("a name leads elsewhere")
 	}
 }

@@ -10,14 +10,7 @@ event=$(hook-kit input) || exit 1
 kit() { printf '%s' "$event" | hook-kit "$@"; }
 answer() { kit bus add "decision=$1"; kit emit "$@"; } # `evolve hooks status` counts them
 # /kernel
-{{if .Find}}
-# Learned from calls that were refused.
-if {{.Find}} >/dev/null; then
-	kit log 'a call that breaks the rule'
-	answer {{.Answer}} {{.Said}}
-	exit
-fi
-{{- else}}
+
 # An example: put your rule here, and its cases into cases.
 {{- if .Commands}}
 if kit commands | grep -Eq '"words":\["git","push".*"(--force|-f)"'; then
@@ -35,5 +28,4 @@ case $(kit input {{.Field}}) in
 	exit
 	;;
 esac
-{{- end}}
 {{- end}}

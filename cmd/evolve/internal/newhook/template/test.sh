@@ -6,7 +6,7 @@ home=$(mktemp -d) || exit 1
 trap 'rm -rf "$home"' EXIT
 decision() {
 	hook-kit input event <"$1" >"$home/event" # a hook does not wait for a file
-	./{{.Script}} <"$home/event" >"$home/answer"
+	{{.Guard}}./{{.Script}} <"$home/event" >"$home/answer" 2>"$home/said"
 	code=$?
 	case $code,$(hook-kit input <"$home/answer") in
 	2,* | 0,*'"permissionDecision":"deny"'* | 0,*'"decision":"block"'*) echo block ;;
@@ -25,6 +25,7 @@ for file in cases/*.json; do
 		got=$(decision "$file")
 		[ "$got" = "$want" ] && continue
 		echo "$file, $delivery delivery: $got, and not $want"
+		cat "$home/said" >&2
 		failed=1
 	done
 done
