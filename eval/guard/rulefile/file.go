@@ -13,8 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes bounds a rule file.
-const MaxBytes = 64 << 10
+// MaxBytes bounds a rule file, and maxPath a pattern in it: one of thousands of stars takes long.
+const (
+	MaxBytes = 64 << 10
+	maxPath  = 1000
+)
 
 // A File is a list of rules, of which the first that is about a call stops it.
 type File struct {
@@ -133,6 +136,8 @@ func (r *Rule) valid() error {
 		return fmt.Errorf("program %q is not a name alone", r.Program)
 	case strings.HasPrefix(r.Path, "!"), strings.HasPrefix(r.Path, "~"):
 		return fmt.Errorf("path %q begins with %s, which is not known here", r.Path, r.Path[:1])
+	case len(r.Path) > maxPath:
+		return fmt.Errorf("its path has more than %d bytes", maxPath)
 	case slices.Contains(r.Words, ""), slices.Contains(r.NotWords, ""):
 		return errors.New("a word is empty")
 	}

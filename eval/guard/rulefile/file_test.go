@@ -104,6 +104,7 @@ func TestParseFaults(t *testing.T) {
 		`{"version":1,"rules":[{"tool":"Bash","program":"git","words":["x"],"not_words":["x"],"say":"a"}]}`:    "in words and in not_words",
 		`{"version":1,"rules":[{"tool":"Edit","path":"!x","say":"a"}]}`:                                        "begins with !",
 		`{"version":1,"rules":[],"rules":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`:     "depth",
+		`{"version":1,"rules":[{"tool":"Edit","path":"` + strings.Repeat("**/", 400) + `x","say":"a"}]}`:       "more than 1000 bytes",
 		"{\"version\":1,\"rules\":[{\"tool\":\"Bash\",\"say\":\"\xff\"}]}":                                     "not UTF-8",
 		`{"version":1,"rules":[{"tool":"Bash","say":"` + strings.Repeat("x", MaxBytes) + `"}]}`:                "more than 64 kB",
 		`{"version":1,"rules":[{"tool":"Bash","program":"git push","say":"a"}]}`:                               "not a name alone",
