@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
+	"github.com/skill-evolve/evolve/eval/guard/rulefile"
 )
 
 // TestRealClaude has the real Claude Code call the skeletons, installed as their README
@@ -92,6 +93,41 @@ func TestRealClaude(t *testing.T) {
 				t.Errorf("the call should run: %s; what it makes: %v", c.runs, err)
 			}
 		})
+	}
+}
+
+// TestRealClaudeRuleFile has it call a rule file, installed as its README says: the call is
+// stopped, and what the rule says reaches the model; a call beside it runs.
+func TestRealClaudeRuleFile(t *testing.T) {
+	claude := agenttest.RealClaude(t)
+	bin, home, work := built(t), t.TempDir(), t.TempDir()
+	w, err := WriteRule(home, "no-force", rulefile.Rule{Tool: "Bash", Program: "git", Words: []string{"push", "-f"}, Say: "Push without -f."}, "git push -f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	install(t, w, filepath.Join(home, "settings.json"))
+	does := []agenttest.Op{agenttest.Bash("touch stopped && git push -uf origin main"), agenttest.Bash("touch ran || git push")}
+	said := 0
+	server := agenttest.Start(t, agenttest.Config{Side: "A title", Answer: func(agenttest.Request) agenttest.Reply {
+		if said++; said <= len(does) {
+			return agenttest.Reply{Tools: does[said-1 : said]}
+		}
+		return agenttest.Reply{Text: "Done."}
+	}})
+	p := exec.CommandContext(t.Context(), claude, "-p", "--permission-mode", "bypassPermissions")
+	p.Dir, p.Stdin = work, strings.NewReader("push it")
+	p.Env = []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "CLAUDE_CONFIG_DIR=" + home, "TMPDIR=" + t.TempDir(), "EVOLVE_HOME=" + filepath.Join(home, "data"),
+		"ANTHROPIC_API_KEY=" + agenttest.Key, "ANTHROPIC_BASE_URL=" + server.Root, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1", "IS_SANDBOX=1"}
+	if out, err := p.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if !slices.ContainsFunc(server.Requests(), func(q agenttest.Request) bool { return strings.Contains(q.Text, "Push without -f.") }) {
+		t.Errorf("no request of %d has what the rule says", len(server.Requests()))
+	}
+	for name, want := range map[string]bool{"stopped": false, "ran": true} {
+		if _, err := os.Stat(filepath.Join(work, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
