@@ -21,12 +21,15 @@ import (
 // Options are the choices of a search. The zero value of a field means its
 // default.
 type Options struct {
-	Seed      int64
+	Seed int64
+	// The defaults of these four grow with the budget of rollouts, see widthOf.
 	Minibatch int // cases that a child is compared with its parent on; default 8
 	Proposals int // reflections of one round, made in parallel; default 4
+	RaceChunk int // validation cases between two looks of a race; default 8, whatever the concurrency
+	Lanes     int // moves made at once; default 1
+
 	Group     int // failures that one reflection reads; default 3
 	Patience  int // rounds without a better best before the search ends; default 8
-	RaceChunk int // validation cases between two looks of a race; default 8, whatever the concurrency
 	MaxRounds int // default 400: a bound on mutator calls if nothing is ever accepted
 	Profile   check.Profile
 	Selector  Selector
@@ -55,16 +58,18 @@ type Options struct {
 // DefaultPatience is the default of Options.Patience.
 const DefaultPatience = 8
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults(rollouts int64) Options {
+	w := widthOf(rollouts)
 	def := func(p *int, v int) {
 		if *p <= 0 {
 			*p = v
 		}
 	}
-	def(&o.Minibatch, 8)
-	def(&o.Proposals, 4)
+	def(&o.Minibatch, w.minibatch)
+	def(&o.Proposals, w.proposals)
+	def(&o.Lanes, w.lanes)
 	def(&o.Group, 3)
-	def(&o.RaceChunk, 8)
+	def(&o.RaceChunk, w.raceChunk)
 	def(&o.Patience, DefaultPatience)
 	def(&o.MaxRounds, 400)
 	if o.Profile == "" {
@@ -164,6 +169,8 @@ type State struct {
 	stones     []*Member       // see try
 	seq        int
 	stats      Stats
+	lane       *lane // that uses the State
+	lanes      lanes
 	stale      int
 	stated     bool // see mostStated, before this round
 	lessons    *lessons
@@ -178,10 +185,14 @@ type State struct {
 type errDone struct {
 	reason string
 	cap    string // that ended it, "" for none
+	finals bool   // what is left of the budget is for the finals
 }
 
 // errRollouts ends a search that has too few rollouts left to continue.
-var errRollouts = &errDone{"the rollout budget is used up", eval.CapRollouts}
+var errRollouts = &errDone{reason: "the rollout budget is used up", cap: eval.CapRollouts}
+
+// errTooFew ends the moves of one that has too few left for another child.
+var errTooFew = &errDone{errRollouts.reason, errRollouts.cap, true}
 
 func (e *errDone) Error() string { return e.reason }
 
@@ -189,9 +200,10 @@ func (e *errDone) Error() string { return e.reason }
 // error is one that leaves no usable result: ctx's, a failing journal, an
 // unreachable or refusing backend; what was measured until then is recorded.
 func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases) (*Result, error) {
-	opt := e.Options.withDefaults()
+	rollouts := e.Evaluator.Budget.Remaining().Rollouts
+	opt := e.Options.withDefaults(rollouts)
 	rng := rand.New(rand.NewPCG(uint64(opt.Seed), 0x65766f6c7665))
-	cases.Val = affordable(cases.Val, e.Evaluator.Budget.Remaining().Rollouts, rng)
+	cases.Val = affordable(cases.Val, rollouts, rng)
 	s := &State{
 		Engine: e, opt: opt, Cases: cases, pool: newPool(len(cases.Train), len(cases.Val)),
 		guard:    newGuard(incumbent.Doc, cases.Train, append(append([]eval.Case{}, cases.Val...), cases.Test...)),
@@ -199,6 +211,7 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},
 		operators: newOperators(opt.Moves),
 		lessons:   newLessons(cases.Train),
+		lane:      &lane{},
 	}
 	for _, sha := range opt.Excluded {
 		s.tried[sha] = true
@@ -254,30 +267,48 @@ func (s *State) walk(ctx context.Context, incumbent eval.Variant) error {
 	if err := s.addSeeds(ctx); err != nil {
 		return err
 	}
-	for s.stats.Rounds = 0; s.stats.Rounds < s.opt.MaxRounds; s.stats.Rounds++ {
+	err := s.moveOn(ctx)
+	if done := (*errDone)(nil); errors.As(err, &done) && done.finals {
+		return s.finals(ctx, done)
+	}
+	return err
+}
+
+func (s *State) moveOn(ctx context.Context) error {
+	if s.opt.Lanes > 1 {
+		return s.together(ctx, s.opt.Lanes)
+	}
+	return s.moves(ctx)
+}
+
+// moves makes one move after another, until its own or another lane's end. It always returns
+// an error, *errDone at a regular end.
+func (s *State) moves(ctx context.Context) error {
+	for ; s.stats.Rounds < s.opt.MaxRounds; s.stats.Rounds++ {
+		if s.lanes.ending != nil {
+			return s.lanes.ending
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		best := s.pool.members[s.best]
 		quality, _ := best.Validation()
 		if reason := s.opt.Stop.Done(Progress{Rounds: s.stats.Rounds, Stale: s.stale, Best: quality, Tokens: best.Tokens}); reason != "" {
-			return s.finals(ctx, &errDone{reason: reason})
+			return &errDone{reason: reason, finals: true}
 		}
-		before := s.best
-		op, err := s.round(ctx)
+		tried, won, err := s.round(ctx)
 		if err != nil {
 			return err
 		}
-		if op == "" {
-			return s.finals(ctx, &errDone{reason: "no operator has anything left to work on"})
+		if !tried {
+			return &errDone{reason: "no operator has anything left to work on", finals: true}
 		}
-		if s.best == before {
-			s.stale++
-		} else {
+		s.stale++
+		if won {
 			s.stale = 0
 		}
 	}
-	return s.finals(ctx, &errDone{reason: fmt.Sprintf("%d rounds", s.stats.Rounds)})
+	return &errDone{reason: fmt.Sprintf("%d rounds", s.stats.Rounds), finals: true}
 }
 
 // An AgentFailsError means that the agent failed on every validation case of
@@ -303,21 +334,22 @@ func speechless(rs []*eval.Rollout) error {
 	return &AgentFailsError{len(rs), rs[0].Failure}
 }
 
-// round makes one move and returns its operator, "" for none.
-func (s *State) round(ctx context.Context) (string, error) {
+// round makes one move. tried is false if there is none to make, and won if nothing that was
+// tried became the best.
+func (s *State) round(ctx context.Context) (tried, won bool, err error) {
 	s.stated = s.mostStated()
 	for _, m := range s.operators.order(s.Rand, s.urgencyOf) {
-		spent := s.Evaluator.Budget.Spent().Rollouts
+		spent := s.spent()
 		tried, won, err := s.apply(ctx, m)
 		if err != nil {
-			return m.Name(), err
+			return tried, false, err
 		}
 		if tried {
-			s.operators.learn(m.Name(), won, s.Evaluator.Budget.Spent().Rollouts-spent)
-			return m.Name(), nil
+			s.operators.learn(m.Name(), won, s.spent()-spent)
+			return true, won, nil
 		}
 	}
-	return "", nil
+	return false, false, nil
 }
 
 // affordable draws the validation cases that a budget can carry: a pass over

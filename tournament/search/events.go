@@ -10,5 +10,9 @@ func (s *State) emit(ctx context.Context, kind string, data map[string]any) erro
 			best = &q
 		}
 	}
-	return s.Log.Add(ctx, kind, s.Evaluator.Budget.Spent().Rollouts, best, data)
+	spent := s.Evaluator.Budget.Spent().Rollouts
+	if s.lanes.all != nil { // what is underway has ended for some lane, or not yet
+		spent = s.lanes.landed
+	}
+	return s.Log.Add(ctx, kind, spent, best, data)
 }

@@ -65,6 +65,12 @@ func (s *State) measure(ctx context.Context, want []wanted, trial int) error {
 	)
 	for _, w := range want {
 		for _, i := range w.idx {
+			if _, ok := s.lanes.flying[&w.known[i]]; ok {
+				if err := s.landing(&w.known[i]); err != nil {
+					return err
+				}
+				return s.measure(ctx, want, trial)
+			}
 			if w.known[i].trials() <= trial {
 				jobs = append(jobs, eval.Job{Variant: w.of.Variant, Case: &w.cases[i], Trial: trial})
 				at = append(at, &w.known[i])
@@ -72,7 +78,7 @@ func (s *State) measure(ctx context.Context, want []wanted, trial int) error {
 		}
 	}
 	short := false
-	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest != 0 && int64(len(jobs)) > rest {
+	if rest := s.rest(); rest != 0 && int64(len(jobs)) > rest {
 		jobs, short = jobs[:max(0, rest)], true
 	}
 	if len(jobs) == 0 {
@@ -81,7 +87,7 @@ func (s *State) measure(ctx context.Context, want []wanted, trial int) error {
 		}
 		return nil
 	}
-	rollouts, err := s.Evaluator.Run(ctx, jobs)
+	rollouts, err := s.run(ctx, jobs, at)
 	for k, r := range rollouts {
 		if r != nil {
 			at[k].add(r)
@@ -92,7 +98,7 @@ func (s *State) measure(ctx context.Context, want []wanted, trial int) error {
 	var cap *eval.BudgetError
 	switch {
 	case errors.As(err, &cap):
-		return &errDone{cap.Error(), cap.Cap}
+		return &errDone{reason: cap.Error(), cap: cap.Cap}
 	case err != nil:
 		return err
 	case short:

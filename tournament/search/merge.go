@@ -27,11 +27,11 @@ func (Merge) Urgency(s *State) float64 {
 
 // Make implements Move.
 func (Merge) Make(ctx context.Context, s *State) (*Change, error) {
-	a := s.Best()
-	lineage := s.pool.ancestors(s.best)
+	a, best := s.Best(), s.best
+	lineage := s.pool.ancestors(best)
 	var partners []int
 	for i, b := range s.pool.members {
-		if i == s.best || slices.Contains(lineage, i) || slices.Contains(s.pool.ancestors(i), s.best) || a.tried["merge "+b.SHA] {
+		if i == best || slices.Contains(lineage, i) || slices.Contains(s.pool.ancestors(i), best) || a.tried["merge "+b.SHA] {
 			continue
 		}
 		for k := range b.val {
@@ -51,7 +51,7 @@ func (Merge) Make(ctx context.Context, s *State) (*Change, error) {
 		return nil, err
 	}
 	in := s.Input(a, nil)
-	in.Other, in.Ancestor = b.Variant.Doc, s.pool.members[s.pool.commonAncestor(s.best, at)].Variant.Doc
+	in.Other, in.Ancestor = b.Variant.Doc, s.pool.members[s.pool.commonAncestor(best, at)].Variant.Doc
 	ps, err := s.Ask(ctx, &mutate.Merge{Model: s.Mutator}, a, []mutate.Input{in})
 	if err != nil {
 		return nil, err

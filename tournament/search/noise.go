@@ -70,7 +70,7 @@ func (s *State) testRetest(ctx context.Context) error {
 	root := s.pool.members[0]
 	again := s.disputed()
 	again = again[:min(len(again), repeats)]
-	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(again)) {
+	if rest := s.rest(); rest < 0 || rest > 0 && rest < int64(len(again)) {
 		return nil
 	}
 	if err := s.measureVal(ctx, root, again, 1); err != nil {

@@ -28,7 +28,8 @@ const leadZ = 2.5
 // ahead that the rest could not change the decision; the leader's missing
 // cases are measured when they are needed, in a later race or in the finals.
 // A member that was stopped stays a parent for the cases that it leads on,
-// but cannot win.
+// but cannot win. If another lane has found a better text meanwhile, a member that beats the
+// former best has to beat that as well.
 func (s *State) race(ctx context.Context, m *Member, deletion float64) error {
 	best := s.pool.members[s.best]
 	order := s.informative(best)
@@ -46,7 +47,10 @@ func (s *State) race(ctx context.Context, m *Member, deletion float64) error {
 			return s.emit(ctx, "dominated", map[string]any{"sha256": m.SHA, "cases": end, "of": len(order)})
 		}
 		if d, se := s.paired(m, best), s.standardError(m, best); d > 0 && d > leadZ*se {
-			s.best = s.pool.index(m)
+			if s.Best() != best {
+				return s.race(ctx, m, deletion)
+			}
+			s.lead(m)
 			q, n := m.Validation()
 			return s.emit(ctx, "leading", map[string]any{"sha256": m.SHA, "operator": m.Operator, "quality": q, "gain": d, "cases": n, "of": len(order), "tokens": m.Tokens})
 		}
@@ -57,11 +61,17 @@ func (s *State) race(ctx context.Context, m *Member, deletion float64) error {
 	delta := s.paired(m, best)
 	if delta > 1e-9 || deletion > 0 && delta >= -deletion && m.Tokens < best.Tokens ||
 		math.Abs(delta) <= 1e-9 && m.Tokens < best.Tokens {
-		s.best = s.pool.index(m)
+		if s.Best() != best {
+			return s.race(ctx, m, deletion)
+		}
+		s.lead(m)
 	}
 	return s.emit(ctx, "validated", map[string]any{"sha256": m.SHA, "operator": m.Operator, "quality": mine, "against": his,
 		"gain": delta, "best": s.pool.members[s.best].SHA, "tokens": m.Tokens})
 }
+
+// lead makes m the best.
+func (s *State) lead(m *Member) { s.best, s.lane.led = s.pool.index(m), true }
 
 // potential is the largest sum of differences to best that m can still reach:
 // its sum on order[:end], and every later case solved. If it is not positive,
@@ -159,7 +169,7 @@ func (s *State) finals(ctx context.Context, done *errDone) error {
 			break
 		}
 		// A part of them would compare means over different trials.
-		if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < int64(len(leaders)*len(s.Cases.Val)) {
+		if rest := s.rest(); rest < 0 || rest > 0 && rest < int64(len(leaders)*len(s.Cases.Val)) {
 			break
 		}
 		if err := s.measureAll(ctx, leaders, all(len(s.Cases.Val)), trial); err != nil {
@@ -199,7 +209,7 @@ func (s *State) close(ctx context.Context, done *errDone) error {
 // score that is reported, and on which the gate's held-out cases are risked.
 func (s *State) confirm(ctx context.Context) error {
 	m := s.pool.members[s.best]
-	rest := s.Evaluator.Budget.Remaining().Rollouts
+	rest := s.rest()
 	if s.best == 0 || rest < 0 || rest > 0 && rest < int64(len(s.Cases.Val)) {
 		return nil
 	}

@@ -27,6 +27,13 @@ func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
 	if n := len(s.stones); n > 0 {
 		m, s.stones = s.stones[n-1], s.stones[:n-1]
 	}
+	for range 8 { // so many draws at most: there may be no other parent
+		if !s.elsewhere(m) {
+			break
+		}
+		m = ParetoSelect{}.Select(s)
+	}
+	s.lane.parent = m
 	fails, err := s.Failures(ctx, m, reflectOn*s.opt.Group)
 	if err != nil || len(fails) == 0 {
 		return nil, err

@@ -34,23 +34,23 @@ func (s *State) least() int64 {
 // apply makes one move. tried is false if it has nothing to work on; then
 // only evidence was paid for.
 func (s *State) apply(ctx context.Context, m Move) (tried, won bool, err error) {
-	if rest := s.Evaluator.Budget.Remaining().Rollouts; rest < 0 || rest > 0 && rest < s.least() {
+	if rest := s.rest(); rest < 0 || rest > 0 && rest < s.least() {
 		// A child that cannot be validated whole cannot win: the rest of the
 		// budget is better spent on choosing between the finalists.
-		return false, false, s.finals(ctx, errRollouts)
+		return false, false, errTooFew
 	}
 	mv, err := m.Make(ctx, s)
 	if err != nil || mv == nil {
 		return false, false, err
 	}
 	mv.op = m.Name()
-	best := s.best
+	s.lane.parent, s.lane.led = mv.Parent, false
 	if len(mv.Proposals) > 0 {
 		if _, err := s.try(ctx, mv, mv.Proposals); err != nil {
 			return true, false, err
 		}
 	}
-	return true, s.best != best, nil
+	return true, s.lane.led, nil
 }
 
 // Ask runs one operator per input in parallel and returns the usable, allowed
@@ -65,16 +65,26 @@ func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inp
 		inputs[i].Rejected = slices.DeleteFunc(inputs[i].Rejected, func(a mutate.Attempt) bool { return a.Operator != op.Name() })
 	}
 	replies := make([]reply, len(inputs))
-	var wg sync.WaitGroup
-	for i := range inputs {
-		wg.Go(func() {
-			replies[i].err = eval.Shielded(func() (err error) {
-				replies[i].p, err = op.Propose(ctx, inputs[i])
-				return err
-			})
-		})
+	takes := asking
+	switch op.(type) {
+	case *mutate.Ablate, *mutate.Merge: // by rule, the latter mostly
+		takes = 0
 	}
-	wg.Wait()
+	if err := s.wait(takes, func() error {
+		var wg sync.WaitGroup
+		for i := range inputs {
+			wg.Go(func() {
+				replies[i].err = eval.Shielded(func() (err error) {
+					replies[i].p, err = op.Propose(ctx, inputs[i])
+					return err
+				})
+			})
+		}
+		wg.Wait()
+		return nil
+	}); err != nil {
+		return nil, err
+	}
 	for _, r := range replies {
 		if eval.IsPending(r.err) {
 			return nil, r.err // and nothing is written down that the next walk would write again
@@ -100,7 +110,7 @@ func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inp
 		case errors.As(r.err, &nothing):
 			s.stats.Proposals--
 		case errors.As(r.err, &limit):
-			return nil, &errDone{limit.Error(), limit.Cap}
+			return nil, &errDone{reason: limit.Error(), cap: limit.Cap}
 		case r.err != nil:
 			return nil, r.err
 		default:
@@ -236,12 +246,12 @@ func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won 
 	if mv.Other != nil {
 		parents, from = append(parents, mv.Other), append(from, s.pool.index(mv.Other))
 	}
+	s.tried[p.Doc.Hash()] = true
 	if ok, err := s.readSecond(ctx, mv.op, parents, p); err != nil {
 		return false, err
 	} else if !ok {
 		return s.halves(ctx, mv, ps)
 	}
-	s.tried[p.Doc.Hash()] = true
 	c := s.candidate(mv.op, parents, p)
 	child := &Member{Candidate: c, Variant: mv.Parent.Variant.With(p.Doc), train: make([]attempts, len(s.Cases.Train))}
 	var batch []int
@@ -311,12 +321,12 @@ func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won 
 // sentences of theirs may mean the same in other words, before anything of
 // the union is measured.
 func (s *State) unite(ctx context.Context, mv *Change, ps []mutate.Proposal) (mutate.Proposal, error) {
-	u := &mutate.Union{Model: s.Mutator, Proposals: ps}
+	u := &mutate.Union{Model: waiting{s.Mutator, s}, Proposals: ps}
 	p, err := u.Propose(ctx, s.Input(mv.Parent, nil))
 	var limit *eval.BudgetError
 	switch {
 	case errors.As(err, &limit):
-		return p, &errDone{limit.Error(), limit.Cap}
+		return p, &errDone{reason: limit.Error(), cap: limit.Cap}
 	case err != nil || !u.Asked:
 		return p, err
 	case u.Unusable != "":

@@ -27,11 +27,11 @@ func (s *State) readSecond(ctx context.Context, op string, parents []*Member, p 
 		s.leaveUnread(p)
 		return true, nil
 	}
-	v, err := (&second.Reader{Model: s.Second}).Read(ctx, root, p.Doc, s.approved...)
+	v, err := (&second.Reader{Model: waiting{s.Second, s}}).Read(ctx, root, p.Doc, s.approved...)
 	var limit *eval.BudgetError
 	switch {
 	case errors.As(err, &limit):
-		return false, &errDone{limit.Error(), limit.Cap}
+		return false, &errDone{reason: limit.Error(), cap: limit.Cap}
 	case err != nil:
 		return false, err
 	case v.Unread != "":

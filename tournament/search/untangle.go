@@ -24,7 +24,7 @@ func (s *State) untangle(ctx context.Context, mv *Change, child *Member, batch [
 		return none(nil)
 	}
 	drop, cases, lost := s.tangled(mv.Parent, child, batch)
-	if rest := s.Evaluator.Budget.Remaining().Rollouts; len(drop) == 0 || rest > 0 && rest < int64(len(cases)+2*len(s.Cases.Val)) {
+	if rest := s.rest(); len(drop) == 0 || rest > 0 && rest < int64(len(cases)+2*len(s.Cases.Val)) {
 		return none(nil)
 	}
 	p, err := (&mutate.Ablate{Blocks: drop}).Propose(ctx, mutate.Input{Parent: child.Variant.Doc})
@@ -34,10 +34,10 @@ func (s *State) untangle(ctx context.Context, mv *Change, child *Member, batch [
 	if ok, err := s.allowed(ctx, mv.op, mv.Parent, p); err != nil || !ok {
 		return none(err)
 	}
+	s.tried[p.Doc.Hash()] = true
 	if ok, err := s.readSecond(ctx, mv.op, []*Member{mv.Parent}, p); err != nil || !ok {
 		return none(err)
 	}
-	s.tried[p.Doc.Hash()] = true
 	v := child.Variant
 	v.Doc = p.Doc
 	m := &Member{Variant: v, train: make([]attempts, len(s.Cases.Train))}
