@@ -13,7 +13,7 @@ type width struct {
 func widthOf(rollouts int64) width {
 	switch {
 	case rollouts >= 900:
-		return width{proposals: 12, minibatch: 16, raceChunk: 16, lanes: 2}
+		return width{proposals: 12, minibatch: 16, raceChunk: 16, lanes: 3}
 	case rollouts >= 450:
 		return width{proposals: 8, minibatch: 8, raceChunk: 8, lanes: 1}
 	}
