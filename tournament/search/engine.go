@@ -58,8 +58,7 @@ type Options struct {
 // DefaultPatience is the default of Options.Patience.
 const DefaultPatience = 8
 
-func (o Options) withDefaults(rollouts int64) Options {
-	w := widthOf(rollouts)
+func (o Options) withDefaults(w width) Options {
 	def := func(p *int, v int) {
 		if *p <= 0 {
 			*p = v
@@ -201,7 +200,7 @@ func (e *errDone) Error() string { return e.reason }
 // unreachable or refusing backend; what was measured until then is recorded.
 func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases) (*Result, error) {
 	rollouts := e.Evaluator.Budget.Remaining().Rollouts
-	opt := e.Options.withDefaults(rollouts)
+	opt := e.Options.withDefaults(widthOf(rollouts, len(cases.Val)))
 	rng := rand.New(rand.NewPCG(uint64(opt.Seed), 0x65766f6c7665))
 	cases.Val = affordable(cases.Val, rollouts, rng)
 	s := &State{
@@ -352,13 +351,16 @@ func (s *State) round(ctx context.Context) (tried, won bool, err error) {
 	return false, false, nil
 }
 
+// leastPasses is how many passes over its validation cases a budget has at least.
+const leastPasses = 24
+
 // affordable draws the validation cases that a budget can carry: a pass over
 // them must not cost more than a 24th of it, or a sixth where that is fewer than
 // 12 cases. Two thirds of a search's rollouts are validation, so fewer cases mean
 // more candidates; that gains more than the choice between them loses
 // (benchmarks.md).
 func affordable(val []eval.Case, rollouts int64, rng *rand.Rand) []eval.Case {
-	most := max(8, int(min(rollouts/6, max(12, rollouts/24))))
+	most := max(8, int(min(rollouts/6, max(12, rollouts/leastPasses))))
 	if rollouts == 0 || len(val) <= most {
 		return val
 	}

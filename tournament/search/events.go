@@ -11,7 +11,7 @@ func (s *State) emit(ctx context.Context, kind string, data map[string]any) erro
 		}
 	}
 	spent := s.Evaluator.Budget.Spent().Rollouts
-	if s.lanes.all != nil { // what is underway has ended for some lane, or not yet
+	if s.lanes.all != nil { // which of those underway have ended depends on timing
 		spent = s.lanes.landed
 	}
 	return s.Log.Add(ctx, kind, spent, best, data)

@@ -114,9 +114,12 @@ func pacedSearch(t *testing.T, p *pace, journal *recordtest.Memory, rollouts int
 // Moves made at once take the same decisions however long each call takes, however many
 // rollouts run at once, and if the run is cancelled and resumed.
 func TestLanesDecideBySeed(t *testing.T) {
-	o := Options{Lanes: 3}
+	o, timings := Options{Lanes: 3}, uint64(8)
+	if testing.Short() { // as with the race detector
+		timings = 4
+	}
 	var want []string
-	for timing := range uint64(8) {
+	for timing := range timings {
 		synctest.Test(t, func(t *testing.T) {
 			journal := &recordtest.Memory{}
 			p := &pace{random: rand.New(rand.NewPCG(timing, 1))}
@@ -144,6 +147,29 @@ func TestLanesDecideBySeed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A first run, the demo and every small budget search as they did before lanes; larger ones
+// with enough cases ask for no less at once.
+func TestWidthGrowsWithTheBudget(t *testing.T) {
+	small := width{proposals: 4, minibatch: 8, raceChunk: 8, lanes: 1}
+	last := small
+	for n := range int64(3000) {
+		w := widthOf(n, 40)
+		if n <= 300 && w != small {
+			t.Fatalf("%d rollouts: %+v", n, w)
+		}
+		if few := widthOf(n, 13); few != small {
+			t.Fatalf("%d rollouts, 13 cases: %+v", n, few)
+		}
+		if w.proposals < last.proposals || w.minibatch < last.minibatch || w.lanes < last.lanes {
+			t.Fatalf("%d rollouts: %+v after %+v", n, w, last)
+		}
+		last = w
+	}
+	if last == small {
+		t.Error("no budget is searched more widely")
 	}
 }
 

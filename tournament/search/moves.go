@@ -11,7 +11,8 @@ import (
 )
 
 // A Move is a way to change a text. It is a function of the State: a resumed run makes
-// the same moves again.
+// the same moves again. While it measures or asks a model, another lane may change the State,
+// the best text for one; a Member stays what it is, with more measurements.
 type Move interface {
 	Name() string
 	// Prior is the worth of the move before it was tried: the improvements

@@ -23,17 +23,7 @@ func (Reflect) Prior() float64 { return 1.7 }
 
 // Make implements Move.
 func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
-	m := s.opt.Selector.Select(s)
-	if n := len(s.stones); n > 0 {
-		m, s.stones = s.stones[n-1], s.stones[:n-1]
-	}
-	for range 8 { // so many draws at most: there may be no other parent
-		if !s.elsewhere(m) {
-			break
-		}
-		m = ParetoSelect{}.Select(s)
-	}
-	s.lane.parent = m
+	m := s.parent()
 	fails, err := s.Failures(ctx, m, reflectOn*s.opt.Group)
 	if err != nil || len(fails) == 0 {
 		return nil, err
@@ -66,6 +56,23 @@ func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
 		s.stats.Guesses += n - len(ps)
 	}
 	return &Change{Parent: m, Proposals: ps, Targets: s.targets(ps, fails), Accept: s.opt.Accept, Stone: true}, nil
+}
+
+// redraws bounds the search for a parent that no other lane works on: there may be none.
+const redraws = 8
+
+// parent chooses what a reflection works on. Two that work on one text at the same time find
+// much the same.
+func (s *State) parent() *Member {
+	m := s.opt.Selector.Select(s)
+	if n := len(s.stones); n > 0 {
+		m, s.stones = s.stones[n-1], s.stones[:n-1]
+	}
+	for n := 0; n < redraws && s.elsewhere(m); n++ {
+		m = ParetoSelect{}.Select(s)
+	}
+	s.lane.parent = m
+	return m
 }
 
 // targets lists the failures that the proposals claim to answer, then the
