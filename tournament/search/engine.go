@@ -16,6 +16,7 @@ import (
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/check"
 	"github.com/skill-evolve/evolve/tournament/record"
+	"github.com/skill-evolve/evolve/tournament/search/lanes"
 )
 
 // Options are the choices of a search. The zero value of a field means its
@@ -168,8 +169,10 @@ type State struct {
 	stones     []*Member       // see try
 	seq        int
 	stats      Stats
-	lane       *lane // that uses the State
-	lanes      lanes
+	turns      lanes.Lanes
+	all        []lane            // by the index that turns has
+	ledger     lanes.Ledger      // of several lanes
+	flying     map[*attempts]int // when rollouts that are underway are due
 	stale      int
 	stated     bool // see mostStated, before this round
 	lessons    *lessons
@@ -210,7 +213,7 @@ func (e *Engine) Search(ctx context.Context, incumbent eval.Variant, cases Cases
 		inCorpus: map[string]bool{}, tried: map[string]bool{incumbent.SHA(): true},
 		operators: newOperators(opt.Moves),
 		lessons:   newLessons(cases.Train),
-		lane:      &lane{},
+		all:       make([]lane, 1),
 	}
 	for _, sha := range opt.Excluded {
 		s.tried[sha] = true
@@ -266,26 +269,19 @@ func (s *State) walk(ctx context.Context, incumbent eval.Variant) error {
 	if err := s.addSeeds(ctx); err != nil {
 		return err
 	}
-	err := s.moveOn(ctx)
+	err := s.move(ctx)
 	if done := (*errDone)(nil); errors.As(err, &done) && done.finals {
 		return s.finals(ctx, done)
 	}
 	return err
 }
 
-func (s *State) moveOn(ctx context.Context) error {
-	if s.opt.Lanes > 1 {
-		return s.together(ctx, s.opt.Lanes)
-	}
-	return s.moves(ctx)
-}
-
 // moves makes one move after another, until its own or another lane's end. It always returns
 // an error, *errDone at a regular end.
 func (s *State) moves(ctx context.Context) error {
 	for ; s.stats.Rounds < s.opt.MaxRounds; s.stats.Rounds++ {
-		if s.lanes.ending != nil {
-			return s.lanes.ending
+		if err := s.turns.Ending(); err != nil {
+			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err

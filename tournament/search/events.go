@@ -11,8 +11,8 @@ func (s *State) emit(ctx context.Context, kind string, data map[string]any) erro
 		}
 	}
 	spent := s.Evaluator.Budget.Spent().Rollouts
-	if s.lanes.all != nil { // which of those underway have ended depends on timing
-		spent = s.lanes.landed
+	if s.turns.Several() { // which of those underway have ended depends on timing
+		spent = s.ledger.Landed
 	}
 	return s.Log.Add(ctx, kind, spent, best, data)
 }

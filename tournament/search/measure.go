@@ -65,8 +65,8 @@ func (s *State) measure(ctx context.Context, want []wanted, trial int) error {
 	)
 	for _, w := range want {
 		for _, i := range w.idx {
-			if _, ok := s.lanes.flying[&w.known[i]]; ok {
-				if err := s.landing(&w.known[i]); err != nil {
+			if due, ok := s.flying[&w.known[i]]; ok { // in another lane, whose turn is before
+				if err := s.turns.Wait(due+1-s.turns.Now(), func() error { return nil }); err != nil {
 					return err
 				}
 				return s.measure(ctx, want, trial)

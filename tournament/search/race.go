@@ -71,7 +71,7 @@ func (s *State) race(ctx context.Context, m *Member, deletion float64) error {
 }
 
 // lead makes m the best.
-func (s *State) lead(m *Member) { s.best, s.lane.led = s.pool.index(m), true }
+func (s *State) lead(m *Member) { s.best, s.lane().led = s.pool.index(m), true }
 
 // potential is the largest sum of differences to best that m can still reach:
 // its sum on order[:end], and every later case solved. If it is not positive,

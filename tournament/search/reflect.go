@@ -58,9 +58,6 @@ func (Reflect) Make(ctx context.Context, s *State) (*Change, error) {
 	return &Change{Parent: m, Proposals: ps, Targets: s.targets(ps, fails), Accept: s.opt.Accept, Stone: true}, nil
 }
 
-// redraws bounds the search for a parent that no other lane works on: there may be none.
-const redraws = 8
-
 // parent chooses what a reflection works on. Two that work on one text at the same time find
 // much the same.
 func (s *State) parent() *Member {
@@ -68,10 +65,10 @@ func (s *State) parent() *Member {
 	if n := len(s.stones); n > 0 {
 		m, s.stones = s.stones[n-1], s.stones[:n-1]
 	}
-	for n := 0; n < redraws && s.elsewhere(m); n++ {
+	for n := 0; n < 8 && s.elsewhere(m); n++ { // there may be no other
 		m = ParetoSelect{}.Select(s)
 	}
-	s.lane.parent = m
+	s.lane().parent = m
 	return m
 }
 

@@ -44,13 +44,13 @@ func (s *State) apply(ctx context.Context, m Move) (tried, won bool, err error) 
 		return false, false, err
 	}
 	mv.op = m.Name()
-	s.lane.parent, s.lane.led = mv.Parent, false
+	s.lane().parent, s.lane().led = mv.Parent, false
 	if len(mv.Proposals) > 0 {
 		if _, err := s.try(ctx, mv, mv.Proposals); err != nil {
 			return true, false, err
 		}
 	}
-	return true, s.lane.led, nil
+	return true, s.lane().led, nil
 }
 
 // Ask runs one operator per input in parallel and returns the usable, allowed
@@ -70,7 +70,7 @@ func (s *State) Ask(ctx context.Context, op mutate.Operator, parent *Member, inp
 	case *mutate.Ablate, *mutate.Merge: // by rule, the latter mostly
 		takes = 0
 	}
-	if err := s.wait(takes, func() error {
+	if err := s.turns.Wait(takes, func() error {
 		var wg sync.WaitGroup
 		for i := range inputs {
 			wg.Go(func() {
@@ -321,7 +321,7 @@ func (s *State) try(ctx context.Context, mv *Change, ps []mutate.Proposal) (won 
 // sentences of theirs may mean the same in other words, before anything of
 // the union is measured.
 func (s *State) unite(ctx context.Context, mv *Change, ps []mutate.Proposal) (mutate.Proposal, error) {
-	u := &mutate.Union{Model: waiting{s.Mutator, s}, Proposals: ps}
+	u := &mutate.Union{Model: s.asks(s.Mutator), Proposals: ps}
 	p, err := u.Propose(ctx, s.Input(mv.Parent, nil))
 	var limit *eval.BudgetError
 	switch {

@@ -27,7 +27,7 @@ func (s *State) readSecond(ctx context.Context, op string, parents []*Member, p 
 		s.leaveUnread(p)
 		return true, nil
 	}
-	v, err := (&second.Reader{Model: waiting{s.Second, s}}).Read(ctx, root, p.Doc, s.approved...)
+	v, err := (&second.Reader{Model: s.asks(s.Second)}).Read(ctx, root, p.Doc, s.approved...)
 	var limit *eval.BudgetError
 	switch {
 	case errors.As(err, &limit):
