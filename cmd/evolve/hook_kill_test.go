@@ -109,7 +109,7 @@ func TestKillHook(t *testing.T) {
 	p := newPost(t)
 	p.versions()
 	rng := rand.New(rand.NewPCG(5, 6))
-	commands := [][]string{{"promote", p.script + "@v1", "-y"}, {"rollback", p.script}}
+	commands := [][]string{{"promote", p.script + "@" + skill.HashText(p.texts[1])[:12], "-y"}, {"rollback", p.script}}
 	took := time.Hour
 	for i, args := range slices.Concat(commands, commands) {
 		began := time.Now()
@@ -152,7 +152,7 @@ func TestHookPromotedAtOnce(t *testing.T) {
 	p.versions()
 	var all sync.WaitGroup
 	for i := range 8 {
-		args := []string{"promote", p.script + "@v1", "-y"}
+		args := []string{"promote", p.script + "@" + skill.HashText(p.texts[1])[:12], "-y"}
 		if i%2 == 1 {
 			args = []string{"rollback", p.script}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
+	"github.com/skill-evolve/evolve/mutate/skill"
 )
 
 // TestRealPromotedHook has the real Claude Code call a hook before its better script is in place
@@ -44,7 +45,7 @@ func TestRealPromotedHook(t *testing.T) {
 	if ran, told := session(); !ran || told {
 		t.Errorf("with v0 the push should run, and did: %v; the model was told: %v", ran, told)
 	}
-	p.must("promote", p.script+"@v1", "-y")
+	p.must("promote", p.script+"@"+skill.HashText(p.texts[1])[:12], "-y")
 	if ran, told := session(); ran || !told {
 		t.Errorf("with v1 the push should be stopped, and ran: %v; the model was told: %v", ran, told)
 	}

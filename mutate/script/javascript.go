@@ -26,7 +26,7 @@ func readJavaScript(ctx context.Context, texts [][]byte) ([]*acts.Reading, error
 			out = append(out, &acts.Reading{Syntax: bad})
 			continue
 		}
-		out = append(out, analyse(tree, javaScriptDialect))
+		out = append(out, analyse(tree, javaScriptDialect()))
 	}
 	return out, nil
 }

@@ -3,7 +3,7 @@ package script
 import (
 	"bytes"
 	"fmt"
-	"regexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"slices"
 	"strings"
 
@@ -111,14 +111,14 @@ func checkKernel(parent, candidate []byte, want []Span, lang Language) []Finding
 	return []Finding{{Rule: "kernel", Text: "A part of the kernel is missing."}}
 }
 
-var naming = regexp.MustCompile(`^\s*(?:(?:const|let|var|readonly|declare|typeset|export)\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)\s*(?::[^=]+)?=([^=>].*|$)`)
+var naming = lazyregexp.New(`^\s*(?:(?:const|let|var|readonly|declare|typeset|export)\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)\s*(?::[^=]+)?=([^=>].*|$)`)
 
 // made is a value that is more than what is written there: input, as a rule.
 var (
-	made   = regexp.MustCompile(`\w\(|\$[\w{(]`)
-	singly = regexp.MustCompile(`'[^']*'`)
-	quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
-	listed = regexp.MustCompile(`^\s*(?:new (?:Set|Map)|Object\.freeze|frozenset|set|tuple|re\.compile|dict)\(`)
+	made   = lazyregexp.New(`\w\(|\$[\w{(]`)
+	singly = lazyregexp.New(`'[^']*'`)
+	quoted = lazyregexp.New(`'[^']*'|"[^"]*"`)
+	listed = lazyregexp.New(`^\s*(?:new (?:Set|Map)|Object\.freeze|frozenset|set|tuple|re\.compile|dict)\(`)
 )
 
 // kernelNames lists the names that a kernel's outermost lines give fixed values to: a list

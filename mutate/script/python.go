@@ -67,7 +67,7 @@ func readPython(ctx context.Context, texts [][]byte) ([]*acts.Reading, error) {
 			out = append(out, &acts.Reading{Syntax: acts.SyntaxError(t.Line, t.Error)})
 			continue
 		}
-		out = append(out, analyse(t.Tree, pythonDialect))
+		out = append(out, analyse(t.Tree, pythonDialect()))
 	}
 	return out, nil
 }

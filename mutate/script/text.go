@@ -3,7 +3,7 @@ package script
 import (
 	"bytes"
 	"fmt"
-	"regexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -103,7 +103,7 @@ func lookAlike(line string) bool {
 	return false
 }
 
-var metadata = regexp.MustCompile(`(?m)^#[ \t]*///[^\n]*(?:\n#[^\n]*)*`)
+var metadata = lazyregexp.New(`(?m)^#[ \t]*///[^\n]*(?:\n#[^\n]*)*`)
 
 // dependencies compares the comments that tell a program what to install before it runs
 // a script (PEP 723).

@@ -3,6 +3,7 @@ package acts
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"regexp"
 	"slices"
 	"strings"
@@ -106,8 +107,8 @@ func ASCII(name string) bool {
 
 var (
 	anything  = []string{"zq", "7", "~", "/", "-", "_"}
-	lookahead = regexp.MustCompile(`\(\?<?=`)
-	negative  = regexp.MustCompile(`\(\?<?![^()]*\)`)
+	lookahead = lazyregexp.New(`\(\?<?=`)
+	negative  = lazyregexp.New(`\(\?<?![^()]*\)`)
 )
 
 // MatchesAll reports whether a pattern matches whatever it is given. What it looks ahead

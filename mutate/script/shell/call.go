@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"regexp"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -58,7 +60,7 @@ func (w *walk) call(c *syntax.CallExpr, p place) {
 func (w *walk) program(name string, c *syntax.CallExpr, p place) {
 	args := c.Args[1:]
 	if check := pureCommands[name]; check != nil && check(w, args, p) {
-		if readsInput[name] && !p.given {
+		if readsInput()[name] && !p.given {
 			w.input(c)
 		}
 		for _, a := range args {
@@ -70,7 +72,7 @@ func (w *walk) program(name string, c *syntax.CallExpr, p place) {
 	if name == "jq" && jqArgs(args) {
 		key = "jq with a path"
 	}
-	if p.given || !readsInput[name] {
+	if p.given || !readsInput()[name] {
 		if key != "jq with a path" && p.stdin != "" {
 			key += " <<< " + p.stdin
 		}
@@ -212,7 +214,9 @@ var pureCommands = map[string]func(w *walk, args []*syntax.Word, p place) bool{
 // lineCount is how much of a text is kept; nothing is not.
 const lineCount = `-[nc]?[1-9][0-9]*|-[nc]|[1-9][0-9]*`
 
-var readsInput = acts.Set("cat grep egrep fgrep tr cut head tail wc sort uniq sed jq awk python3 python node perl")
+var readsInput = sync.OnceValue(func() map[string]bool {
+	return acts.Set("cat grep egrep fgrep tr cut head tail wc sort uniq sed jq awk python3 python node perl")
+})
 
 func anyArgs(*walk, []*syntax.Word, place) bool { return true }
 
@@ -258,7 +262,7 @@ func operands(n int, flags string) func(*walk, []*syntax.Word, place) bool {
 	}
 }
 
-var grepFlags = regexp.MustCompile(`^-[qEFivwxochnsPa]+$`)
+var grepFlags = lazyregexp.New(`^-[qEFivwxochnsPa]+$`)
 
 // grepArgs allows a pattern and no file.
 func grepArgs(w *walk, args []*syntax.Word, p place) bool {
@@ -306,7 +310,9 @@ func (w *walk) every(words []*syntax.Word) {
 	}
 }
 
-var fileTest = acts.Set("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S -t -nt -ot -ef")
+var fileTest = sync.OnceValue(func() map[string]bool {
+	return acts.Set("-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S -t -nt -ot -ef")
+})
 
 func testArgs(w *walk, args []*syntax.Word, p place) bool {
 	for i, a := range args {
@@ -314,7 +320,7 @@ func testArgs(w *walk, args []*syntax.Word, p place) bool {
 		if !ok {
 			continue
 		}
-		if fileTest[lit] || lit == "-v" || lit == "-R" || lit == "-o" && i == 0 {
+		if fileTest()[lit] || lit == "-v" || lit == "-R" || lit == "-o" && i == 0 {
 			return false
 		}
 	}
@@ -326,7 +332,7 @@ func testArgs(w *walk, args []*syntax.Word, p place) bool {
 	return true
 }
 
-var sedScript = regexp.MustCompile(`^s([/|#,])[^\n/|#,]*([/|#,])[^\n/|#,]*([/|#,])[gI0-9]*$`)
+var sedScript = lazyregexp.New(`^s([/|#,])[^\n/|#,]*([/|#,])[^\n/|#,]*([/|#,])[gI0-9]*$`)
 
 func sedArgs(args []*syntax.Word) bool {
 	scripts := 0
@@ -345,7 +351,7 @@ func sedArgs(args []*syntax.Word) bool {
 	return scripts == 1
 }
 
-var jqPath = regexp.MustCompile(`^[\w.\[\]"?/| ]+$`)
+var jqPath = lazyregexp.New(`^[\w.\[\]"?/| ]+$`)
 
 // jqArgs allows a filter that only picks values, and no file: jq reads the environment,
 // too.
@@ -366,7 +372,7 @@ func jqArgs(args []*syntax.Word) bool {
 	return filters == 1
 }
 
-var jqWords = regexp.MustCompile(`\b(env|input|inputs|import|include|halt|halt_error|debug|stderr|def|error)\b`)
+var jqWords = lazyregexp.New(`\b(env|input|inputs|import|include|halt|halt_error|debug|stderr|def|error)\b`)
 
 func (w *walk) input(c *syntax.CallExpr) {
 	w.out.Add(acts.Fact{Rule: "input", Key: "stdin", Line: int(c.Pos().Line()), Code: printed(c), Counted: true,

@@ -30,7 +30,7 @@ func (w *walk) overwrites(name string, value *syntax.Word, at syntax.Node, p pla
 // given the hook's input.
 func (w *walk) constantInput(s *syntax.Stmt, p place) {
 	name := commandName(s)
-	if name == "cat" || !readsInput[name] && name != "read" {
+	if name == "cat" || !readsInput()[name] && name != "read" {
 		return
 	}
 	for _, r := range s.Redirs {
@@ -114,7 +114,7 @@ func (w *walk) source(n *syntax.Word, fn string, found, seen map[string]bool) {
 				switch name, ok := literal(k.Args[0]); {
 				case name == "jq" || w.fns[name] != nil:
 					found[name+w.args(k.Args[1:], fn)] = true
-				case !ok || !quiet[name] || name == "cat":
+				case !ok || !quiet()[name] || name == "cat":
 					found[strings.TrimSpace(name+" in $()")] = true
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"regexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"slices"
 	"strings"
 
@@ -323,7 +323,7 @@ func plainParam(p *syntax.ParamExp) bool {
 	return p.Param != nil && !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
 }
 
-var unnamed = regexp.MustCompile(`\$\{?[A-Za-z_]\w*`)
+var unnamed = lazyregexp.New(`\$\{?[A-Za-z_]\w*`)
 
 // inside lists the values of the variables in a piece of code, and the functions that it
 // calls.

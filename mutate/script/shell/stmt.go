@@ -2,6 +2,7 @@ package shell
 
 import (
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -233,7 +234,7 @@ func (w *walk) effects(s *syntax.Stmt) (out []string) {
 				seen[name] = true
 				look(fn.Body)
 			}
-			if !quiet[name] && w.fns[name] == nil {
+			if !quiet()[name] && w.fns[name] == nil {
 				out = append(out, printed(c.Args[0]))
 			}
 			return false
@@ -243,7 +244,9 @@ func (w *walk) effects(s *syntax.Stmt) (out []string) {
 	return out
 }
 
-var quiet = acts.Set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed read return shift local sort uniq")
+var quiet = sync.OnceValue(func() map[string]bool {
+	return acts.Set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed read return shift local sort uniq")
+})
 
 func (w *walk) funcDecl(f *syntax.FuncDecl, p place) {
 	if f.Name == nil {
@@ -251,7 +254,7 @@ func (w *walk) funcDecl(f *syntax.FuncDecl, p place) {
 		return
 	}
 	name := f.Name.Value
-	if commands[name] || quiet[name] || !acts.ASCII(name) {
+	if commands()[name] || quiet()[name] || !acts.ASCII(name) {
 		w.note("shadow", name, f, "A function has the name of a command: "+name+".")
 	}
 	in := place{live: p.live && len(w.calls[name]) > 0, sure: true, fn: name, path: p.path + "/function " + name, given: p.given}
@@ -259,10 +262,12 @@ func (w *walk) funcDecl(f *syntax.FuncDecl, p place) {
 }
 
 // commands are names that a function may not take.
-var commands = acts.Set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed awk read return exit shift local",
-	"sort uniq git rm mv cp ln mkdir chmod chown curl wget ssh scp nc bash sh dash zsh python python3 node perl ruby npm npx pnpm yarn make docker",
-	"cd pwd set unset export readonly declare typeset trap kill wait exec eval source . command builtin type hash alias unalias enable shopt let",
-	"command_not_found_handle find xargs env sudo su date sleep touch tee dd tar gzip mktemp realpath readlink stat file diff patch ls ps id whoami uname hostname umask ulimit getopts mapfile readarray exit break continue times logger timeout flock sha256sum")
+var commands = sync.OnceValue(func() map[string]bool {
+	return acts.Set("[ test true false : echo printf grep egrep fgrep tr cut head tail wc basename dirname cat jq sed awk read return exit shift local",
+		"sort uniq git rm mv cp ln mkdir chmod chown curl wget ssh scp nc bash sh dash zsh python python3 node perl ruby npm npx pnpm yarn make docker",
+		"cd pwd set unset export readonly declare typeset trap kill wait exec eval source . command builtin type hash alias unalias enable shopt let",
+		"command_not_found_handle find xargs env sudo su date sleep touch tee dd tar gzip mktemp realpath readlink stat file diff patch ls ps id whoami uname hostname umask ulimit getopts mapfile readarray exit break continue times logger timeout flock sha256sum")
+})
 
 func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p place) place {
 	fd := ""
@@ -295,7 +300,7 @@ func (w *walk) redirect(r *syntax.Redirect, s *syntax.Stmt, p place) place {
 	case syntax.RdrIn:
 		p.given, p.stdin = true, w.form(r.Word, p.fn)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll:
-		if lit && target == "/dev/null" && quiet[commandName(s)] && commandName(s) != "echo" && commandName(s) != "printf" {
+		if lit && target == "/dev/null" && quiet()[commandName(s)] && commandName(s) != "echo" && commandName(s) != "printf" {
 			return p
 		}
 		if fd == "" || fd == "1" {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -9,13 +10,15 @@ import (
 )
 
 // special variables change how the shell, or programs that it starts, work.
-var special = acts.Set("PATH IFS ENV BASH_ENV HOME SHELL SHELLOPTS BASHOPTS PS4 PS1 PROMPT_COMMAND CDPATH GLOBIGNORE POSIXLY_CORRECT TMPDIR OPTIND OPTERR",
-	"TZ LANG LANGUAGE PWD OLDPWD USER LOGNAME UID EUID EDITOR VISUAL PAGER FPATH IGNOREEOF TIMEFORMAT HISTFILE EXECIGNORE RANDOM SECONDS REPLY LINENO FUNCNAME BASH_ARGV0 TMOUT PERL5OPT PERL5LIB RUBYOPT GREP_OPTIONS GREP_COLORS JQ_COLORS http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY")
+var special = sync.OnceValue(func() map[string]bool {
+	return acts.Set("PATH IFS ENV BASH_ENV HOME SHELL SHELLOPTS BASHOPTS PS4 PS1 PROMPT_COMMAND CDPATH GLOBIGNORE POSIXLY_CORRECT TMPDIR OPTIND OPTERR",
+		"TZ LANG LANGUAGE PWD OLDPWD USER LOGNAME UID EUID EDITOR VISUAL PAGER FPATH IGNOREEOF TIMEFORMAT HISTFILE EXECIGNORE RANDOM SECONDS REPLY LINENO FUNCNAME BASH_ARGV0 TMOUT PERL5OPT PERL5LIB RUBYOPT GREP_OPTIONS GREP_COLORS JQ_COLORS http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY")
+})
 
 var prefixes = []string{"LD_", "DYLD_", "GIT_", "BASH", "PYTHON", "NODE_", "NPM_", "npm_", "CLAUDE", "ANTHROPIC", "LC_", "SSH_", "XDG_", "JAVA_", "OPENAI", "AWS_", "COPROC", "READLINE"}
 
 func (w *walk) isSpecial(name string) bool {
-	if special[name] || w.exported[name] {
+	if special()[name] || w.exported[name] {
 		return true
 	}
 	for _, p := range prefixes {

@@ -1,7 +1,7 @@
 package shell
 
 import (
-	"regexp"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 	"slices"
 	"strings"
 
@@ -201,7 +201,7 @@ func (w *walk) number(word *syntax.Word) bool {
 	return name != "" && strings.Trim(name, "0123456789") == "" || w.numbers[name]
 }
 
-var escaped = regexp.MustCompile(`(?s)\\.`)
+var escaped = lazyregexp.New(`(?s)\\.`)
 
 // glob reports a pattern that the shell replaces by names of files.
 func (w *walk) glob(word *syntax.Word) {
@@ -301,7 +301,7 @@ func (w *walk) constant(s *syntax.Stmt, fixed bool) bool {
 		switch {
 		case name == "true" || name == "false" || name == ":":
 			return true
-		case readsInput[name]:
+		case readsInput()[name]:
 			return fixed && w.constWords(c.Args[1:])
 		case name == "[" || name == "test" || name == "printf" || name == "echo":
 			return w.constWords(c.Args[1:])
