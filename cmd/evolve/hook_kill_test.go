@@ -93,7 +93,7 @@ func (p *post) versions() {
 	db := p.open()
 	defer db.Close()
 	if _, err := db.SaveVersion(p.t.Context(), record.Version{Skill: p.key, SHA: skill.HashText(p.texts[1]), Parent: skill.HashText(p.texts[0]),
-		Author: "evolve", Operator: "reflect", Proven: true, Text: p.texts[1]}); err != nil {
+		Author: "you", Operator: "edit", Text: p.texts[1]}); err != nil {
 		p.t.Fatal(err)
 	}
 }

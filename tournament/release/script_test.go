@@ -20,7 +20,7 @@ import (
 func TestScriptNeedsItsOwnersWord(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
-	v0, v1 := []byte("#!/bin/sh\nexit 0\n"), []byte("#!/bin/sh\nexit 2\n")
+	v0, v1 := []byte("#!/bin/sh\ncase $1 in a) exit 2 ;; esac\n"), []byte("#!/bin/sh\ncase $1 in a | b) exit 2 ;; esac\n")
 	path := filepath.Join(s.home, "hooks", "guard.sh")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, v0, 0o750)); err != nil {
 		t.Fatal(err)
