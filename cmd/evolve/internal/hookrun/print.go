@@ -157,5 +157,10 @@ func scores(b *strings.Builder, of string, was, is *hooks.Score) {
 	if was.Others > 0 || is != nil && is.Others > 0 {
 		fmt.Fprintf(b, "  %-8s and %s of %s about which you were not asked\n", of, to(func(s *hooks.Score) string { return fmt.Sprint(s.Others) }), plain.Counted(was.Ran, "call"))
 	}
-	fmt.Fprintf(b, "  %-8s p95 %s, %s lines\n", "", to(func(s *hooks.Score) string { return plain.Duration(int64(math.Ceil(s.P95))) }), to(func(s *hooks.Score) string { return fmt.Sprint(s.Lines) }))
+	p95 := func(s *hooks.Score) string { return plain.Duration(int64(math.Ceil(s.P95))) }
+	times := p95(was)
+	if is != nil {
+		times += " → " + p95(is) // both, though they are equal: they are measured
+	}
+	fmt.Fprintf(b, "  %-8s p95 %s, %s lines\n", "", times, to(func(s *hooks.Score) string { return fmt.Sprint(s.Lines) }))
 }
