@@ -284,3 +284,37 @@ func TestNoGainIsRarelyProved(t *testing.T) {
 	}
 	t.Logf("%d of %d trials without a gain are proved", proved, lives)
 }
+
+// Sessions that come after the evidence is enough can still refute a text.
+func TestTrialLooksAtAll(t *testing.T) {
+	all := sessions(20)
+	for i := range all {
+		all[i].Events = []hooks.Event{event([]string{"push --force", "push --mirror"}[min(i/10, 1)], guard.Stop)}
+	}
+	all[0].Events = append(all[0].Events, event("push --force", guard.Stop)) // the new text stops more
+	e, _ := engine(nil, &playing{map[string]int{}})
+	v := try(t, e, text("mirror"), text("force"), all)
+	if v.Decision.Verdict != pareto.Reject || v.Better != 10 || v.Worse != 10 || v.RestWorse != 10 {
+		t.Errorf("%s: %+v", v.Decision.Verdict, v)
+	}
+	if v.Reason != "it is better in 10 and worse in 10 sessions" {
+		t.Error(v.Reason)
+	}
+}
+
+// A text that stops another permitted call than the old one does so anew, in the same session too.
+func TestTrialRejectsAnotherWrongBlock(t *testing.T) {
+	all := sessions(12)
+	for i := range all {
+		all[i].Events = append(all[i].Events, event("tag", guard.Go))
+	}
+	e, j := engine(nil, &playing{map[string]int{}})
+	v := try(t, e, text("commit"), text("force", "tag"), all)
+	if v.Decision.Verdict != pareto.Reject || v.Wrong != 12 {
+		t.Errorf("%s, %d wrong: %s", v.Decision.Verdict, v.Wrong, v.Reason)
+	}
+	e.Log = &record.Log{Journal: j, Run: "later", Now: time.Now}
+	if v := try(t, e, text("commit"), text("force", "tag"), sessions(30)[12:]); v.Decision.Verdict != pareto.Reject {
+		t.Errorf("%s after it was rejected", v.Decision.Verdict)
+	}
+}

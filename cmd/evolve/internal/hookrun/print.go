@@ -103,6 +103,8 @@ func (r *Result) text() string {
 	switch {
 	case r.Challenger == nil:
 		fmt.Fprintf(&b, "%s: nothing better was found: %s\n", name, r.Search.Stop)
+	case r.rejected() && r.Trial.Cases == 0:
+		fmt.Fprintf(&b, "%s: the text that was found is not better: %s\n", name, r.Trial.Reason)
 	case r.Trial == nil || r.Trial.Cases == 0:
 		fmt.Fprintf(&b, "%s: a better text was found, and there is no session yet to try it on\n", name)
 	default:
@@ -114,7 +116,10 @@ func (r *Result) text() string {
 	if t := r.Trial; t != nil && t.Cases > 0 {
 		scores(&b, "trial", &t.Old, &t.New)
 		fmt.Fprintf(&b, "  unseen   better in %d of %s, worse in %d: %s\n", t.Wins, plain.Counted(t.Cases, "session"), t.Losses, pareto.Chance(t.EValue))
-		if t.Wrong > 0 || t.New.Stopped < t.Old.Stopped {
+		if t.RestWorse > 0 {
+			fmt.Fprintf(&b, "           and worse in %d of the other %s\n", t.RestWorse, plain.Counted(t.Rest, "session"))
+		}
+		if t.Wrong > 0 || t.New.Stopped < t.Old.Stopped || t.Worse > 0 && t.Worse >= t.Better {
 			fmt.Fprintf(&b, "           %s\n", t.Reason)
 		}
 	}
@@ -127,10 +132,18 @@ func (r *Result) text() string {
 	if r.Spent.MutatorCalls > 0 {
 		fmt.Fprintf(&b, "  spent    %s, %s tokens, %s\n", plain.Counted(int(r.Spent.MutatorCalls), "call"), plain.Thousands(r.Spent.TokensIn+r.Spent.TokensOut), r.Spent.Dollars())
 	}
-	if r.Challenger != nil {
+	switch {
+	case r.Challenger == nil:
+	case r.rejected():
+		fmt.Fprintf(&b, "  next     `evolve diff %s %.12s` shows it; nothing was changed\n", name, *r.Challenger)
+	default:
 		fmt.Fprintf(&b, "  next     `evolve diff %s %.12s` shows it; `evolve promote %s@%.12s` puts these bytes in place\n", name, *r.Challenger, name, *r.Challenger)
 	}
 	return b.String()
+}
+
+func (r *Result) rejected() bool {
+	return r.Trial != nil && r.Trial.Decision.Verdict == pareto.Reject
 }
 
 // scores prints what two texts did; is nil if there is one only.
@@ -158,9 +171,9 @@ func scores(b *strings.Builder, of string, was, is *hooks.Score) {
 		fmt.Fprintf(b, "  %-8s and %s of %s about which you were not asked\n", of, to(func(s *hooks.Score) string { return fmt.Sprint(s.Others) }), plain.Counted(was.Ran, "call"))
 	}
 	p95 := func(s *hooks.Score) string { return plain.Duration(int64(math.Ceil(s.P95))) }
-	times := p95(was)
+	took := p95(was)
 	if is != nil {
-		times += " → " + p95(is) // both, though they are equal: they are measured
+		took += " → " + p95(is) // equal ones too: whether they are is chance
 	}
-	fmt.Fprintf(b, "  %-8s p95 %s, %s lines\n", "", times, to(func(s *hooks.Score) string { return fmt.Sprint(s.Lines) }))
+	fmt.Fprintf(b, "  %-8s p95 %s, %s lines\n", "", took, to(func(s *hooks.Score) string { return fmt.Sprint(s.Lines) }))
 }
