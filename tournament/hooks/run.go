@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -33,7 +34,8 @@ type Run struct {
 
 	run    *record.Run
 	open   *candidate.OnTrial
-	heard  map[string]bool // sessions that a search or a trial has heard
+	heard  map[string]bool // sessions that a search or a trial has heard, not those of this run
+	began  map[string]bool // sessions that this run has searched in; nil unless it goes on
 	config config
 }
 
@@ -79,7 +81,11 @@ func (r *Run) Prepare(ctx context.Context) error {
 			if busy, err := r.Locks.Running(runs[i].ID); err != nil {
 				return err
 			} else if !busy {
-				r.run, r.Options.Seed = &runs[i], runs[i].Seed // it goes on: what it paid for is recalled
+				r.run, r.Options.Seed, r.began = &runs[i], runs[i].Seed, map[string]bool{} // it goes on: what it paid for is recalled
+				for _, id := range c.Search {
+					r.began[id] = true
+				}
+				r.config.Search = c.Search // also what is not there today was shown
 				continue
 			}
 		}
@@ -94,13 +100,24 @@ func (r *Run) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for id := range spent.By {
-		r.heard[id] = true
+	var ours []record.Candidate
+	if r.run != nil {
+		if ours, err = r.Store.Candidates(ctx, r.run.ID); err != nil {
+			return err
+		}
+	}
+	for id, by := range spent.By {
+		if !slices.ContainsFunc(ours, func(c record.Candidate) bool { return c.SHA == by }) {
+			r.heard[id] = true
+		}
 	}
 	if !r.Anew {
 		if r.open, err = candidate.OpenTrial(ctx, r.Store, r.Live, ""); err != nil {
 			return err
 		}
+	}
+	if r.open != nil {
+		maps.Copy(r.heard, r.began)
 	}
 	said, err := r.Store.Decisions(ctx, name)
 	if err != nil {
@@ -128,8 +145,20 @@ func (r *Run) Searches() bool { return r.open == nil }
 
 // Divide is which sessions the search hears, with some of which nothing is known, and which are
 // kept for the trial. Of those that nobody has heard the newer ones are kept: two fifths at
-// first, later two thirds.
+// first, later two thirds. A run that goes on searches where it began to, and all others are
+// kept: a model has seen the former, and has been paid for that.
 func (r *Run) Divide() (search, held []Session) {
+	if r.began != nil && r.Searches() {
+		for _, s := range r.Sessions {
+			switch {
+			case s.Own() || r.began[s.ID] || !s.Labelled() && !s.Time.After(r.run.Started):
+				search = append(search, s)
+			case s.Labelled() && !r.heard[s.ID]:
+				held = append(held, s)
+			}
+		}
+		return search, held
+	}
 	var fresh []int
 	for i := range r.Sessions {
 		if s := &r.Sessions[i]; s.Labelled() && !r.heard[s.ID] && !s.Own() {
@@ -168,7 +197,7 @@ func (r *Run) begin(ctx context.Context, search []Session, held int) error {
 			Simulated: agent.KindOf(r.Spec.ReflectAgent).Simulated && r.Searches()}
 	}
 	for i := range search {
-		if search[i].Labelled() {
+		if search[i].Labelled() && !slices.Contains(r.config.Search, search[i].ID) {
 			r.config.Search = append(r.config.Search, search[i].ID)
 		}
 	}
@@ -256,12 +285,13 @@ func (r *Run) end(ctx context.Context, out *Outcome, failed error) error {
 	out.Spent = r.Budget.Spent()
 	r.run.Spent, r.run.Ended = out.Spent, r.Now().UTC()
 	_, capped := errors.AsType[*eval.BudgetError](failed)
+	_, infra := errors.AsType[*eval.InfraError](failed)
 	switch {
 	case failed == nil:
 		r.run.Status = record.Finished
 	case capped:
 		r.run.Status, r.run.StoppedBy, r.run.Note = record.Stopped, record.ByCap, record.CapReached
-	case ctx.Err() != nil || eval.IsPending(failed):
+	case ctx.Err() != nil || infra: // the same run goes on, with what it has paid for
 		r.run.Status = record.Interrupted
 	default:
 		r.run.Status, r.run.Note = record.Failed, failed.Error()
