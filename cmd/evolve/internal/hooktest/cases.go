@@ -29,6 +29,7 @@ type Session struct {
 	Calls   []events.Event   // all tool calls, before they ran
 	Refused []*refusals.Call // of these, what was refused with words
 	told    map[string]Told  // of calls, by their ids
+	copies  string           // the session of whose calls it has copies, if that has no transcript any more
 }
 
 // A transcript is a session's, or of one of its subagents.

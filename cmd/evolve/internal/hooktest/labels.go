@@ -132,6 +132,9 @@ func (l *Labelled) join(sessions []*Session, stored []hookcases.Session, wants f
 				if _, ok := s.told[c.Call]; !ok {
 					s.Tell(c.Call, t)
 				}
+				if s.ID != of.ID {
+					s.copies = of.ID
+				}
 				continue
 			}
 			e := events.Event{Name: c.Event, Tool: c.Tool, Call: c.Call, Input: c.Input, Time: c.Time, Outcome: outcomeOf(&c), Words: c.Words}

@@ -61,6 +61,12 @@ func TestJoin(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v\nwant %v", got, want)
 	}
+	if id := (&Hook{of: &found{}}).session(fork, false).ID; id != "a/gone" {
+		t.Errorf("the copied calls count as those of %s: they are evidence twice", id)
+	}
+	if id := (&Hook{of: &found{}}).session(all[2], false).ID; id != "b/fork" {
+		t.Errorf("%s", id)
+	}
 	if rule := fork.Told(&fork.Events[2]).Rule; rule != "as read now" {
 		t.Errorf("%q", rule)
 	}

@@ -1,10 +1,11 @@
 package hooktest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"hash/fnv"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,9 +150,9 @@ func (h *Hook) Evidence(ctx context.Context, since string, may func(agent, sessi
 	sessions = l.Sessions
 	var out []hooks.Session
 	left := others
-	rest := rand.New(rand.NewPCG(1, uint64(len(sessions)))).Perm(len(sessions))
-	for _, i := range rest {
-		s := sessions[i]
+	// A sample that stays what it was when sessions are added: else a run that goes on asks anew.
+	slices.SortFunc(sessions, func(a, b *Session) int { return cmp.Or(cmp.Compare(order(a), order(b)), strings.Compare(a.ID, b.ID)) })
+	for _, s := range sessions {
 		if db != nil {
 			if gone, err := db.Purged(ctx, s.ID); err != nil {
 				return nil, err
@@ -178,10 +179,18 @@ func (h *Hook) Evidence(ctx context.Context, since string, may func(agent, sessi
 	return out, nil
 }
 
+// order is a session's in a sample.
+func order(s *Session) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s.ID)) // it has no errors
+	return h.Sum64()
+}
+
 // session is a recorded one as the hook hears it: of one with a label, the labelled events and
-// those shortly before them.
+// those shortly before them. One with copies of another's calls is that one: a trial may have heard
+// them.
 func (h *Hook) session(s *Session, shown bool) hooks.Session {
-	out := hooks.Session{ID: s.Agent + "/" + s.ID, Project: s.CWD, Time: s.Began()}
+	out := hooks.Session{ID: s.Agent + "/" + cmp.Or(s.copies, s.ID), Project: s.CWD, Time: s.Began()}
 	last := -1 // labelled
 	keep := make([]bool, len(s.Events))
 	for k := range slices.Backward(s.Events) {
