@@ -36,6 +36,9 @@ func TestFind(t *testing.T) {
 		"Stop": [{"hooks": [{"type": "command", "command": "python3 ~/guards/lint.py"}]}], "Notification": [{"hooks": [{"type": "command", "command": "beep"}]}]}}`, 0o644)
 	put(own, `{"hooks": {"PreToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/own.sh --lint"}]}]}}`, 0o644)
 	f := finder{home: home, project: project, files: []settings{{agent: "claude-code", path: user}, {agent: "claude-code", path: own, project: project}, {agent: "codex", path: filepath.Join(project, "none.json"), project: project}}}
+	if g := f.hook(&handler{Type: "command"}, "claude-code", calls{}); g != nil {
+		t.Errorf("a hook without a command is called %q", called(g.Command))
+	}
 	for _, c := range []struct {
 		name, event string
 		command     string

@@ -148,7 +148,7 @@ func (s settings) read() (map[string][]group, error) {
 func (f *finder) hook(h *handler, agent string, on calls) *found {
 	on.timeout = time.Duration(cmp.Or(h.TimeoutSec, h.Timeout) * float64(time.Second))
 	if !on.copilot {
-		if h.Type != "command" {
+		if h.Type != "command" || strings.TrimSpace(h.Command) == "" {
 			return nil
 		}
 		return f.found(h.Command, agent, on)
