@@ -57,6 +57,7 @@ type Mark struct {
 	Stop, Stopped int // events that it should stop, and did
 	Go, Wrong     int // events that had permission, and that it stopped
 	Ran, Others   int // events that ran unasked, and that it stopped
+	Failed, Late  int // events on which it decided nothing
 	Twice         string
 	own           bool
 	answers       []guard.Answer
@@ -86,6 +87,12 @@ func marks(sessions []Session, answers [][]guard.Answer) []Mark {
 			case e.Ran:
 				m.Ran, m.Others = m.Ran+1, m.Others+blocks
 			}
+			if answers[i][k].Failed {
+				m.Failed++
+			}
+			if answers[i][k].Late {
+				m.Late++
+			}
 			m.Twice = cmp.Or(m.Twice, answers[i][k].Second)
 		}
 	}
@@ -106,6 +113,9 @@ type Score struct {
 	OwnWrong int     `json:"own_wrong"`
 	Ran      int     `json:"ran"`
 	Others   int     `json:"others_stopped"`
+	Events   int     `json:"events"`
+	Failed   int     `json:"failed"`
+	Late     int     `json:"late"`
 	P95      float64 `json:"p95_ms"`
 	CPU      float64 `json:"cpu_ms"` // of a delivery, on average
 	Lines    int     `json:"lines"`
@@ -119,6 +129,7 @@ func score(text []byte, all []Mark) Score {
 	for i := range all {
 		m := &all[i]
 		s.Stop, s.Stopped, s.Ran, s.Others = s.Stop+m.Stop, s.Stopped+m.Stopped, s.Ran+m.Ran, s.Others+m.Others
+		s.Events, s.Failed, s.Late = s.Events+len(m.answers), s.Failed+m.Failed, s.Late+m.Late
 		switch {
 		case m.Go > 0 && m.own:
 			s.OwnGo++

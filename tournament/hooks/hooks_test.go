@@ -56,6 +56,9 @@ func (p *playing) play(_ context.Context, script []byte, sessions []hooks.Sessio
 			if strings.Contains(string(script), "counts") {
 				a.Second = "changed home/count"
 			}
+			if strings.Contains(string(script), "sleeps") {
+				a = guard.Answer{Decision: guard.GoOn, Late: true}
+			}
 			out[i] = append(out[i], a)
 		}
 	}
@@ -316,5 +319,18 @@ func TestTrialRejectsAnotherWrongBlock(t *testing.T) {
 	e.Log = &record.Log{Journal: j, Run: "later", Now: time.Now}
 	if v := try(t, e, text("commit"), text("force", "tag"), sessions(30)[12:]); v.Decision.Verdict != pareto.Reject {
 		t.Errorf("%s after it was rejected", v.Decision.Verdict)
+	}
+}
+
+// A text that did not end in time decided nothing, which is no evidence against it: another load
+// of the machine, and it had.
+func TestTrialPassesOverLateAnswers(t *testing.T) {
+	e, j := engine(nil, &playing{map[string]int{}})
+	v := try(t, e, text("force")+"# sleeps\n", text("force"), sessions(12))
+	if v.Cases != 0 || !v.Decision.Verdict.IsOpen() || v.Old.Late != 36 || v.Old.Events != 36 {
+		t.Errorf("%s after %d cases, %d of %d events late", v.Decision.Verdict, v.Cases, v.Old.Late, v.Old.Events)
+	}
+	if spent, err := j.SpentCases(t.Context(), "hook:~:x.sh"); err != nil || len(spent.By) > 0 {
+		t.Errorf("%v, %v", spent, err)
 	}
 }

@@ -100,6 +100,9 @@ func (e *Engine) hear(ctx context.Context, st *record.State, t *record.TrialReco
 		if wrongAnew(s, old, next) {
 			v.Wrong++
 		}
+		if old.Late+next.Late > 0 { // the machine was busy: it may be heard another time
+			continue
+		}
 		d := cmp.Compare(old.Loss(e.Options.Weight), next.Loss(e.Options.Weight))
 		v.Better, v.Worse = v.Better+max(d, 0), v.Worse+max(-d, 0)
 		if slices.Contains(st.Clusters, s.ID) || !s.Labelled() {

@@ -170,6 +170,12 @@ func scores(b *strings.Builder, of string, was, is *hooks.Score) {
 	if was.Others > 0 || is != nil && is.Others > 0 {
 		fmt.Fprintf(b, "  %-8s and %s of %s about which you were not asked\n", of, to(func(s *hooks.Score) string { return fmt.Sprint(s.Others) }), plain.Counted(was.Ran, "call"))
 	}
+	if was.Failed > 0 || is != nil && is.Failed > 0 {
+		fmt.Fprintf(b, "  %-8s failed on %s of %s: if it does not for you, the sandbox lacks what it needs\n", of, to(func(s *hooks.Score) string { return fmt.Sprint(s.Failed) }), plain.Counted(was.Events, "event"))
+	}
+	if was.Late > 0 || is != nil && is.Late > 0 {
+		fmt.Fprintf(b, "  %-8s late on %s of %s, which proves nothing\n", "", to(func(s *hooks.Score) string { return fmt.Sprint(s.Late) }), plain.Counted(was.Events, "event"))
+	}
 	p95 := func(s *hooks.Score) string { return plain.Duration(int64(math.Ceil(s.P95))) }
 	took := p95(was)
 	if is != nil {

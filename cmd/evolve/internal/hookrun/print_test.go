@@ -36,3 +36,14 @@ func TestTextOfEqualTimes(t *testing.T) {
 		t.Error(b.String())
 	}
 }
+
+// A guard that fails in the sandbox stops nothing there: its figures say so.
+func TestTextOfWhatFails(t *testing.T) {
+	var b strings.Builder
+	scores(&b, "trial", &hooks.Score{Events: 36, Failed: 36, Late: 1}, &hooks.Score{Events: 36})
+	for _, want := range []string{"failed on 36 → 0 of 36 events", "late on 1 → 0 of 36 events"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
