@@ -78,6 +78,7 @@ func (h *Hook) Propose(ctx context.Context, doc *skill.Document, seed int64) (*s
 	if !bytes.HasSuffix(text, []byte("\n")) {
 		block = strings.TrimSuffix(block, "\n")
 	}
+	block = endedAs(string(text), block)
 	next, err := skill.Parse([]byte(block), doc.Options())
 	if err != nil {
 		return nil, "", &ReplyError{Reason: err.Error()}
@@ -90,4 +91,23 @@ func (h *Hook) Propose(ctx context.Context, doc *skill.Document, seed int64) (*s
 	}
 	why, _, _ := strings.Cut(strings.TrimSpace(c.Text), "\n")
 	return next, inertLine(why), nil
+}
+
+// endedAs ends the lines of a reply as a script's: models write none with a carriage return, and
+// without it each line of the kernel would be another one.
+func endedAs(text, block string) string {
+	if !strings.Contains(text, "\r\n") {
+		return block
+	}
+	plain := map[string]bool{} // lines without one, such as the first
+	for line := range strings.SplitSeq(text, "\n") {
+		plain[line] = true
+	}
+	lines := strings.SplitAfter(block, "\n")
+	for i, line := range lines {
+		if is, ended := strings.CutSuffix(line, "\n"); ended && !strings.HasSuffix(is, "\r") && (is == "" || !plain[is]) {
+			lines[i] = is + "\r\n"
+		}
+	}
+	return strings.Join(lines, "")
 }

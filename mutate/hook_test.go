@@ -35,6 +35,8 @@ func TestHookPrompt(t *testing.T) {
 		"rules": {"x.json", file, "It looks for the flag.\n\n```json\n" + better + "```\n", []string{"This rule file is a hook.", `"not_words"`, "Change the rule file", "It has 3 lines"}, []string{"kernel", "stdin", "No eval"}, better},
 		"other": {"x.json", file, "More.\n\n```json\n" + strings.Replace(file, `"say"`, `"run": "x", "say"`, 1) + "```\n", nil, nil, ""},
 		"sh":    {"x.sh", "#!/bin/sh\nexit 0\n", "It stops.\n\n```sh\n#!/bin/sh\nexit 2\n```\n", []string{"This sh script is a hook.", "Change the script", `"# kernel"`}, []string{"not_words", "rule file"}, "#!/bin/sh\nexit 2\n"},
+		"CRLF": {"x.py", "#!/usr/bin/env python3\n# kernel\r\nimport sys\r\n# /kernel\r\n\r\nsys.exit(0)\r\n", "It stops.\n\n```python\n#!/usr/bin/env python3\n# kernel\nimport sys\n# /kernel\n\nsys.exit(2)\n```\n",
+			nil, nil, "#!/usr/bin/env python3\n# kernel\r\nimport sys\r\n# /kernel\r\n\r\nsys.exit(2)\r\n"},
 	} {
 		doc, err := skill.Parse([]byte(c.text), skill.Options{Script: c.script})
 		if err != nil {
