@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -129,13 +130,13 @@ func (p Parts) Run(ctx context.Context, f *Flags) error {
 		return err
 	}
 	defer func() { _ = back.Close() }() // what stays behind does no harm
-	shows, err := shownTo(ctx, runner, db, back)
+	shown, err := shownTo(ctx, runner, db, back)
 	if err != nil {
 		return err
 	}
 	r := &hooks.Run{Store: db, Locks: lock.Locks{Dir: runner.Dir, Now: runner.Now}, Live: live, Spec: spec, Play: h.Play, Now: runner.Now, Anew: f.Anew,
 		Options: hooks.Options{Seed: f.Seed, Calls: f.Calls, Patience: max(3, f.Calls/2), Weight: f.Weight, Event: h.Events[0]}}
-	if r.Sessions, err = h.Evidence(ctx, f.Since, shows); err != nil {
+	if r.Sessions, err = h.Evidence(ctx, f.Since, shown); err != nil {
 		return err
 	}
 	if err := r.Prepare(ctx); err != nil {
@@ -169,6 +170,20 @@ func (p Parts) Run(ctx context.Context, f *Flags) error {
 	return p.Terminal.Print(res, res.text())
 }
 
+// shows reports whether a session is stored, and it and all its subagents, whose calls are its
+// own and who may have worked in other folders, are readable; nil is that all are.
+func shows(stored []harvest.Session, readable func(*harvest.Session) bool) func(agent, session string) bool {
+	may := map[[2]string]bool{}
+	for i := range stored {
+		s := &stored[i]
+		main, _, _ := strings.Cut(s.ID, "/")
+		key := [2]string{s.Agent, main}
+		before, seen := may[key]
+		may[key] = (before || !seen) && (readable == nil || readable(s))
+	}
+	return func(agent, session string) bool { return may[[2]string{agent, session}] }
+}
+
 // shownTo are the sessions of which a model may see calls.
 func shownTo(ctx context.Context, r *campaign.Runner, db *store.Store, back *agent.Backends) (func(agent, session string) bool, error) {
 	stored, err := db.Sessions(ctx, store.SessionFilter{Text: true, Bare: true})
@@ -179,14 +194,7 @@ func shownTo(ctx context.Context, r *campaign.Runner, db *store.Store, back *age
 	if err != nil {
 		return nil, err
 	}
-	of := map[[2]string]*harvest.Session{}
-	for i := range stored {
-		of[[2]string{stored[i].Agent, stored[i].ID}] = &stored[i]
-	}
-	return func(agent, session string) bool {
-		s := of[[2]string{agent, session}]
-		return s != nil && (readable == nil || readable(s))
-	}, nil
+	return shows(stored, readable), nil
 }
 
 // enough refuses a run that could find nothing.
