@@ -70,7 +70,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestAll(t *testing.T) {
-	for rule, want := range map[string]bool{`"tool":"Bash"`: true, `"tool":"Edit","path":"**"`: true, `"tool":"Edit","path":"./**/*"`: true, `"tool":"Edit","path":"//**"`: true,
+	for rule, want := range map[string]bool{`"tool":"Bash"`: true, `"tool":"Edit","path":"**"`: true, `"tool":"Edit","path":"./**/*"`: true, `"tool":"Edit","path":"//**"`: true, `"tool":"Edit","path":"?*"`: true, `"tool":"Edit","path":"**/*?"`: true,
 		`"tool":"Bash","program":"git"`: false, `"tool":"Edit","path":"*.go"`: false} {
 		if r := parse(t, `{"version":1,"rules":[{`+rule+`,"say":"No."}]}`).Rules[0]; r.All() != want {
 			t.Errorf("%s: not %v", rule, want)

@@ -50,7 +50,7 @@ func (r *Rule) Matches(c *Call) bool {
 
 // All reports whether a rule is about every call of a tool, whatever it is given.
 func (r *Rule) All() bool {
-	return r.Program == "" && strings.Trim(r.Path, "*/.") == ""
+	return r.Program == "" && strings.Trim(r.Path, "*?/.") == ""
 }
 
 func (r *Rule) about(c shell.Command) bool {
