@@ -107,18 +107,19 @@ type Score struct {
 	Wrong     int `json:"wrong_sessions"`
 	// AtMost bounds the share of sessions with a wrong block at 5 %; nil without a session.
 	AtMost *float64 `json:"wrong_at_most,omitempty"`
-	// OwnGo are the cases of the hook's author in which nothing should be stopped, which are no
-	// sample of anything.
-	OwnGo    int     `json:"own_go"`
-	OwnWrong int     `json:"own_wrong"`
-	Ran      int     `json:"ran"`
-	Others   int     `json:"others_stopped"`
-	Events   int     `json:"events"`
-	Failed   int     `json:"failed"`
-	Late     int     `json:"late"`
-	P95      float64 `json:"p95_ms"`
-	CPU      float64 `json:"cpu_ms"` // of a delivery, on average
-	Lines    int     `json:"lines"`
+	// The cases of the hook's author are no sample of anything, and counted apart.
+	OwnStop    int     `json:"own_to_stop"`
+	OwnStopped int     `json:"own_stopped"`
+	OwnGo      int     `json:"own_go"`
+	OwnWrong   int     `json:"own_wrong"`
+	Ran        int     `json:"ran"`
+	Others     int     `json:"others_stopped"`
+	Events     int     `json:"events"`
+	Failed     int     `json:"failed"`
+	Late       int     `json:"late"`
+	P95        float64 `json:"p95_ms"`
+	CPU        float64 `json:"cpu_ms"` // of a delivery, on average
+	Lines      int     `json:"lines"`
 }
 
 // score sums marks up.
@@ -128,7 +129,12 @@ func score(text []byte, all []Mark) Score {
 	var cpu float64
 	for i := range all {
 		m := &all[i]
-		s.Stop, s.Stopped, s.Ran, s.Others = s.Stop+m.Stop, s.Stopped+m.Stopped, s.Ran+m.Ran, s.Others+m.Others
+		s.Ran, s.Others = s.Ran+m.Ran, s.Others+m.Others
+		if m.own {
+			s.OwnStop, s.OwnStopped = s.OwnStop+m.Stop, s.OwnStopped+m.Stopped
+		} else {
+			s.Stop, s.Stopped = s.Stop+m.Stop, s.Stopped+m.Stopped
+		}
 		s.Events, s.Failed, s.Late = s.Events+len(m.answers), s.Failed+m.Failed, s.Late+m.Late
 		switch {
 		case m.Go > 0 && m.own:

@@ -334,3 +334,16 @@ func TestTrialPassesOverLateAnswers(t *testing.T) {
 		t.Errorf("%v, %v", spent, err)
 	}
 }
+
+// The cases of a hook's author are searched in, and are not among the figures of sessions.
+func TestScoreOfOwnCases(t *testing.T) {
+	e, _ := engine(&model{replies: []string{text("force")}}, &playing{map[string]int{}})
+	own := hooks.Session{ID: hooks.OwnCase + "a", Events: []hooks.Event{event("push --force", guard.Stop)}}
+	found, err := e.Search(t.Context(), doc(t, text("nothing")), append([]hooks.Session{own}, sessions(3)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := found.Score(found.Best); s.Stop != 3 || s.Stopped != 3 || s.OwnStop != 1 || s.OwnStopped != 1 {
+		t.Errorf("%+v", s)
+	}
+}

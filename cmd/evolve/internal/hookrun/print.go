@@ -163,6 +163,10 @@ func scores(b *strings.Builder, of string, was, is *hooks.Score) {
 			to(func(s *hooks.Score) string { return hooktest.Percent(*s.AtMost) }))
 		of = ""
 	}
+	if was.OwnStop > 0 {
+		fmt.Fprintf(b, "  %-8s stops %s of %s of its author\n", of, to(func(s *hooks.Score) string { return fmt.Sprint(s.OwnStopped) }), plain.Counted(was.OwnStop, "case"))
+		of = ""
+	}
 	if was.OwnGo > 0 {
 		fmt.Fprintf(b, "  %-8s wrongly on %s of %s of its author\n", of, to(func(s *hooks.Score) string { return fmt.Sprint(s.OwnWrong) }), plain.Counted(was.OwnGo, "case"))
 		of = ""

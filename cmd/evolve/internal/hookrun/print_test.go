@@ -47,3 +47,14 @@ func TestTextOfWhatFails(t *testing.T) {
 		}
 	}
 }
+
+// What a hook's author wrote for it is no sample: it is not among the figures of sessions.
+func TestTextOfOwnCases(t *testing.T) {
+	var b strings.Builder
+	scores(&b, "search", &hooks.Score{Stop: 4, OwnStop: 3, OwnStopped: 1}, &hooks.Score{Stop: 4, Stopped: 4, OwnStop: 3, OwnStopped: 3})
+	for _, want := range []string{"stops 0 → 4 of 4 that it should stop", "stops 1 → 3 of 3 cases of its author"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}

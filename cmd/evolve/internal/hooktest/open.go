@@ -169,7 +169,11 @@ func (h *Hook) Evidence(ctx context.Context, since string, may func(agent, sessi
 			out = append(out, one)
 		}
 	}
-	out = append(out, h.own()...)
+	cases, bad := h.own()
+	if len(bad) > 0 {
+		p.Terminal.Say("%s left out, no event of the hook with a decision: %s", plain.Counted(len(bad), "case"), plain.Line(strings.Join(bad, ", ")))
+	}
+	out = append(out, cases...)
 	slices.SortStableFunc(out, func(a, b hooks.Session) int {
 		if c := a.Time.Compare(b.Time); c != 0 {
 			return c
@@ -219,18 +223,19 @@ func (h *Hook) shown(e *events.Event) *mutate.Call {
 	return &mutate.Call{Tool: e.Tool, Input: refusals.Brief(refusals.Input(e), h.parts.Redactor())}
 }
 
+// decisions are those that a case may have.
+var decisions = []string{"block", "ask", "allow", "context", "go"}
+
 // maxCase bounds a file of a case, in bytes.
 const maxCase = 64 << 10
 
 // own are the cases in the folder beside the script, as `evolve hooks new` writes them: an event
 // and the decision on it.
-func (h *Hook) own() (out []hooks.Session) {
+// A file that is none, or of an event at which the hook is not called, is left out and named.
+func (h *Hook) own() (out []hooks.Session, left []string) {
 	files, _ := filepath.Glob(filepath.Join(filepath.Dir(real(h.Path)), "cases", "*.json"))
 	for _, path := range files {
-		text, err := bounded.ReadFile(path, maxCase)
-		if err != nil {
-			continue
-		}
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
 		var c struct {
 			Decision string
 			Event    json.RawMessage
@@ -239,7 +244,9 @@ func (h *Hook) own() (out []hooks.Session) {
 			Name string `json:"hook_event_name"`
 			Tool string `json:"tool_name"`
 		}
-		if json.Unmarshal(text, &c) != nil || json.Unmarshal(c.Event, &in) != nil {
+		text, err := bounded.ReadFile(path, maxCase)
+		if err != nil || json.Unmarshal(text, &c) != nil || json.Unmarshal(c.Event, &in) != nil || !slices.Contains(h.Events, in.Name) || !slices.Contains(decisions, c.Decision) {
+			left = append(left, name)
 			continue
 		}
 		e := hooks.Event{Event: guard.Event{Name: in.Name, Input: c.Event}, Label: guard.Go}
@@ -247,10 +254,10 @@ func (h *Hook) own() (out []hooks.Session) {
 			e.Label = guard.Stop
 		}
 		e.Shown = h.shown(&events.Event{Tool: in.Tool, Input: c.Event})
-		e.Shown.Rule = "its author wrote this case: " + strings.TrimSuffix(filepath.Base(path), ".json")
+		e.Shown.Rule = "its author wrote this case: " + name
 		out = append(out, hooks.Session{ID: hooks.OwnCase + filepath.Base(path), Events: []hooks.Event{e}})
 	}
-	return out
+	return out, left
 }
 
 // Key is the subject's.
