@@ -347,3 +347,17 @@ func TestScoreOfOwnCases(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A text that its owner has rejected does not run again.
+func TestSearchLeavesRejectedTexts(t *testing.T) {
+	p := &playing{map[string]int{}}
+	e, _ := engine(&model{replies: []string{text("force")}}, p)
+	e.Options.Rejected = []string{doc(t, text("force")).Hash()}
+	found, err := e.Search(t.Context(), doc(t, text("commit")), sessions(6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.ran[text("force")] > 0 || found.Best != found.Root {
+		t.Error("a rejected text was tried")
+	}
+}

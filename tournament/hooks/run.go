@@ -111,19 +111,25 @@ func (r *Run) Prepare(ctx context.Context) error {
 			r.heard[id] = true
 		}
 	}
+	said, err := r.Store.Decisions(ctx, name)
+	if err != nil {
+		return err
+	}
 	if !r.Anew {
 		if r.open, err = candidate.OpenTrial(ctx, r.Store, r.Live, ""); err != nil {
 			return err
+		}
+		if r.open != nil && said[r.open.Challenger].Word == store.Rejected {
+			r.open = nil
 		}
 	}
 	if r.open != nil {
 		maps.Copy(r.heard, r.began)
 	}
-	said, err := r.Store.Decisions(ctx, name)
-	if err != nil {
-		return err
-	}
 	for sha, d := range said {
+		if d.Word == store.Rejected {
+			r.Options.Rejected = append(r.Options.Rejected, sha)
+		}
 		if d.Word != store.Approved {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/hooks"
+	"github.com/skill-evolve/evolve/tournament/record"
 )
 
 // broken is a model that does not answer.
@@ -87,5 +88,45 @@ func TestRunThatGoesOn(t *testing.T) {
 	search, _ = begin(all).Divide()
 	if got := ids(search); !slices.Equal(got, ids(searched)) {
 		t.Errorf("what was not there for a time may be heard: %v", got)
+	}
+}
+
+// The trial of a text that its owner has rejected does not go on.
+func TestRunLeavesARejectedTrial(t *testing.T) {
+	dir := t.TempDir()
+	db, err := store.Open(t.Context(), filepath.Join(dir, "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	p, live := &playing{map[string]int{}}, &skill.Live{Entry: skill.Entry{Name: "hook:~:x.sh"}, Doc: doc(t, text("nothing"))}
+	next := doc(t, text("force"))
+	j := db.Journal("r")
+	if err := j.SaveRun(t.Context(), &record.Run{ID: "r", Skill: live.Name, Status: record.Finished, Incumbent: live.Doc.Hash(), Config: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.SaveCandidate(t.Context(), &record.Candidate{SHA: next.Hash(), Run: "r", Operator: "reflect", State: record.Pooled, Text: next.Render()}); err != nil {
+		t.Fatal(err)
+	}
+	e := &hooks.Engine{Play: p.play, Log: &record.Log{Journal: j, Run: "r", Now: time.Now}, Options: hooks.Options{Weight: 5}}
+	if v := try(t, e, text("nothing"), text("force"), sessions(3)); !v.Decision.Verdict.IsOpen() {
+		t.Fatal(v.Decision.Verdict)
+	}
+	goesOn := func() bool {
+		t.Helper()
+		r := &hooks.Run{Store: db, Locks: lock.Locks{Dir: datadir.Dir(dir), Now: time.Now}, Live: live, Now: time.Now, Options: hooks.Options{Seed: -1}}
+		if err := r.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return !r.Searches()
+	}
+	if !goesOn() {
+		t.Error("an open trial does not go on")
+	}
+	if _, err := db.Decide(t.Context(), store.Decision{Skill: live.Name, SHA: next.Hash(), Word: store.Rejected}); err != nil {
+		t.Fatal(err)
+	}
+	if goesOn() {
+		t.Error("the trial of a rejected text goes on")
 	}
 }

@@ -35,6 +35,7 @@ type Options struct {
 	Weight   float64  // how many misses a wrong block counts as
 	Event    string   // at which the hook is called
 	Approved [][]byte // texts that the firewall held, and that their owner lets be tried
+	Rejected []string // SHA-256 of texts that their owner wants never again
 }
 
 // An Engine looks for a better script and tries it. Its decisions are a function of the seed,
@@ -94,6 +95,9 @@ type searching struct {
 // the model's; what was paid for is recorded, and the same search goes on from there.
 func (e *Engine) Search(ctx context.Context, root *skill.Document, sessions []Session) (*Found, error) {
 	s := &searching{Engine: e, sessions: sessions, seen: map[string]bool{root.Hash(): true}, found: &Found{Sessions: sessions}}
+	for _, sha := range e.Options.Rejected {
+		s.seen[sha] = true
+	}
 	s.begin()
 	first, err := s.try(ctx, root, nil, "found", "")
 	if err != nil {
