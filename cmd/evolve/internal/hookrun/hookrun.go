@@ -5,6 +5,7 @@ package hookrun
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
+	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
 	"github.com/skill-evolve/evolve/tournament/campaign"
@@ -144,6 +146,16 @@ func (p Parts) Run(ctx context.Context, f *Flags) error {
 	}
 	if err := p.enough(r, live); err != nil {
 		return err
+	}
+	if !f.Anew {
+		t, _, err := runner.Installer(db).WaitingTrial(ctx, live)
+		if err != nil {
+			return err
+		}
+		if t != nil && t.Decision == pareto.Promote { // a search would find it again, and be paid again
+			name := subject.Parse(live.Name).Typed()
+			return problem.Inputf(fmt.Sprintf("`evolve promote %s@%s` puts it in place, --anew searches on", name, plain.Short(t.Challenger)), "a better text of %s waits already", name)
+		}
 	}
 	spend, err := p.afford(ctx, f, runner, db, back, r)
 	if err != nil || !spend {
