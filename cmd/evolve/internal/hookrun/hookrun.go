@@ -147,6 +147,10 @@ func (p Parts) Run(ctx context.Context, f *Flags) error {
 	if err := p.enough(r, live); err != nil {
 		return err
 	}
+	// A reply with a placeholder in it is none: each would be paid for in vain.
+	if _, n := back.Redactor.Redact(string(live.Doc.Render())); n > 0 && r.Searches() {
+		return problem.Inputf("have it read a file beside it", "there is a secret in %s, which no model gets and none could write back", subject.Parse(live.Name).Typed())
+	}
 	if !f.Anew {
 		t, _, err := runner.Installer(db).WaitingTrial(ctx, live)
 		if err != nil {
