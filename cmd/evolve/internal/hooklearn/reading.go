@@ -82,10 +82,8 @@ func prepare(ctx context.Context, r *campaign.Runner, db *store.Store, spec agen
 	if err != nil {
 		return g, err
 	}
-	g.may = func(c *refusals.Call) bool {
-		s := g.sessionOf[[2]string{c.Agent, c.Session}]
-		return s != nil && (readable == nil || readable(s)) // a reply goes with its session
-	}
+	shows := hooktest.Shows(stored, readable) // a reply goes with its session
+	g.may = func(c *refusals.Call) bool { return shows(c.Agent, c.Session) }
 	count := &counter{id: back.Miner.Identity()}
 	fc := &forecast{Schema: 1, Model: agent.ModelName(spec.ReflectAgent, spec.ReflectModel), CostUSD: new(float64), free: agent.KindOf(spec.ReflectAgent).Simulated}
 	g.Forecast = fc
@@ -115,7 +113,7 @@ func (g *reading) projects() (out []outgoing.Project) {
 	at, seen := map[string]int{}, map[[2]string]bool{}
 	for _, c := range g.calls {
 		of := [2]string{c.Agent, c.Session}
-		if seen[of] || !g.may(c) {
+		if seen[of] || !g.may(c) || g.sessionOf[of] == nil {
 			continue
 		}
 		seen[of] = true

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,7 +18,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
-	"github.com/skill-evolve/evolve/harvest"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
@@ -117,6 +115,9 @@ func (p Parts) Run(ctx context.Context, f *Flags) error {
 	if err != nil {
 		return err
 	}
+	if err := p.mayRead(live); err != nil {
+		return err
+	}
 	runner, err := p.Runner(&f.Spending)
 	if err != nil {
 		return err
@@ -186,18 +187,18 @@ func (p Parts) Run(ctx context.Context, f *Flags) error {
 	return p.Terminal.Print(res, res.text())
 }
 
-// shows reports whether a session is stored, and it and all its subagents, whose calls are its
-// own and who may have worked in other folders, are readable; nil is that all are.
-func shows(stored []harvest.Session, readable func(*harvest.Session) bool) func(agent, session string) bool {
-	may := map[[2]string]bool{}
-	for i := range stored {
-		s := &stored[i]
-		main, _, _ := strings.Cut(s.ID, "/")
-		key := [2]string{s.Agent, main}
-		before, seen := may[key]
-		may[key] = (before || !seen) && (readable == nil || readable(s))
+// mayRead refuses a script of a repository that its owner has denied: it and the cases beside it
+// go to the model.
+func (p Parts) mayRead(live *skill.Live) error {
+	root, _ := subject.Parse(live.Name).Place()
+	if root == "~" {
+		return nil
 	}
-	return func(agent, session string) bool { return may[[2]string{agent, session}] }
+	gate, err := p.Tests.Gate()
+	if err != nil || gate.MayRead([]string{root}) {
+		return err
+	}
+	return problem.Refusef(fmt.Sprintf("`evolve projects allow %s` allows it", plain.Arg(root)), "%s may not be read, so its hooks go to no model", plain.Line(root))
 }
 
 // shownTo are the sessions of which a model may see calls.
@@ -210,7 +211,7 @@ func shownTo(ctx context.Context, r *campaign.Runner, db *store.Store, back *age
 	if err != nil {
 		return nil, err
 	}
-	return shows(stored, readable), nil
+	return hooktest.Shows(stored, readable), nil
 }
 
 // enough refuses a run that could find nothing.

@@ -177,3 +177,17 @@ func (p Parts) What(e *events.Event) string {
 }
 
 const maxWhat = 300 // characters
+
+// Shows reports whether a session is stored, and it and all its subagents, whose calls are its
+// own and who may have worked in other folders, are readable; nil is that all are.
+func Shows(stored []harvest.Session, readable func(*harvest.Session) bool) func(agent, session string) bool {
+	may := map[[2]string]bool{}
+	for i := range stored {
+		s := &stored[i]
+		main, _, _ := strings.Cut(s.ID, "/")
+		key := [2]string{s.Agent, main}
+		before, seen := may[key]
+		may[key] = (before || !seen) && (readable == nil || readable(s))
+	}
+	return func(agent, session string) bool { return may[[2]string{agent, session}] }
+}

@@ -1,4 +1,4 @@
-package hookrun
+package hooktest
 
 import (
 	"testing"
@@ -10,13 +10,13 @@ import (
 // from keeps all of them back.
 func TestShows(t *testing.T) {
 	stored := []harvest.Session{{Agent: "a", ID: "one", CWD: "/w"}, {Agent: "a", ID: "one/sub", CWD: "/secret"}, {Agent: "a", ID: "two", CWD: "/w"}, {Agent: "a", ID: "two/sub", CWD: "/w"}}
-	may := shows(stored, func(s *harvest.Session) bool { return s.CWD != "/secret" })
+	may := Shows(stored, func(s *harvest.Session) bool { return s.CWD != "/secret" })
 	for id, want := range map[string]bool{"one": false, "two": true, "gone": false} {
 		if may("a", id) != want {
 			t.Errorf("%s: %v", id, !want)
 		}
 	}
-	if all := shows(stored, nil); !all("a", "one") || all("b", "one") {
+	if all := Shows(stored, nil); !all("a", "one") || all("b", "one") {
 		t.Error("where all may be shown, not the stored ones are")
 	}
 }
