@@ -50,8 +50,8 @@ type Result struct {
 	// sandbox and reading what was left in the pipes.
 	Wall     time.Duration
 	CPU      time.Duration // of the child and what it waited for
-	Overflow bool // it printed more than MaxOutput; what came first was delivered
-	Cut      int  // lines that were longer than MaxLine
+	Overflow bool          // it printed more than MaxOutput; what came first was delivered
+	Cut      int           // lines that were longer than MaxLine
 	// Limit is which limit of its sandbox ended it, in words; "" for none.
 	Limit string
 }
