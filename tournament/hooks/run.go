@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/mutate/skill"
+	"github.com/skill-evolve/evolve/mutate/subject"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/lock"
+	"github.com/skill-evolve/evolve/store/subjects"
 	"github.com/skill-evolve/evolve/tournament/candidate"
 	"github.com/skill-evolve/evolve/tournament/record"
 )
@@ -31,6 +34,8 @@ type Run struct {
 	Anew     bool      // search, although a text is undecided
 	Play     Player
 	Now      func() time.Time
+	// Path is where the script of the hook with that key is.
+	Path func(key string) (string, error)
 
 	run    *record.Run
 	open   *candidate.OnTrial
@@ -96,6 +101,9 @@ func (r *Run) Prepare(ctx context.Context) error {
 	if r.Options.Seed < 0 {
 		r.Options.Seed = int64(len(runs))
 	}
+	if err := r.elsewhere(ctx); err != nil {
+		return err
+	}
 	spent, err := r.Store.Journal("").SpentCases(ctx, name)
 	if err != nil {
 		return err
@@ -138,6 +146,47 @@ func (r *Run) Prepare(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(r.Options.Approved, slices.Compare[[]byte])
+	return nil
+}
+
+// elsewhere adds what was heard of the same file under another name, through a link.
+func (r *Run) elsewhere(ctx context.Context) error {
+	here, err := os.Stat(r.Live.Path)
+	if err != nil {
+		return nil //nolint:nilerr // whoever reads the script says so
+	}
+	keys, err := subjects.Of(ctx, r.Store, subject.Hook)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		path, err := r.Path(key)
+		if err != nil || key == r.Live.Name {
+			continue
+		}
+		if there, err := os.Stat(path); err != nil || !os.SameFile(here, there) {
+			continue
+		}
+		runs, err := r.Store.Runs(ctx, key)
+		if err != nil {
+			return err
+		}
+		for i := range runs {
+			var c config
+			if json.Unmarshal(runs[i].Config, &c) == nil {
+				for _, id := range c.Search {
+					r.heard[id] = true
+				}
+			}
+		}
+		spent, err := r.Store.Journal("").SpentCases(ctx, key)
+		if err != nil {
+			return err
+		}
+		for id := range spent.By {
+			r.heard[id] = true
+		}
+	}
 	return nil
 }
 

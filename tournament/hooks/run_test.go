@@ -3,8 +3,10 @@ package hooks_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,5 +130,39 @@ func TestRunLeavesARejectedTrial(t *testing.T) {
 	}
 	if goesOn() {
 		t.Error("the trial of a rejected text goes on")
+	}
+}
+
+// One file under two names has one set of sessions that are evidence.
+func TestLinkedScript(t *testing.T) {
+	dir := t.TempDir()
+	db, err := store.Open(t.Context(), filepath.Join(dir, "evolve.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, err := range []error{os.WriteFile(filepath.Join(dir, "x.sh"), []byte(text("commit")), 0o700), os.Symlink("x.sh", filepath.Join(dir, "link.sh")),
+		os.WriteFile(filepath.Join(dir, "other.sh"), []byte(text("commit")), 0o700)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := db.Journal("r")
+	if err := j.SaveRun(t.Context(), &record.Run{ID: "r", Skill: "hook:~:link.sh", Config: []byte(`{"hook":true,"search":["claude/00"]}`), Started: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.SpendCase(t.Context(), "hook:~:link.sh", "a", "b", "claude/09", ""); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"x.sh": true, "other.sh": false} {
+		r := &hooks.Run{Store: db, Locks: lock.Locks{Dir: datadir.Dir(dir), Now: time.Now}, Live: &skill.Live{Entry: skill.Entry{Name: "hook:~:" + name, Path: filepath.Join(dir, name)}, Doc: doc(t, text("commit"))},
+			Sessions: sessions(10), Now: time.Now, Path: func(key string) (string, error) { return filepath.Join(dir, strings.TrimPrefix(key, "hook:~:")), nil }}
+		if err := r.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, held := r.Divide()
+		if got := !slices.Contains(ids(held), "claude/09"); got != want {
+			t.Errorf("%s: left out of the trial: %v", name, got)
+		}
 	}
 }

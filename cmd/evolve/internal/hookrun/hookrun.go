@@ -137,7 +137,7 @@ func (p Parts) Run(ctx context.Context, f *Flags) error {
 	if err != nil {
 		return err
 	}
-	r := &hooks.Run{Store: db, Locks: lock.Locks{Dir: runner.Dir, Now: runner.Now}, Live: live, Spec: spec, Play: h.Play, Now: runner.Now, Anew: f.Anew,
+	r := &hooks.Run{Store: db, Locks: lock.Locks{Dir: runner.Dir, Now: runner.Now}, Live: live, Spec: spec, Play: h.Play, Now: runner.Now, Path: l.FilePath, Anew: f.Anew,
 		Options: hooks.Options{Seed: f.Seed, Calls: f.Calls, Patience: max(3, f.Calls/2), Weight: f.Weight, Event: h.Events[0]}}
 	if r.Sessions, err = h.Evidence(ctx, f.Since, shown); err != nil {
 		return err
