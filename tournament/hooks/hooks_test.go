@@ -322,8 +322,22 @@ func TestTrialRejectsAnotherWrongBlock(t *testing.T) {
 	}
 }
 
-// A text that did not end in time decided nothing, which is no evidence against it: another load
-// of the machine, and it had.
+// A new text that hangs wins no session by it, and where the old one is right it loses.
+func TestTrialHearsANewTextThatHangs(t *testing.T) {
+	for _, c := range []struct {
+		old          string
+		wins, losses int
+	}{{text("commit"), 0, 0}, {text("force"), 0, 6}} { // the first blocks what was permitted, which a text that hangs does not
+		e, _ := engine(nil, &playing{map[string]int{}})
+		v := try(t, e, c.old, text("force")+"# sleeps\n", sessions(6))
+		if v.Better != c.wins || v.Worse != c.losses || v.Decision.Verdict == pareto.Promote {
+			t.Errorf("better in %d, worse in %d: %s", v.Better, v.Worse, v.Decision.Verdict)
+		}
+	}
+}
+
+// An old text that did not end in time decided nothing. That is no evidence for the new one, because
+// the old one may have ended in time on a less busy machine.
 func TestTrialPassesOverLateAnswers(t *testing.T) {
 	e, j := engine(nil, &playing{map[string]int{}})
 	v := try(t, e, text("force")+"# sleeps\n", text("force"), sessions(12))

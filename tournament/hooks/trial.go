@@ -100,10 +100,13 @@ func (e *Engine) hear(ctx context.Context, st *record.State, t *record.TrialReco
 		if wrongAnew(s, old, next) {
 			v.Wrong++
 		}
-		if old.Late+next.Late > 0 { // the machine was busy: it may be heard another time
+		if old.Late > 0 { // the machine was busy: it may be heard another time
 			continue
 		}
 		d := cmp.Compare(old.Loss(e.Options.Weight), next.Loss(e.Options.Weight))
+		if next.Late > 0 { // a text that hangs wins nothing by it, and does not get out of a loss
+			d = min(d, 0)
+		}
 		v.Better, v.Worse = v.Better+max(d, 0), v.Worse+max(-d, 0)
 		if slices.Contains(st.Clusters, s.ID) || !s.Labelled() {
 			continue
