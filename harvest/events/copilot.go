@@ -87,7 +87,7 @@ func (c *copilot) line(n int, raw []byte) bool {
 	_ = json.Unmarshal(raw, l) // it is valid JSON; a field of another type is as none
 	c.n = n
 	d := &l.Data
-	if d.ParentToolCallID != "" && l.AgentID == "" { // a subagent's, from before hooks heard of those
+	if d.ParentToolCallID != "" && l.AgentID == "" { // of a subagent, in a version that called no hooks for subagents
 		return true
 	}
 	switch l.Type {

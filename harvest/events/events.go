@@ -85,7 +85,7 @@ var Fields = slices.Concat(
 	missing(claudeCode, "background_tasks", "none", Stop, SubagentStop),
 	missing(claudeCode, "session_crons", "none", Stop, SubagentStop),
 	missing(codexCLI, "source", "startup", SessionStart),
-	missing(codexCLI, "permission_mode", "bypassPermissions if nobody is asked and no sandbox is on, else default",
+	missing(codexCLI, "permission_mode", "bypassPermissions where approvals and the sandbox are both off, else default",
 		SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop),
 	missing(codexCLI, "stop_hook_active", "false", Stop),
 	missing(copilotCLI, "timestamp", "when the transcript's line was written", SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, Stop, SubagentStop),

@@ -104,7 +104,7 @@ func hash(words []uint64) uint64 {
 	return h
 }
 
-// read notes by as the writer of each run of a text that nobody before has written.
+// read records who wrote each run of words in text first: by, unless an earlier text has the run.
 func (x *index) read(text string, by writer) {
 	words := hashes(text)
 	for _, length := range []int{short, long} {

@@ -1,5 +1,5 @@
-// Package rulefile reads rule files, guards that a person can check at a glance: which tool calls
-// are stopped, and what the agent is told. It decides about one call and keeps nothing.
+// Package rulefile reads rule files. A rule says which tool calls it stops, and what the agent is
+// told then. Each call is decided by itself: no state is kept.
 package rulefile
 
 import (

@@ -68,7 +68,7 @@ func (h *Hook) Play(ctx context.Context, text []byte, sessions []hooks.Session) 
 	if err := h.stage(dir); err != nil {
 		return nil, err
 	}
-	_ = os.Remove(script)
+	_ = os.Remove(script) // a copy that may not be written, or that has another mode
 	if err := os.WriteFile(script, text, 0o700); err != nil {
 		return nil, err
 	}
@@ -190,9 +190,9 @@ func order(s *Session) uint64 {
 	return h.Sum64()
 }
 
-// session is a recorded one as the hook hears it: of one with a label, the labelled events and
-// those shortly before them. One with copies of another's calls is that one: a trial may have heard
-// them.
+// session is what is replayed of a recorded session. If some of its events are labelled, these
+// and the events shortly before them are replayed. A forked session has the ID of the session
+// that its calls are copied from, because a trial may have used those calls already.
 func (h *Hook) session(s *Session, shown bool) hooks.Session {
 	out := hooks.Session{ID: s.Agent + "/" + cmp.Or(s.copies, s.ID), Project: s.CWD, Time: s.Began()}
 	last := -1 // labelled
