@@ -33,6 +33,18 @@ type Project struct {
 	Imported bool   `json:"imported,omitempty"`
 }
 
+// OfSessions are the projects of sessions, each given by its folder, in the order of the folders.
+func OfSessions(folders []string) (out []Project) {
+	for _, folder := range folders {
+		i := slices.IndexFunc(out, func(p Project) bool { return p.Folder == folder })
+		if i < 0 {
+			i, out = len(out), append(out, Project{Folder: folder})
+		}
+		out[i].Sessions++
+	}
+	return out
+}
+
 // Forecast is who may get text of these cases, which are cleared, in requests with so
 // many bytes in all, by their kind. It is nil if text stays on this machine, unless Dry.
 func (g *Control) Forecast(ctx context.Context, db *store.Store, back *agent.Backends, cases []eval.Case, bytes map[string]int64) ([]Send, error) {

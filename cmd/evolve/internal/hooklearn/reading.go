@@ -109,23 +109,16 @@ func prepare(ctx context.Context, r *campaign.Runner, db *store.Store, spec agen
 }
 
 // projects are the folders of the sessions whose calls may be read, with their number.
-func (g *reading) projects() (out []outgoing.Project) {
-	at, seen := map[string]int{}, map[[2]string]bool{}
+func (g *reading) projects() []outgoing.Project {
+	var folders []string
+	seen := map[[2]string]bool{}
 	for _, c := range g.calls {
 		of := [2]string{c.Agent, c.Session}
-		if seen[of] || !g.may(c) || g.sessionOf[of] == nil {
-			continue
+		if !seen[of] && g.may(c) && g.sessionOf[of] != nil {
+			seen[of], folders = true, append(folders, g.sessionOf[of].CWD)
 		}
-		seen[of] = true
-		folder := g.sessionOf[of].CWD
-		i, ok := at[folder]
-		if !ok {
-			i, at[folder] = len(out), len(out)
-			out = append(out, outgoing.Project{Folder: folder})
-		}
-		out[i].Sessions++
 	}
-	return out
+	return outgoing.OfSessions(folders)
 }
 
 func (g *reading) read(ctx context.Context, model eval.Model) (refusals.Stats, error) {

@@ -284,20 +284,16 @@ func (p Parts) afford(ctx context.Context, f *Flags, runner *campaign.Runner, db
 }
 
 // projects are the folders of the sessions of which a model may see calls.
-func projects(r *hooks.Run) (out []outgoing.Project) {
+func projects(r *hooks.Run) []outgoing.Project {
+	var folders []string
 	search, _ := r.Divide()
 	for i := range search {
 		s := &search[i]
-		if s.Project == "" || !s.Labelled() || !slices.ContainsFunc(s.Events, func(e hooks.Event) bool { return e.Shown != nil }) {
-			continue
+		if s.Project != "" && s.Labelled() && slices.ContainsFunc(s.Events, func(e hooks.Event) bool { return e.Shown != nil }) {
+			folders = append(folders, s.Project)
 		}
-		at := slices.IndexFunc(out, func(p outgoing.Project) bool { return p.Folder == s.Project })
-		if at < 0 {
-			at, out = len(out), append(out, outgoing.Project{Folder: s.Project})
-		}
-		out[at].Sessions++
 	}
-	return out
+	return outgoing.OfSessions(folders)
 }
 
 // A forecast is what a run takes, estimated before anything is spent: schema 1.
