@@ -110,6 +110,7 @@ type Attempt struct {
 	Audit        Audit         // "" if the backend reads only its prompt
 	Tainted      string        // non-empty: what the agent read though it must not; the rollout is void
 	InfraRetries int           // retries within the backend; never the candidate's fault
+	Worker       string        // the machine of a fleet that ran it; "": this one
 }
 
 // Loaded notes the skills that the agent loaded, in order of first use.

@@ -151,7 +151,7 @@ func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	}
 	switch out.Attempts {
 	case 1:
-		out.Started = begun
+		out.Started, out.Worker = begun, a.Worker
 		if !a.Untimed {
 			ms := a.Duration.Milliseconds()
 			out.LatencyMS = &ms

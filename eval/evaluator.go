@@ -20,6 +20,9 @@ type Job struct {
 	// key. The gate uses its trial's name, so that its measurements are never taken
 	// from another's cache.
 	Arm string
+	// Avoid is the worker of a fleet that must not run it; "" for any. It changes no answer
+	// of an honest worker, so it is no part of the key.
+	Avoid string
 }
 
 // A Recorder stores rollouts and completions under their keys as they end. It must be

@@ -93,9 +93,12 @@ type Rollout struct {
 	// InfraRetries counts the agent's calls that failed in the infrastructure. Except
 	// for LostUsage they are assumed to have been free, and are never counted in
 	// Retries.
-	InfraRetries int       `json:"infra_retries,omitempty"`
-	Agent        Identity  `json:"agent"`
-	Started      time.Time `json:"started,omitzero"`
+	InfraRetries int      `json:"infra_retries,omitempty"`
+	Agent        Identity `json:"agent"`
+	// Worker is the id of the machine of a fleet that ran the first attempt; "" is this
+	// machine, which alone is trusted.
+	Worker  string    `json:"worker,omitempty"`
+	Started time.Time `json:"started,omitzero"`
 
 	// RetryUsage and RetryUSD are the usage and cost of all attempts after the first;
 	// nil if there were none, or if unknown. They count for the budget, not for the
