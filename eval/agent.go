@@ -101,6 +101,7 @@ type Attempt struct {
 	Work         *check.Work
 	Usage        *Usage
 	CostUSD      *float64
+	Started      time.Time     // set by the Executor
 	Duration     time.Duration // reported by the agent; 0: measure from outside
 	Untimed      bool          // a person answered, so no duration is meaningful: the latency stays unknown
 	SkillInvoked *bool         // whether Variant's skill was loaded; nil if the backend does not report it

@@ -19,7 +19,8 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 		Agent: *id,
 	}
 	t := Task{Variant: j.Variant, Case: j.Case, Seed: seedOf(p.draw), Others: e.Others}
-	err := Shielded(func() error { return e.fill(ctx, out, t, p.kase) })
+	w := Work{Key: p.name, Pair: pairOf(j, p.kase.hash), Avoid: j.Avoid, WallClock: e.WallClock}
+	err := Shielded(func() error { return e.fill(ctx, out, t, w, p.kase) })
 	if err != nil {
 		out.Status = Missing
 		out.Failure = err.Error()
@@ -32,30 +33,26 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 
 // fill runs the task, again after a failed attempt if work retries are measured, and
 // writes the outcome into out.
-func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEntry) error {
-	if e.Workspaces != nil {
-		folder, err := e.Workspaces.Open(ctx, t.Case)
-		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			err = fmt.Errorf("open workspace: %w", err)
-			if hopeless(err) {
-				return err
-			}
-			return &gaveUp{tries: 1, err: err}
+func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, w Work, kase *caseEntry) error {
+	at, err := e.executor().Begin(ctx, t, w)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		defer folder.Close()
-		t.Workspace, t.Before, t.Prepared = folder.Dir, folder.Before, folder.Prepared
+		if hopeless(err) {
+			return err
+		}
+		return &gaveUp{tries: 1, err: err}
 	}
+	defer at.Close()
 	seed := t.Seed
 	for n := 0; ; n++ {
 		t.Seed = (seed + int64(n)) & math.MaxInt32
-		a, begun, err := e.attempt(ctx, t, out)
+		a, err := e.attempt(ctx, at, t, out)
 		if err != nil {
 			return err
 		}
-		e.record(out, &a, begun)
+		e.record(out, &a)
 		if a.Tainted != "" && n == 0 {
 			out.Status, out.Failure = Void, a.Tainted
 			return nil
@@ -64,7 +61,7 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 			out.Retries++
 			return nil
 		}
-		g, err := e.grade(ctx, out, t, a, kase)
+		g, err := e.grade(ctx, out, at, t, a, kase)
 		if err != nil {
 			return err
 		}
@@ -98,32 +95,15 @@ func (e *Evaluator) fill(ctx context.Context, out *Rollout, t Task, kase *caseEn
 	}
 }
 
-// attempt runs the agent, again while the infrastructure fails. begun is the start of
-// the last call, after queueing and failed calls. The attempt has a Duration: the
-// agent's own or the one measured here.
-func (e *Evaluator) attempt(ctx context.Context, t Task, out *Rollout) (a Attempt, begun time.Time, err error) {
-	err = persist(ctx, e.Budget, e.InfraTries, &out.InfraRetries, &out.Lost, func() error {
-		a = Attempt{}
+// attempt has an attempt made, again while the infrastructure fails.
+func (e *Evaluator) attempt(ctx context.Context, at Place, t Task, out *Rollout) (a Attempt, err error) {
+	err = persist(ctx, e.Budget, e.InfraTries, &out.InfraRetries, &out.Lost, func() (err error) {
 		if e.Limiter != nil {
 			if err := e.Limiter.Wait(ctx); err != nil {
 				return fatal{fmt.Errorf("evaluate: wait for the rate limit: %w", err)}
 			}
 		}
-		begun = e.now()
-		ranOut, err := withWallClock(ctx, e.timer(begun), e.WallClock, func(ctx context.Context) (err error) {
-			a, err = e.Agent.Run(ctx, t)
-			return err
-		})
-		if a.Duration <= 0 {
-			a.Duration = e.now().Sub(begun)
-		}
-		// A time-out while the model was answering is the candidate's fault: a
-		// candidate that hangs must score badly, not be missing. An agent that never
-		// reached the model returns an InfraError.
-		if err != nil && ranOut && !errors.As(err, new(*InfraError)) {
-			a.Failure = fmt.Sprintf("no end of the answer within %v", e.WallClock)
-			return nil
-		}
+		a, err = at.Attempt(ctx, t)
 		if err != nil && !IsPending(err) {
 			out.lose(Cost{a.Usage, a.CostUSD})
 		}
@@ -132,7 +112,7 @@ func (e *Evaluator) attempt(ctx context.Context, t Task, out *Rollout) (a Attemp
 	if a.Failure == "" && strings.TrimSpace(a.Answer) == "" {
 		a.Failure = "empty answer"
 	}
-	return a, begun, err
+	return a, err
 }
 
 // maxModel is how much of a model's name is kept, in bytes: it comes from a server.
@@ -140,7 +120,7 @@ const maxModel = 128
 
 // record writes the usage of an attempt into out: the first attempt's for the
 // objectives, the others' for the budget.
-func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
+func (e *Evaluator) record(out *Rollout, a *Attempt) {
 	out.Attempts++
 	out.InfraRetries += max(0, a.InfraRetries)
 	rest := atLeast(Cost{a.Usage, a.CostUSD})
@@ -151,7 +131,7 @@ func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 	}
 	switch out.Attempts {
 	case 1:
-		out.Started, out.Worker = begun, a.Worker
+		out.Started, out.Worker = a.Started, a.Worker
 		if !a.Untimed {
 			ms := a.Duration.Milliseconds()
 			out.LatencyMS = &ms
@@ -168,15 +148,19 @@ func (e *Evaluator) record(out *Rollout, a *Attempt, begun time.Time) {
 }
 
 // grade calls the Grader, again while the infrastructure fails.
-func (e *Evaluator) grade(ctx context.Context, out *Rollout, t Task, a Attempt, kase *caseEntry) (g Grade, err error) {
+func (e *Evaluator) grade(ctx context.Context, out *Rollout, at Place, t Task, a Attempt, kase *caseEntry) (g Grade, err error) {
 	limit := e.WallClock
 	if !kase.slow {
 		limit = 0 // nothing that can hang
 	}
 	failed := 0 // not the agent's: not in InfraRetries
 	err = persist(ctx, e.Budget, e.InfraTries, &failed, &out.Lost, func() error {
-		_, err := withWallClock(ctx, time.Time{}, limit, func(ctx context.Context) (err error) {
-			g, err = e.Grader.Grade(ctx, t.Case, a, t.Workspace)
+		_, err := withWallClock(ctx, time.Time{}, limit, func(ctx context.Context) error {
+			folder, err := at.Folder(ctx)
+			if err != nil {
+				return err
+			}
+			g, err = e.Grader.Grade(ctx, t.Case, a, folder)
 			return err
 		})
 		spendJudge(out, g)

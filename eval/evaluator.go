@@ -95,6 +95,8 @@ type Evaluator struct {
 	Redactor   Redactor   // applied to every text of a rollout, after grading; nil: nothing is changed
 	Workspaces Workspaces // nil: tasks have no workspace
 	Others     []Offer    // installed beside the variant: in trigger cases they compete with it
+	// Executor has the agent's attempts made; nil: Local, with Agent and Workspaces.
+	Executor Executor
 
 	// Concurrency is how many rollouts run at once, over all Runs of this Evaluator. 0
 	// means 1.
@@ -146,20 +148,11 @@ func (e *Evaluator) init() {
 	})
 }
 
-func (e *Evaluator) now() time.Time {
-	if e.Now != nil {
-		return e.Now()
+func (e *Evaluator) executor() Executor {
+	if e.Executor != nil {
+		return e.Executor
 	}
-	return time.Now()
-}
-
-// timer converts begun, a time by e.now, for a timer, which uses the real clock; zero
-// means now.
-func (e *Evaluator) timer(begun time.Time) time.Time {
-	if e.Now != nil {
-		return time.Time{}
-	}
-	return begun
+	return &Local{e.Agent, e.Workspaces, e.Now}
 }
 
 func (e *Evaluator) setting() Setting {
