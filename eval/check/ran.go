@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/skill-evolve/evolve/eval/shell/sought"
 )
 
 // LastEdit is the one value of Check.After.
@@ -27,12 +29,12 @@ func (t ran) Validate(k *Check) error {
 	if k.After != "" && k.After != LastEdit {
 		return fmt.Errorf("after %q, want %s or nothing", k.After, LastEdit)
 	}
-	_, err := wanted(k.Value)
+	_, err := sought.Parse(k.Value)
 	return err
 }
 
 func (t ran) Grade(_ context.Context, k *Check, s *Subject) (Result, error) {
-	want, err := wanted(k.Value)
+	want, err := sought.Parse(k.Value)
 	if err != nil {
 		return Result{}, err
 	}
@@ -45,7 +47,7 @@ func (t ran) Grade(_ context.Context, k *Check, s *Subject) (Result, error) {
 		if step.Line == "" {
 			continue
 		}
-		is := want.in(step.Line)
+		is := want.In(step.Line)
 		if k.After == LastEdit {
 			is = min(is, edits.before(i))
 		}
@@ -73,14 +75,13 @@ func (t ran) Explain(k *Check) string {
 	return fmt.Sprintf("`%s` was run%s, and must not be.", k.Value, when)
 }
 
-// An answer is whether something happened, as far as is known. The order matters: min is
-// and, max is or.
-type answer int8
+// An answer is whether something happened, as far as is known.
+type answer = sought.Answer
 
 const (
-	no answer = iota
-	maybe
-	yes
+	no    = sought.No
+	maybe = sought.Maybe
+	yes   = sought.Yes
 )
 
 // decide is the result of a check that wants something to have happened, or not to. evidence

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/skill-evolve/evolve/eval/shell/sought"
 )
 
 // grade grades a check of work, and fails the test if the check is no valid one.
@@ -103,10 +105,10 @@ func TestCommandLines(t *testing.T) {
 		{"git push", "grep -r bash .git", no},
 		{`grep "a b"`, "grep -n 'a b' x", yes},
 	} {
-		w, err := wanted(c.want)
+		w, err := sought.Parse(c.want)
 		if err != nil {
 			t.Errorf("%s: %v", c.want, err)
-		} else if is := w.in(c.line); is != c.is {
+		} else if is := w.In(c.line); is != c.is {
 			t.Errorf("%s in %q: %d, want %d", c.want, c.line, is, c.is)
 		}
 	}
@@ -202,16 +204,16 @@ func FuzzCommandLine(f *testing.F) {
 	f.Add("go test ./...", "cd x && env A=1 go test -race ./...")
 	f.Add("a *", "a"+strings.Repeat(" env -a", 500))
 	f.Fuzz(func(t *testing.T, value, line string) {
-		w, err := wanted(value)
+		w, err := sought.Parse(value)
 		if err != nil {
 			return
 		}
-		_ = w.in(line)
+		_ = w.In(line)
 		plain := strings.Trim(value, "abcdefghijklmnopqrstuvwxyz ") == ""
-		if plain && w.in(value) != yes {
+		if plain && w.In(value) != yes {
 			t.Fatalf("%q is not in itself", value)
 		}
-		if plain && w.in("true; "+value+" more") != yes {
+		if plain && w.In("true; "+value+" more") != yes {
 			t.Fatalf("%q is not in a line with it", value)
 		}
 	})

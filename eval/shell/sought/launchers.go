@@ -1,4 +1,4 @@
-package check
+package sought
 
 import (
 	"path"
@@ -37,7 +37,7 @@ func launched(words []shell.Word) int {
 			if w.Whole && w.Text == l[1] {
 				return i + 1
 			}
-			if !flag(w) && !takesValue(words[i-1]) {
+			if !Flag(w) && !takesValue(words[i-1]) {
 				break
 			}
 		}
