@@ -166,15 +166,19 @@ func (k *program) event() *kit.Event {
 // note writes a line to the hook's log, once for an event. name is that of a hook whose
 // HOOK_NAME is not set.
 func (k *program) note(e *kit.Event, name, text string) {
+	if h, err := k.named(e, name); err == nil {
+		_ = h.Log(text) // if that fails too, there is no way to report it
+	}
+}
+
+// named is the hook, by name if its HOOK_NAME is not set.
+func (k *program) named(e *kit.Event, name string) (*kit.Hook, error) {
 	if kit.ValidName(name) != nil {
 		name = "hook-kit"
 	}
-	h, err := kit.Open(func(variable string) string {
+	return kit.Open(func(variable string) string {
 		return cmp.Or(k.getenv(variable), map[string]string{"HOOK_NAME": name}[variable])
 	}, e, k.now)
-	if err == nil {
-		_ = h.Log(text) // if that fails too, there is no way to report it
-	}
 }
 
 func (k *program) input(fields []string) error {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,6 +121,87 @@ func TestNeverBlocksByMistake(t *testing.T) {
 	if code := k.run([]string{"emit", "block", "x"}); code != kit.Stop {
 		t.Errorf("a block is exit %d", code)
 	}
+}
+
+// TestOrder: a session has to run what an order asks for after its last edit. Each event is
+// delivered twice, and the second delivery decides the same and changes nothing.
+func TestOrder(t *testing.T) {
+	home, file := t.TempDir(), filepath.Join(t.TempDir(), "lint-first.json")
+	rules := `{"version":1,"rules":[
+{"tool":"Bash","program":"git","words":["commit"],"unless_ran":["mise run lint","golangci-lint run"],"since_edit":"*.go","say":"Lint first."},
+{"event":"Stop","unless_ran":["mise run lint","golangci-lint run"],"since_edit":"*.go","say":"Lint before you end."},
+{"tool":"Bash","program":"git","words":["reset"],"say":"No reset."}]}`
+	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	play := func(home, session, what, text string) int {
+		t.Helper()
+		n++
+		event := map[string]any{"hook_event_name": "PreToolUse", "session_id": session, "cwd": "/p", "tool_name": "Bash", "tool_use_id": fmt.Sprint(n), "tool_input": map[string]any{"command": text}}
+		switch what {
+		case "edit":
+			event["tool_name"], event["tool_input"] = "Edit", map[string]any{"file_path": text}
+		case "stop":
+			event = map[string]any{"hook_event_name": "Stop", "session_id": session, "cwd": "/p", "stop_hook_active": text == "again", "last_assistant_message": fmt.Sprint(n)}
+		}
+		in, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, _, said := run(t, home, string(in), "guard", file)
+		kept := files(t, home)
+		if again, _, saidAgain := run(t, home, string(in), "guard", file); again != code || saidAgain != said || files(t, home) != kept {
+			t.Errorf("%s %s: the second delivery: exit %d, %q, and the first time %d, %q", what, text, again, saidAgain, code, said)
+		}
+		return code
+	}
+	for i, c := range []struct {
+		session, what, text string
+		code                int
+	}{
+		{"a", "run", "git commit", kit.Go},
+		{"a", "edit", "/p/README.md", kit.Go},
+		{"a", "stop", "", kit.Go},
+		{"a", "edit", "/p/x/a.go", kit.Go},
+		{"b", "run", "git commit", kit.Go}, // it has edited nothing
+		{"a", "run", "git commit -m x && mise run lint", kit.Stop},
+		{"a", "run", "git -C x commit", kit.Stop},
+		{"a", "stop", "again", kit.Go},
+		{"a", "stop", "", kit.Stop},
+		{"a", "stop", "", kit.Go}, // once for an edit
+		{"a", "edit", "/p/x/a.go", kit.Go},
+		{"a", "stop", "", kit.Stop},
+		{"a", "run", "timeout 60 mise run lint --fix && git commit", kit.Go},
+		{"a", "run", "git commit", kit.Go},
+		{"a", "stop", "", kit.Go},
+		{"a", "run", "git reset", kit.Stop},
+	} {
+		if code := play(home, c.session, c.what, c.text); code != c.code {
+			t.Errorf("%d: %s %q: exit %d", i, c.what, c.text, code)
+		}
+	}
+	// Where nothing can be kept, only what needs no state is stopped.
+	if code := play(file, "a", "run", "git reset"); code != kit.Stop {
+		t.Errorf("without a state: exit %d", code)
+	}
+	if code := play(file, "a", "edit", "/p/a.go"); code != kit.Failed {
+		t.Errorf("an edit without a state: exit %d", code)
+	}
+}
+
+// files is all that a folder has.
+func files(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			text, _ := os.ReadFile(path)
+			fmt.Fprintf(&b, "%s %s\n", path, text)
+		}
+		return nil
+	})
+	return b.String()
 }
 
 // forever sets a value again and again, and says so on stdout.

@@ -1,5 +1,6 @@
 // Package rulefile reads rule files. A rule says which tool calls it stops, and what the agent is
-// told then. Each call is decided by itself: no state is kept.
+// told then. A rule about an order, of what has to run before what, needs a State of the session;
+// any other decides each call by itself.
 package rulefile
 
 import (
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/skill-evolve/evolve/eval/shell/sought"
 )
 
 // MaxBytes bounds a rule file, and maxPath a pattern in it: one of thousands of stars takes long.
@@ -27,18 +30,28 @@ type File struct {
 
 // A Rule is about the calls of some tools: about all of them, or only about commands, or files.
 type Rule struct {
-	Tool string `json:"tool"` // a name, or several with | between them
+	// Event is Stop for a rule about the end of a turn, which has UnlessRan, and "" for one about
+	// calls.
+	Event string `json:"event,omitempty"`
+	Tool  string `json:"tool,omitempty"` // a name, or several with | between them
 	// Program is the name of a program, without a folder. The rule is about a command of it
 	// that has all Words behind it, in any order, and none of NotWords.
 	Program  string   `json:"program,omitempty"`
 	Words    []string `json:"words,omitempty"`
 	NotWords []string `json:"not_words,omitempty"`
 	Path     string   `json:"path,omitempty"` // of the file that is edited, a pattern as Under takes it
-	Say      string   `json:"say"`            // to the agent
+	// UnlessRan are commands. The rule holds only while the session has edited a file and none of
+	// them ran since. SinceEdit is which files these are, a pattern as Path; "" is any.
+	UnlessRan []string `json:"unless_ran,omitempty"`
+	SinceEdit string   `json:"since_edit,omitempty"`
+	Say       string   `json:"say"` // to the agent
 }
 
+// Stop is the only Rule.Event.
+const Stop = "Stop"
+
 // keys are the only ones that a file has. encoding/json takes others that differ in case alone.
-var keys = []string{"version", "rules", "tool", "program", "words", "not_words", "path", "say"}
+var keys = []string{"version", "rules", "tool", "program", "words", "not_words", "path", "say", "event", "unless_ran", "since_edit"}
 
 // Parse reads a rule file. The error is the first fault, in words: what a file says to its
 // reader must be what it does, so unknown and repeated keys are faults.
@@ -120,6 +133,9 @@ func known(d *json.Decoder) error {
 
 // valid reports what of a rule cannot be meant.
 func (r *Rule) valid() error {
+	if err := r.ordered(); err != nil || r.Event != "" {
+		return err
+	}
 	for name := range strings.SplitSeq(r.Tool, "|") {
 		if name == "" || strings.ContainsFunc(name, notOfName) {
 			return fmt.Errorf("tool %q is no name, and no names with | between them", r.Tool)
@@ -134,17 +150,50 @@ func (r *Rule) valid() error {
 		return errors.New("it has a program and a path: make two rules of it")
 	case strings.ContainsAny(r.Program, "/ \t\n"):
 		return fmt.Errorf("program %q is not a name alone", r.Program)
-	case strings.HasPrefix(r.Path, "!"), strings.HasPrefix(r.Path, "~"):
-		return fmt.Errorf("path %q begins with %s, which is not known here", r.Path, r.Path[:1])
-	case len(r.Path) > maxPath:
-		return fmt.Errorf("its path has more than %d bytes", maxPath)
 	case slices.Contains(r.Words, ""), slices.Contains(r.NotWords, ""):
 		return errors.New("a word is empty")
+	}
+	if err := pattern("path", r.Path); err != nil {
+		return err
 	}
 	for _, w := range r.Words {
 		if slices.Contains(r.NotWords, w) {
 			return fmt.Errorf("%q is in words and in not_words", w)
 		}
+	}
+	return nil
+}
+
+// ordered reports what of an order cannot be meant, and of a rule about the end of a turn.
+func (r *Rule) ordered() error {
+	for _, command := range r.UnlessRan {
+		if _, err := sought.Parse(command); err != nil {
+			return fmt.Errorf("unless_ran: %w", err)
+		}
+	}
+	switch {
+	case r.SinceEdit != "" && len(r.UnlessRan) == 0:
+		return errors.New("it has since_edit, and no unless_ran")
+	case r.Event == "":
+	case r.Event != Stop:
+		return fmt.Errorf("event %q is not %s", r.Event, Stop)
+	case r.Tool != "" || r.Program != "" || r.Path != "" || len(r.Words)+len(r.NotWords) > 0:
+		return errors.New("it is about an event, and about calls: make two rules of it")
+	case len(r.UnlessRan) == 0:
+		return errors.New("it has an event, and no unless_ran")
+	case strings.TrimSpace(r.Say) == "":
+		return errors.New("it says nothing to the agent")
+	}
+	return pattern("since_edit", r.SinceEdit)
+}
+
+// pattern reports what of a pattern of files is not known here.
+func pattern(key, text string) error {
+	switch {
+	case strings.HasPrefix(text, "!"), strings.HasPrefix(text, "~"):
+		return fmt.Errorf("%s %q begins with %s, which is not known here", key, text, text[:1])
+	case len(text) > maxPath:
+		return fmt.Errorf("its %s has more than %d bytes", key, maxPath)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestFind(t *testing.T) {
 	f := parse(t, `{"version":1,"rules":[{"tool":"Bash","program":"git","words":["push"],"say":"a"},{"tool":"Bash","program":"git","say":"b"}]}`)
 	for line, want := range map[string]string{"git push": "a", "git status": "b", "ls": ""} {
 		said := ""
-		if r := f.Find(bash(line)); r != nil {
+		if r := f.Find(bash(line), nil); r != nil {
 			said = r.Say
 		}
 		if said != want {
@@ -110,6 +110,13 @@ func TestParseFaults(t *testing.T) {
 		`{"version":1,"rules":[{"tool":"Bash","program":"git push","say":"a"}]}`:                               "not a name alone",
 		`{"version":1,"rules":[{"tool":"Bash","say":"a"},{"tool":"Edit","path":"~/x","say":"a"}]}`:             "rule 2: path",
 		`{"version":1,"rules":[{"tool":"Bash","program":"git","words":["a"],"not_words":[""],"say":"never"}]}`: "word is empty",
+		`{"version":1,"rules":[{"event":"SessionEnd","unless_ran":["x"],"say":"a"}]}`:                          "is not Stop",
+		`{"version":1,"rules":[{"event":"Stop","say":"a"}]}`:                                                   "no unless_ran",
+		`{"version":1,"rules":[{"event":"Stop","unless_ran":["x"]}]}`:                                          "says nothing",
+		`{"version":1,"rules":[{"event":"Stop","tool":"Bash","unless_ran":["x"],"say":"a"}]}`:                  "make two rules",
+		`{"version":1,"rules":[{"tool":"Bash","since_edit":"*.go","say":"a"}]}`:                                "no unless_ran",
+		`{"version":1,"rules":[{"tool":"Bash","unless_ran":["a && b"],"say":"a"}]}`:                            "not one simple command",
+		`{"version":1,"rules":[{"event":"Stop","unless_ran":["x"],"since_edit":"!x","say":"a"}]}`:              "since_edit \"!x\" begins",
 	} {
 		if f, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.90s: %v, %v", text, f, err)
@@ -167,8 +174,8 @@ func FuzzParse(f *testing.F) {
 		}
 		// No pattern may be too much for it, and a call decides the same twice.
 		for _, c := range []*Call{bash(call), edit("Edit", call)} {
-			first := file.Find(c)
-			if file.Find(c) != first {
+			first := file.Find(c, nil)
+			if file.Find(c, &State{}) != first {
 				t.Errorf("%q decides %q in two ways", text, call)
 			}
 		}

@@ -9,8 +9,10 @@ import (
 	"github.com/skill-evolve/evolve/eval/shell"
 )
 
-// A Call is one of a tool, before it runs.
+// A Call is one of a tool, before it runs, or the end of a turn.
 type Call struct {
+	Event   string // Stop for the end of a turn, which has no Tool
+	Again   bool   // it was kept from ending already, and this is its next end
 	Tool    string
 	Command string // the line of a shell's call; "" of others
 	File    string // absolute, that is edited; "" of other calls
@@ -20,37 +22,46 @@ type Call struct {
 	read     bool
 }
 
-// Find is the first rule that is about a call, nil if none is.
-func (f *File) Find(c *Call) *Rule {
+// Find is the first rule that stops a call, nil if none does. s is what the calls of the session
+// before it came to, and has this one too afterwards; without it no order is broken.
+func (f *File) Find(c *Call, s *State) *Rule {
 	for i := range f.Rules {
-		if f.Rules[i].Matches(c) {
+		if f.Rules[i].stops(c, s) {
 			return &f.Rules[i]
 		}
+	}
+	if s != nil {
+		s.add(f, c)
 	}
 	return nil
 }
 
-// Matches reports whether a rule is about a call. Each simple command of a line counts, also
+// Matches reports whether a rule is about a call, whatever ran before it. Each simple command of a line counts, also
 // those in its strings for other shells; what the shell computes is not known, and is no word.
 func (r *Rule) Matches(c *Call) bool {
 	switch {
-	case !slices.Contains(strings.Split(r.Tool, "|"), c.Tool):
+	case r.Event != c.Event, r.Event == "" && !slices.Contains(strings.Split(r.Tool, "|"), c.Tool):
 		return false
 	case r.Path != "":
 		return Under(r.Path, c.File, c.Root)
 	case r.Program == "":
 		return true
 	}
+	return slices.ContainsFunc(c.simple(), r.about)
+}
+
+// simple are the commands of a line, as far as it can be read.
+func (c *Call) simple() []shell.Command {
 	if !c.read {
-		c.commands, _ = shell.Commands(c.Command) // what of it can be read
+		c.commands, _ = shell.Commands(c.Command)
 		c.read = true
 	}
-	return slices.ContainsFunc(c.commands, r.about)
+	return c.commands
 }
 
 // All reports whether a rule is about every call of a tool, whatever it is given.
 func (r *Rule) All() bool {
-	return r.Program == "" && strings.Trim(r.Path, "*?/.") == ""
+	return r.Event == "" && r.Program == "" && strings.Trim(r.Path, "*?/.") == ""
 }
 
 func (r *Rule) about(c shell.Command) bool {

@@ -204,6 +204,47 @@ func (h *Hook) Set(key, value string) error {
 	})
 }
 
+// Change replaces a value by what a function makes of it, one process of the hook at a time. For
+// another delivery of an event it gets what the first one got, and nothing is written.
+func (h *Hook) Change(key string, makes func(before string) string) error {
+	path, err := h.file("value", key)
+	if err != nil {
+		return err
+	}
+	long := false
+	err = h.edit(path, func(k *kept) bool {
+		v, was := k.Value, k.by(h.id())
+		if was != nil {
+			v = was.Before
+		}
+		before := ""
+		if v != nil {
+			before = *v
+		}
+		after := makes(before)
+		if long = len(after) > maxValue; long || was != nil || after == before {
+			return false
+		}
+		k.add(change{ID: h.id(), Before: v})
+		k.Value = &after
+		return true
+	})
+	if err == nil && long {
+		err = fmt.Errorf("write state: the value is longer than %d bytes", maxValue)
+	}
+	return err
+}
+
+// Forget removes the values whose keys begin with prefix and that nobody has set for age.
+func (h *Hook) Forget(prefix string, age time.Duration) {
+	files, _ := filepath.Glob(filepath.Join(h.folder(), "value-"+prefix+"*.json"))
+	for _, path := range files {
+		if info, err := os.Stat(path); err == nil && h.Now().Sub(info.ModTime()) > age {
+			_ = os.Remove(path)
+		}
+	}
+}
+
 // Cooldown reports whether d has passed since it last did so; if so, it begins again.
 func (h *Hook) Cooldown(name string, d time.Duration) (over bool, err error) {
 	path, err := h.file("cooldown", name)
