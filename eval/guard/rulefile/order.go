@@ -74,6 +74,11 @@ func (r *Rule) met(c shell.Command) bool {
 // editors are the tools that change the file that they name.
 var editors = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
 
+// Edits reports whether a call edits a file of which the order of the rule is.
+func (r *Rule) Edits(c *Call) bool {
+	return len(r.UnlessRan) > 0 && slices.Contains(editors, c.Tool) && c.File != "" && (r.SinceEdit == "" || Under(r.SinceEdit, c.File, c.Root))
+}
+
 // add notes a call that goes on.
 func (s *State) add(f *File, c *Call) {
 	for i := range f.Rules {
@@ -84,7 +89,7 @@ func (s *State) add(f *File, c *Call) {
 		key := r.order()
 		is := func(other string) bool { return other == key }
 		switch {
-		case slices.Contains(editors, c.Tool) && c.File != "" && (r.SinceEdit == "" || Under(r.SinceEdit, c.File, c.Root)):
+		case r.Edits(c):
 			s.Held = slices.DeleteFunc(s.Held, is)
 			if !slices.Contains(s.Waits, key) {
 				s.Waits = append(s.Waits, key)

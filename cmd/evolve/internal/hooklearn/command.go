@@ -16,8 +16,10 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/problem"
+	rules "github.com/skill-evolve/evolve/harvest/corrections"
 	"github.com/skill-evolve/evolve/harvest/events"
 	"github.com/skill-evolve/evolve/harvest/refusals"
+	"github.com/skill-evolve/evolve/store"
 )
 
 // Parts are what the command works with, opened when it runs.
@@ -77,12 +79,16 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	for _, s := range sessions {
 		calls = append(calls, s.Refused...)
 	}
-	stats, spent, stop, err := p.read(ctx, f, calls)
-	if err != nil || f.DryRun {
-		return err
-	}
 	db, err := p.Tests.Store(ctx)
 	if err != nil {
+		return err
+	}
+	corrected, report, err := p.corrected(ctx, db, sessions)
+	if err != nil {
+		return err
+	}
+	stats, spent, stop, err := p.read(ctx, f, calls, corrected)
+	if err != nil || f.DryRun {
 		return err
 	}
 	l, err := p.Tests.Label(ctx, db, sessions, hooktest.Choice{Since: from, Wants: calling})
@@ -93,13 +99,16 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 	if err != nil {
 		return err
 	}
-	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Stored: l.Stored, Unusable: l.Unusable, Others: []Mechanical{}, Rules: rulesOf(l.Sessions, p.Tests.What, worded)}
+	r := &Result{Schema: 1, Since: from, Stats: stats, Spent: spent, Stored: l.Stored, Unusable: l.Unusable, Others: []Mechanical{}, Orders: corrected, Rules: rulesOf(l.Sessions, p.Tests.What, worded)}
 	for i := range r.Rules {
 		r.Rules[i].propose(l.Sessions, p.Tests.Redactor())
 	}
+	for _, o := range r.Orders {
+		o.learn()
+	}
 	place(p.Layout(), r.Rules)
 	if db != nil {
-		if r.Others, err = mechanical(ctx, db, p.Layout(), r.Rules); err != nil {
+		if r.Others, err = mechanical(ctx, db, report, r); err != nil {
 			return err
 		}
 	}
@@ -107,6 +116,19 @@ func (p Parts) run(ctx context.Context, f *flags) error {
 		stop = errors.Join(stop, r.write(f.out))
 	}
 	return errors.Join(p.Terminal.Print(r, r.text()), stop) // what was paid for is shown in any case
+}
+
+// corrected are the rules that were corrected, and which of them may be about an order.
+func (p Parts) corrected(ctx context.Context, db *store.Store, sessions []*hooktest.Session) ([]*Order, *rules.Report, error) {
+	if db == nil {
+		return nil, nil, nil
+	}
+	report, err := corrections.Report(ctx, db, p.Layout(), "", corrections.Latest)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := ordersOf(ctx, db, report, sessions)
+	return out, report, err
 }
 
 // write writes the rule files into a folder.
@@ -129,8 +151,8 @@ func (r *Result) write(out string) error {
 
 // read has a model read why calls were refused, after a forecast. stop is why it ended early;
 // what was read is kept.
-func (p Parts) read(ctx context.Context, f *flags, calls []*refusals.Call) (stats refusals.Stats, spent eval.Spent, stop, err error) {
-	if len(calls) == 0 && !f.DryRun {
+func (p Parts) read(ctx context.Context, f *flags, calls []*refusals.Call, corrected []*Order) (stats refusals.Stats, spent eval.Spent, stop, err error) {
+	if len(calls)+len(corrected) == 0 && !f.DryRun {
 		return stats, spent, nil, nil
 	}
 	db, err := p.Store(ctx)
@@ -141,12 +163,12 @@ func (p Parts) read(ctx context.Context, f *flags, calls []*refusals.Call) (stat
 	if err != nil {
 		return stats, spent, nil, err
 	}
-	g, err := prepare(ctx, runner, db, f.Who.Spec(), f.WallClock, calls)
+	g, err := prepare(ctx, runner, db, f.Who.Spec(), f.WallClock, calls, corrected)
 	defer func() { g.close() }() // with an error too
 	if err != nil {
 		return stats, spent, nil, err
 	}
-	if g.Forecast.Stats.Calls+g.Forecast.Groups == 0 && !f.DryRun {
+	if g.Forecast.calls() == 0 && !f.DryRun {
 		return g.Forecast.Stats, spent, nil, nil
 	}
 	p.Terminal.Say("%s", g.Forecast)

@@ -28,22 +28,19 @@ type Mechanical struct {
 const fewest = 2
 
 // mechanical are the rules that a guard could hold, beside those that are known.
-func mechanical(ctx context.Context, db *store.Store, l *skill.Layout, known []Rule) ([]Mechanical, error) {
+func mechanical(ctx context.Context, db *store.Store, report *corrections.Report, known *Result) ([]Mechanical, error) {
 	out := []Mechanical{}
-	report, err := command.Report(ctx, db, l, "", command.Latest)
-	if err != nil {
-		return nil, err
-	}
 	cases, err := db.Cases(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	for _, rule := range report.Rules {
-		taught := slices.ContainsFunc(known, func(r Rule) bool {
+		taught := slices.ContainsFunc(known.Rules, func(r Rule) bool {
 			return slices.ContainsFunc(r.Calls, func(c Call) bool {
 				return slices.ContainsFunc(rule.Quotes, func(q corrections.Quote) bool { return q.Session == c.Session && q.Words == c.Words })
 			})
 		})
+		taught = taught || slices.ContainsFunc(known.Orders, func(o *Order) bool { return o.Rule == rule.Rule && o.Guard != nil })
 		if rule.Rule == "" || rule.Sessions < fewest || taught {
 			continue
 		}

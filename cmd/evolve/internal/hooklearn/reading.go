@@ -13,6 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/agent"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/harvest"
+	"github.com/skill-evolve/evolve/harvest/orders"
 	"github.com/skill-evolve/evolve/harvest/outgoing"
 	rules "github.com/skill-evolve/evolve/harvest/reading"
 	"github.com/skill-evolve/evolve/harvest/refusals"
@@ -23,8 +24,9 @@ import (
 )
 
 const (
-	mostCalls = 60 // that one command has read, the newest
-	replyOf   = 55 // tokens that are expected of the reply about one call
+	mostCalls  = 60  // that one command has read, the newest
+	replyOf    = 55  // tokens that are expected of the reply about one call
+	replyOrder = 120 // and about an order
 )
 
 // A reading has a model read why calls were refused.
@@ -34,7 +36,9 @@ type reading struct {
 	db        *store.Store
 	back      *agent.Backends
 	calls     []*refusals.Call
+	questions []*orders.Question
 	may       func(*refusals.Call) bool
+	shown     []*hooktest.Session // of which the questions are
 	clock     time.Duration
 	sessionOf map[[2]string]*harvest.Session
 }
@@ -45,6 +49,7 @@ type forecast struct {
 	Model   string          `json:"model"`
 	Stats   refusals.Stats  `json:"stats"`       // its Calls are those to come
 	Groups  int             `json:"group_calls"` // to come, to put the rules together that are one
+	Orders  int             `json:"order_calls"` // to come, about the order that a rule asks for
 	Tokens  int64           `json:"tokens"`
 	CostUSD *float64        `json:"cost_usd"`
 	Sends   []outgoing.Send `json:"sends,omitempty"`
@@ -55,16 +60,22 @@ type forecast struct {
 func (fc *forecast) String() string {
 	n := min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls)
 	what := plain.Counted(n, "call") + " that you refused are to be read twice"
-	if n == 0 {
+	switch {
+	case n == 0 && fc.Groups > 0:
 		what = "the rules for which you refused calls are to be put together"
+	case n == 0:
+		what = plain.Counted(fc.Orders, "rule") + " that you corrected may be about an order of commands"
 	}
-	line := fmt.Sprintf("forecast: %s by %s, %s, about %s tokens, %s", what, fc.Model, plain.Counted(fc.Stats.Calls+fc.Groups, "request"), plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
+	line := fmt.Sprintf("forecast: %s by %s, %s, about %s tokens, %s", what, fc.Model, plain.Counted(fc.calls(), "request"), plain.Thousands(fc.Tokens), campaign.CostWords(fc.CostUSD, fc.free))
 	return strings.Join(append([]string{line}, outgoing.Lines(fc.Sends)...), "\n")
 }
 
+// calls are all requests to come.
+func (fc *forecast) calls() int { return fc.Stats.Calls + fc.Groups + fc.Orders }
+
 // prepare opens the model and counts what there is to read. The reading must be closed, with an
 // error too.
-func prepare(ctx context.Context, r *campaign.Runner, db *store.Store, spec agent.Spec, clock time.Duration, calls []*refusals.Call) (*reading, error) {
+func prepare(ctx context.Context, r *campaign.Runner, db *store.Store, spec agent.Spec, clock time.Duration, calls []*refusals.Call, corrected []*Order) (*reading, error) {
 	spec.TextOnly = true
 	back, err := r.Backends(ctx, &spec)
 	if err != nil {
@@ -84,6 +95,11 @@ func prepare(ctx context.Context, r *campaign.Runner, db *store.Store, spec agen
 	}
 	shows := hooktest.Shows(stored, readable) // a reply goes with its session
 	g.may = func(c *refusals.Call) bool { return shows(c.Agent, c.Session) }
+	for _, o := range corrected {
+		if q := o.question(shows); q != nil {
+			g.questions, g.shown = append(g.questions, q), append(g.shown, o.shown...)
+		}
+	}
 	count := &counter{id: back.Miner.Identity()}
 	fc := &forecast{Schema: 1, Model: agent.ModelName(spec.ReflectAgent, spec.ReflectModel), CostUSD: new(float64), free: agent.KindOf(spec.ReflectAgent).Simulated}
 	g.Forecast = fc
@@ -91,10 +107,14 @@ func prepare(ctx context.Context, r *campaign.Runner, db *store.Store, spec agen
 		return g, err
 	}
 	groups, err := g.group(ctx, count, min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls))
-	if fc.Groups = groups.Calls; err != nil || fc.Stats.Calls+fc.Groups == 0 {
+	if fc.Groups = groups.Calls; err != nil {
 		return g, err
 	}
-	out := int64(2 * replyOf * min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls))
+	ordered, err := g.order(ctx, count)
+	if fc.Orders = ordered.Calls; err != nil || fc.calls() == 0 {
+		return g, err
+	}
+	out := int64(2*replyOf*min(fc.Stats.Unread-fc.Stats.Withheld, mostCalls) + replyOrder*fc.Orders)
 	if fc.Tokens = count.in + out; !fc.free {
 		fc.CostUSD = spec.Price(spec.ReflectModel).USD(&eval.Usage{Input: count.in, Output: out})
 	}
@@ -108,7 +128,7 @@ func prepare(ctx context.Context, r *campaign.Runner, db *store.Store, spec agen
 	return g, nil
 }
 
-// projects are the folders of the sessions whose calls may be read, with their number.
+// projects are the folders of the sessions of which something is shown, with their number.
 func (g *reading) projects() []outgoing.Project {
 	var folders []string
 	seen := map[[2]string]bool{}
@@ -118,12 +138,22 @@ func (g *reading) projects() []outgoing.Project {
 			seen[of], folders = true, append(folders, g.sessionOf[of].CWD)
 		}
 	}
+	for _, s := range g.shown {
+		if of := [2]string{s.Agent, s.ID}; !seen[of] {
+			seen[of], folders = true, append(folders, s.CWD)
+		}
+	}
 	return outgoing.OfSessions(folders)
 }
 
 func (g *reading) read(ctx context.Context, model eval.Model) (refusals.Stats, error) {
 	r := refusals.Reader{Model: model, Memory: g.db, Redactor: g.back.Redactor, Most: mostCalls, May: g.may}
 	return r.Read(ctx, g.calls)
+}
+
+// order asks what has to run before what for a rule.
+func (g *reading) order(ctx context.Context, model eval.Model) (orders.Stats, error) {
+	return orders.Reader{Model: model, Memory: g.db, Redactor: g.back.Redactor}.Read(ctx, g.questions)
 }
 
 // group puts the rules of the calls together that are one, however they are worded; expected
@@ -173,6 +203,9 @@ func (g *reading) run(ctx context.Context, budget *eval.Budget) (refusals.Stats,
 	stats, err := g.read(ctx, limit)
 	if err == nil {
 		_, err = g.group(ctx, limit, 0)
+	}
+	if err == nil {
+		_, err = g.order(ctx, limit)
 	}
 	if err == nil {
 		err = limit.Unanswered()

@@ -31,7 +31,9 @@ type Result struct {
 	Rules  []Rule         `json:"rules"`
 	// Others are rules that a guard could hold, and of which no call is known.
 	Others []Mechanical `json:"others"`
-	Spent  eval.Spent   `json:"spent,omitzero"`
+	// Orders are rules that were corrected in several sessions and may ask for an order.
+	Orders []*Order   `json:"orders,omitempty"`
+	Spent  eval.Spent `json:"spent,omitzero"`
 	// Stored are calls that are in no transcript any more; Unusable are further ones that decide
 	// nothing.
 	Stored   int `json:"stored,omitempty"`
@@ -116,6 +118,16 @@ func (r *Result) found() string {
 	return strings.Join(lines, "\nand ") + "\n"
 }
 
+// ordered counts the rules that are about an order.
+func (r *Result) ordered() (n int) {
+	for _, o := range r.Orders {
+		if o.ask.Order != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // corrected counts the calls that ran.
 func (r *Result) corrected() (n int) {
 	for _, x := range r.Rules {
@@ -134,7 +146,7 @@ func (c *Call) ran() bool { return c.Source == hookcases.Correction }
 func (r *Result) text() string {
 	var b strings.Builder
 	s := &r.Stats
-	if s.Refused == 0 && len(r.Rules)+len(r.Others) == 0 {
+	if s.Refused == 0 && len(r.Rules)+len(r.Others)+r.ordered() == 0 {
 		fmt.Fprintf(&b, "you refused no call with words since %s that is known here: there is nothing to learn\n", r.Since.Local().Format(time.DateOnly))
 		return b.String()
 	}
@@ -145,6 +157,11 @@ func (r *Result) text() string {
 			break
 		}
 		b.WriteString(r.Rules[i].text())
+	}
+	for _, o := range r.Orders {
+		if o.ask.Order != nil {
+			b.WriteString(o.text())
+		}
 	}
 	for i := range r.Others {
 		if i == 0 {
@@ -169,7 +186,7 @@ func (r *Result) text() string {
 	if r.Unusable > 0 {
 		fmt.Fprintf(&b, "%s left out: a secret was taken out of them, or they are too long\n", plain.Counted(r.Unusable, "case"))
 	}
-	if len(r.Rules)+len(r.Others) > 0 {
+	if len(r.Rules)+len(r.Others)+r.ordered() > 0 {
 		b.WriteString("nothing is put in place; next: add an entry to your settings, `--out DIR` for rule files, or\n      `evolve hooks new NAME` for a script; `evolve hooks test NAME` counts what a hook stops\n")
 	}
 	return b.String()
