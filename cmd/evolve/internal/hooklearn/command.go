@@ -146,6 +146,11 @@ func (r *Result) write(out string) error {
 			errs = append(errs, r.Rules[i].write(dir))
 		}
 	}
+	for _, o := range r.Orders {
+		if o.Guard != nil {
+			errs = append(errs, o.write(dir))
+		}
+	}
 	return errors.Join(errs...)
 }
 

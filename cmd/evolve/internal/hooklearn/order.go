@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/hooktest"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/newhook"
 	"github.com/skill-evolve/evolve/eval/guard"
 	"github.com/skill-evolve/evolve/eval/guard/rulefile"
 	"github.com/skill-evolve/evolve/eval/plain"
@@ -323,6 +324,20 @@ func keep(f *rulefile.File, sessions []*played) *Kept {
 func (k *Kept) gain() float64 {
 	share := func(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
 	return share(k.Stopped, k.Corrected) - share(k.Permitted.Wrong, k.Permitted.Sessions)
+}
+
+// write makes the folder of the rule file in dir.
+func (o *Order) write(dir string) error {
+	r := &o.Guard[0]
+	what := strings.Join(append([]string{r.Program}, r.Words...), " ")
+	if r.Event != "" {
+		what = "end"
+	}
+	w, err := newhook.WriteOrder(dir, named("first "+r.UnlessRan[0]+" then "+what), o.Guard)
+	if err == nil {
+		o.Folder = w.Folder
+	}
+	return err
 }
 
 // text is an order for a person.

@@ -165,22 +165,26 @@ func commandOf(line string) json.RawMessage {
 
 // write makes the folder of a rule file in dir.
 func (r *Rule) write(dir string) error {
-	var name strings.Builder
-	name.WriteString("no")
-	for w := range strings.FieldsSeq(r.File.words()) {
-		name.WriteString("-" + strings.Trim(strings.Map(func(c rune) rune {
+	w, err := newhook.WriteRule(dir, named("no "+r.File.words()), r.File.Rule, r.File.call)
+	if err == nil {
+		r.File.Folder = w.Folder
+	}
+	return err
+}
+
+// named is the name of a hook that says what it does.
+func named(words string) string {
+	var parts []string
+	for w := range strings.FieldsSeq(words) {
+		parts = append(parts, strings.Trim(strings.Map(func(c rune) rune {
 			if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
 				return c
 			}
 			return '-'
 		}, w), "-"))
 	}
-	short := strings.TrimRight(name.String()[:min(name.Len(), 40)], "-")
-	w, err := newhook.WriteRule(dir, short, r.File.Rule, r.File.call)
-	if err == nil {
-		r.File.Folder = w.Folder
-	}
-	return err
+	name := strings.Join(parts, "-")
+	return strings.TrimRight(name[:min(len(name), 40)], "-")
 }
 
 // text is a rule file for a person.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/guard"
+	"github.com/skill-evolve/evolve/eval/guard/rulefile"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/eval/shell"
@@ -109,7 +110,8 @@ func (f *finder) script(name, event string, info fs.FileInfo) (*found, error) {
 		return nil, err
 	}
 	command := plain.Arg(path)
-	if script.Of(content(path), path) == script.Rules {
+	rules := script.Of(content(path), path) == script.Rules
+	if rules {
 		command = "hook-kit guard " + command
 	} else if info.Mode()&0o111 == 0 {
 		with, ok := map[string]string{".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh"}[filepath.Ext(path)]
@@ -118,10 +120,14 @@ func (f *finder) script(name, event string, info fs.FileInfo) (*found, error) {
 		}
 		command = with + " " + command
 	}
-	if event == "" {
-		event = events.PreToolUse
+	if event != "" {
+		return f.found(command, "", calls{Event: event}), nil
 	}
-	return f.found(command, "", calls{Event: event}), nil
+	g := f.found(command, "", calls{Event: events.PreToolUse})
+	if file, err := rulefile.Parse(content(path)); rules && err == nil && slices.ContainsFunc(file.Rules, func(r rulefile.Rule) bool { return r.Event == events.Stop }) {
+		g.on = append(g.on, calls{Event: events.Stop})
+	}
+	return g, nil
 }
 
 // wants reports whether the guard is called for an event.

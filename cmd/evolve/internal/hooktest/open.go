@@ -230,7 +230,7 @@ var decisions = []string{"block", "ask", "allow", "context", "go"}
 const maxCase = 64 << 10
 
 // own are the cases in the folder beside the script, as `evolve hooks new` writes them: an event
-// and the decision on it.
+// and the decision on it, and maybe an event that came before it.
 // A file that is none, or of an event at which the hook is not called, is left out and named.
 func (h *Hook) own() (out []hooks.Session, left []string) {
 	files, _ := filepath.Glob(filepath.Join(filepath.Dir(real(h.Path)), "cases", "*.json"))
@@ -239,11 +239,13 @@ func (h *Hook) own() (out []hooks.Session, left []string) {
 		var c struct {
 			Decision string
 			Event    json.RawMessage
+			Before   json.RawMessage
 		}
-		var in struct {
+		type named struct {
 			Name string `json:"hook_event_name"`
 			Tool string `json:"tool_name"`
 		}
+		var in, first named
 		text, err := bounded.ReadFile(path, maxCase)
 		if err != nil || json.Unmarshal(text, &c) != nil || json.Unmarshal(c.Event, &in) != nil || !slices.Contains(h.Events, in.Name) || !slices.Contains(decisions, c.Decision) {
 			left = append(left, name)
@@ -255,7 +257,12 @@ func (h *Hook) own() (out []hooks.Session, left []string) {
 		}
 		e.Shown = h.shown(&events.Event{Tool: in.Tool, Input: c.Event})
 		e.Shown.Rule = "its author wrote this case: " + name
-		out = append(out, hooks.Session{ID: hooks.OwnCase + filepath.Base(path), Events: []hooks.Event{e}})
+		one := hooks.Session{ID: hooks.OwnCase + filepath.Base(path), Events: []hooks.Event{e}}
+		if json.Unmarshal(c.Before, &first) == nil && slices.Contains(h.Events, first.Name) {
+			before := hooks.Event{Event: guard.Event{Name: first.Name, Input: c.Before}, Shown: h.shown(&events.Event{Tool: first.Tool, Input: c.Before})}
+			one.Events = []hooks.Event{before, e}
+		}
+		out = append(out, one)
 	}
 	return out, left
 }

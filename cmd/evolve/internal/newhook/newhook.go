@@ -3,6 +3,7 @@ package newhook
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,16 @@ type example struct {
 	event, field, match, answer, text string
 	yes, no                           string // the field in two cases
 }
+
+// A skeleton is an example, maybe with cases of its own.
+type skeleton struct {
+	example
+	tools string // at whose calls it is called; "" is Bash alone
+	own   []decided
+}
+
+// and stands between the events of an example with several.
+const and = " and "
 
 var examples = []example{
 	{"PreToolUse", "", "", kit.Block, "Do not force a push: ask the user.", "cd web && git push --force", "git push"},
@@ -121,7 +132,7 @@ func Write(dir, name, event, lang string) (*Written, error) {
 	if strings.EqualFold(name+languages[j].ending, tests) {
 		return nil, problem.Inputf("choose another name", "%s is the script that tries the cases", tests)
 	}
-	return write(dir, name, &examples[i], &languages[j], nil)
+	return write(dir, name, &skeleton{example: examples[i]}, &languages[j], nil)
 }
 
 // WriteRule makes the folder of a rule file in dir with one rule, about commands. call is one that
@@ -134,11 +145,11 @@ func WriteRule(dir, name string, r rulefile.Rule, call string) (*Written, error)
 	if err != nil {
 		return nil, err
 	}
-	return write(dir, name, &example{event: "PreToolUse", answer: kit.Block, yes: call, no: r.Program + " --version"}, &language{name: "rules", ending: ".json"}, text)
+	return write(dir, name, &skeleton{example: example{event: "PreToolUse", answer: kit.Block, yes: call, no: r.Program + " --version"}}, &language{name: "rules", ending: ".json"}, text)
 }
 
 // write makes a folder; rules are those of a rule file, nil for the example of a script.
-func write(dir, name string, e *example, l *language, rules []byte) (*Written, error) {
+func write(dir, name string, e *skeleton, l *language, rules []byte) (*Written, error) {
 	folder := filepath.Join(dir, name)
 	files, err := texts(folder, name, e, l, rules)
 	if err != nil {
@@ -177,17 +188,21 @@ type file struct {
 
 // texts are the files of a skeleton, the script first, then test.sh and the README, then
 // the cases.
-func texts(folder, name string, e *example, l *language, rules []byte) ([]file, error) {
+func texts(folder, name string, e *skeleton, l *language, rules []byte) ([]file, error) {
 	script, guard := name+l.ending, ""
 	if rules != nil {
 		guard = "hook-kit guard "
 	}
 	command := map[string]any{"type": "command", "command": guard + plain.Arg(filepath.Join(folder, script)), "timeout": 5}
-	entry := map[string]any{"hooks": []any{command}}
-	if e.field == "" {
-		entry["matcher"] = "Bash"
+	entries := map[string]any{}
+	for event := range strings.SplitSeq(e.event, and) {
+		entry := map[string]any{"hooks": []any{command}}
+		if e.field == "" && event != rulefile.Stop {
+			entry["matcher"] = cmp.Or(e.tools, "Bash")
+		}
+		entries[event] = []any{entry}
 	}
-	settings, err := encode(map[string]any{e.event: []any{entry}}, "")
+	settings, err := encode(entries, "")
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +224,11 @@ func texts(folder, name string, e *example, l *language, rules []byte) ([]file, 
 		}
 		files[i].text = b.Bytes()
 	}
-	for _, c := range e.cases() {
+	all := e.own
+	if all == nil {
+		all = e.cases()
+	}
+	for _, c := range all {
 		text, err := encode(c, "  ")
 		if err != nil {
 			return nil, err
@@ -234,6 +253,7 @@ func encode(v any, indent string) ([]byte, error) {
 type decided struct {
 	name     string
 	Decision string         `json:"decision"`
+	Before   map[string]any `json:"before,omitempty"` // an event that came first
 	Event    map[string]any `json:"event"`
 }
 
@@ -260,11 +280,11 @@ func (e *example) cases() []decided {
 		}
 		return m
 	}
-	out := []decided{{e.answer, e.answer, event(e.yes)}, {"go", "go", event(e.no)}}
+	out := []decided{{e.answer, e.answer, nil, event(e.yes)}, {"go", "go", nil, event(e.no)}}
 	if e.event == "Stop" || e.event == "SubagentStop" {
 		again := event(e.yes)
 		again["stop_hook_active"] = true
-		out = append(out, decided{"go-again", "go", again})
+		out = append(out, decided{"go-again", "go", nil, again})
 	}
 	return out
 }

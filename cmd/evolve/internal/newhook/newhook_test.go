@@ -75,6 +75,30 @@ func TestCasesPass(t *testing.T) {
 	}
 }
 
+// TestOrderCases: the cases of a rule file about an order pass, each with what came first; and the
+// settings call it for all that it has to see.
+func TestOrderCases(t *testing.T) {
+	t.Setenv("PATH", built(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	run, stop := []string{"make lint"}, rulefile.Rule{Event: rulefile.Stop, UnlessRan: []string{"make lint"}, SinceEdit: "cmd/**/*.go", Say: "Lint."}
+	commit := rulefile.Rule{Tool: "Bash", Program: "git", Words: []string{"commit"}, UnlessRan: run, SinceEdit: "*.go", Say: "Lint."}
+	for name, rules := range map[string][]rulefile.Rule{"commit": {commit}, "both": {commit, stop}, "stop": {stop}, "any": {{Event: rulefile.Stop, UnlessRan: run, Say: "x"}}} {
+		w, err := WriteOrder(t.TempDir(), name, rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("sh", filepath.Join(w.Folder, "test.sh")).CombinedOutput(); err != nil || string(out) != "every case is decided as it says\n" {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+		readme, err := os.ReadFile(filepath.Join(w.Folder, "README.md"))
+		if err != nil || bytes.Contains(readme, []byte(`"Stop":[`)) != (name != "commit") || !bytes.Contains(readme, []byte(`"matcher":"Bash|Edit|`)) {
+			t.Errorf("%s: %v: %s", name, err, readme)
+		}
+	}
+	if _, err := WriteOrder(t.TempDir(), "../x", []rulefile.Rule{commit}); err == nil {
+		t.Error("a name that leaves the folder")
+	}
+}
+
 // TestNoted: a skeleton notes on the bus what it decided of a call, once, and nothing of one that
 // goes on.
 func TestNoted(t *testing.T) {

@@ -5,7 +5,7 @@ command -v hook-kit >/dev/null || { echo "hook-kit is not on PATH" >&2; exit 1; 
 home=$(mktemp -d) || exit 1
 trap 'rm -rf "$home"' EXIT
 decision() {
-	hook-kit input event <"$1" >"$home/event" # a hook does not wait for a file
+	hook-kit input "${2:-event}" <"$1" >"$home/event" # a hook does not wait for a file
 	{{.Guard}}./{{.Script}} <"$home/event" >"$home/answer" 2>"$home/said"
 	code=$?
 	case $code,$(hook-kit input <"$home/answer") in
@@ -21,6 +21,7 @@ failed=0
 for file in cases/*.json; do
 	export EVOLVE_HOME="$home/$file" # a state of its own
 	want=$(hook-kit input decision <"$file")
+	[ -z "$(hook-kit input before <"$file")" ] || decision "$file" before >"$home/before" # what came first
 	for delivery in first second; do
 		got=$(decision "$file")
 		[ "$got" = "$want" ] && continue
