@@ -53,7 +53,13 @@ in all recorded calls: deny if the rule tells that much and no such call ran or 
 your permission, else ask; and what a guard that the older sessions alone teach does in
 the newer ones. It puts nothing in place. Where no entry tells the calls, but words of
 their commands do, --out writes a rule file that stops them, with its cases;
-` + "`evolve hooks test`" + ` tries it.`,
+` + "`evolve hooks test`" + ` tries it.
+
+Of rules that you corrected in at least 4 recorded sessions, the model says whether
+certain commands have to run before something else ("lint before you commit"), and which
+of those that ran. The older half of the sessions chooses the rule file, and the newer
+half shows what it does; it is proposed only if the older half tells what you corrected
+from what you accepted.`,
 		Example: "  evolve hooks learn --dry-run\n  evolve hooks learn --since 180d",
 		Args:    usage.None,
 		RunE:    func(c *cobra.Command, _ []string) error { return p.run(c.Context(), f) },
@@ -147,7 +153,7 @@ func (r *Result) write(out string) error {
 		}
 	}
 	for _, o := range r.Orders {
-		if o.Guard != nil {
+		if o.None == "" {
 			errs = append(errs, o.write(dir))
 		}
 	}

@@ -40,7 +40,7 @@ func mechanical(ctx context.Context, db *store.Store, report *corrections.Report
 				return slices.ContainsFunc(rule.Quotes, func(q corrections.Quote) bool { return q.Session == c.Session && q.Words == c.Words })
 			})
 		})
-		taught = taught || slices.ContainsFunc(known.Orders, func(o *Order) bool { return o.Rule == rule.Rule && o.Guard != nil })
+		taught = taught || slices.ContainsFunc(known.Orders, func(o *Order) bool { return o.Rule == rule.Rule && o.None == "" })
 		if rule.Rule == "" || rule.Sessions < fewest || taught {
 			continue
 		}

@@ -29,6 +29,7 @@ type Order struct {
 	Rule     string          `json:"rule"`
 	Sessions int             `json:"sessions"` // recorded ones in which it was corrected
 	Guard    []rulefile.Rule `json:"guard,omitempty"`
+	// None is why there is no guard; Guard is then what was tried, if anything was.
 	None     string          `json:"no_guard,omitempty"`
 	Older    *Kept           `json:"older,omitempty"`
 	Newer    *Kept           `json:"newer,omitempty"`
@@ -210,24 +211,26 @@ func (o *Order) learn() {
 		o.None = "it is no order over commands that ran"
 		return
 	}
-	best := 0.0
+	var best *Kept
 	for _, steps := range append(single(a.Steps), a.Steps) {
 		for _, before := range befores(a.Before) {
 			f, err := o.file(steps, before, a.Files)
 			if err != nil {
 				continue
 			}
-			k := keep(f, o.old)
-			if gain := k.gain(); gain > best {
-				best, o.Guard, o.Older = gain, f.Rules, k
+			if k := keep(f, o.old); k.Stopped > 0 && (best == nil || k.apart() > best.apart()) {
+				best, o.Guard = k, f.Rules
 			}
 		}
 	}
-	if o.Guard == nil {
-		o.None = "in the older sessions it would stop as much that was accepted"
+	if best == nil {
+		o.None = "it would have stopped nothing in the older sessions that was corrected"
 		return
 	}
-	o.Newer = keep(&rulefile.File{Version: 1, Rules: o.Guard}, o.late)
+	if best.apart() <= 0 {
+		o.None = "the older sessions do not tell what was corrected from what was accepted by it"
+	}
+	o.Older, o.Newer = best, keep(&rulefile.File{Version: 1, Rules: o.Guard}, o.late)
 }
 
 // single are the steps alone.
@@ -320,10 +323,14 @@ func keep(f *rulefile.File, sessions []*played) *Kept {
 	return k
 }
 
-// gain is the share of the corrected sessions that it stops, less that of the accepted ones.
-func (k *Kept) gain() float64 {
-	share := func(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
-	return share(k.Stopped, k.Corrected) - share(k.Permitted.Wrong, k.Permitted.Sessions)
+// apart is by how much it surely stops more of what was corrected than of what was accepted: the
+// lower bound of the one share less the upper bound of the other.
+func (k *Kept) apart() float64 {
+	most := 1.0
+	if k.Permitted.AtMost != nil {
+		most = *k.Permitted.AtMost
+	}
+	return k.AtLeast - most
 }
 
 // write makes the folder of the rule file in dir.
@@ -344,15 +351,20 @@ func (o *Order) write(dir string) error {
 func (o *Order) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n  corrected in %s with a transcript\n", plain.Excerpt(o.Rule, 110), plain.Counted(o.Sessions, "session"))
-	if o.Guard == nil {
+	at := ""
+	switch {
+	case o.None != "":
 		fmt.Fprintf(&b, "  no guard: %s\n", plain.Line(o.None))
-		return b.String()
+		if o.Guard == nil {
+			return b.String()
+		}
+		at = "the best of what the rule asks for"
+	case o.Folder != "":
+		at = "a rule file, in " + plain.Line(o.Folder)
+	default:
+		at = "a rule file, `--out DIR` writes it"
 	}
-	at := "`--out DIR` writes it"
-	if o.Folder != "" {
-		at = "in " + plain.Line(o.Folder)
-	}
-	fmt.Fprintf(&b, "  guard  a rule file, %s\n", at)
+	fmt.Fprintf(&b, "  %s  %s\n", map[bool]string{true: "guard", false: "tried"}[o.None == ""], at)
 	for _, line := range o.lines() {
 		fmt.Fprintf(&b, "         %s\n", plain.Line(line))
 	}
