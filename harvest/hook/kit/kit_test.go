@@ -221,6 +221,43 @@ func TestCooldown(t *testing.T) {
 	}
 }
 
+// TestChange: an event changes a value once, whatever comes between its deliveries; an old value
+// is forgotten, and only one of the prefix.
+func TestChange(t *testing.T) {
+	home, now := t.TempDir(), time.Now()
+	of := func(id string) *Hook {
+		e, err := Parse([]byte(`{"hook_event_name":"PreToolUse","session_id":"s","tool_use_id":"` + id + `"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Hook{Home: home, Name: "h", Event: e, Now: func() time.Time { return now }}
+	}
+	for i, c := range []struct{ id, saw string }{{"1", ""}, {"1", ""}, {"2", "1"}, {"1", ""}, {"2", "1"}, {"3", "12"}} {
+		saw := ""
+		if err := of(c.id).Change("session-a", func(before string) string { saw = before; return before + c.id }); err != nil || saw != c.saw {
+			t.Errorf("%d: event %s saw %q: %v", i, c.id, saw, err)
+		}
+	}
+	if err := of("4").Change("session-a", func(string) string { return strings.Repeat("x", maxValue+1) }); err == nil {
+		t.Error("a value that is too long")
+	}
+	if err := of("1").Set("other", "x"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		after       time.Duration
+		kept, other string
+	}{{0, "123", "x"}, {2 * time.Hour, "", "x"}} {
+		now = now.Add(c.after)
+		of("5").Forget("session-", time.Hour)
+		kept, err := of("5").Get("session-a")
+		other, err2 := of("5").Get("other")
+		if kept != c.kept || other != c.other || err != nil || err2 != nil {
+			t.Errorf("after %v: %q, %q, %v, %v", c.after, kept, other, err, err2)
+		}
+	}
+}
+
 // TestDamaged: a file that was cut is as if it were not there, and is replaced.
 func TestDamaged(t *testing.T) {
 	h := &Hook{Home: t.TempDir(), Name: "h", Now: time.Now}
