@@ -30,7 +30,7 @@ var system string
 const (
 	mostCommands = 80 // that the model is shown, those of the most sessions
 	mostWords    = 3  // of a command's beginning
-	mostSteps    = 4
+	mostSteps    = 8
 	replyTokens  = 400
 )
 
@@ -148,7 +148,7 @@ func (r Reader) read(ctx context.Context, q *Question, stats *Stats) (known bool
 	if err != nil {
 		return false, err
 	}
-	sum := sha256.Sum256([]byte("order/1\x00" + system + "\x00" + text))
+	sum := sha256.Sum256([]byte("order/2\x00" + system + "\x00" + text))
 	key := hex.EncodeToString(sum[:])
 	if r.Memory != nil {
 		data, err := r.Memory.Recall(ctx, key)
