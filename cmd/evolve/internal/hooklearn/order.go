@@ -30,10 +30,10 @@ type Order struct {
 	Sessions int             `json:"sessions"` // recorded ones in which it was corrected
 	Guard    []rulefile.Rule `json:"guard,omitempty"`
 	// None is why there is no guard; Guard is then what was tried, if anything was.
-	None     string          `json:"no_guard,omitempty"`
-	Older    *Kept           `json:"older,omitempty"`
-	Newer    *Kept           `json:"newer,omitempty"`
-	Folder   string          `json:"folder,omitempty"` // where it was written
+	None   string `json:"no_guard,omitempty"`
+	Older  *Kept  `json:"older,omitempty"`
+	Newer  *Kept  `json:"newer,omitempty"`
+	Folder string `json:"folder,omitempty"` // where it was written
 
 	ask       *orders.Question
 	shown     []*hooktest.Session // to a model
