@@ -101,7 +101,7 @@ type Attempt struct {
 	Work         *check.Work
 	Usage        *Usage
 	CostUSD      *float64
-	Started      time.Time     // set by the Executor
+	Started      time.Time     `json:",omitzero"` // set by the Executor
 	Duration     time.Duration // reported by the agent; 0: measure from outside
 	Untimed      bool          // a person answered, so no duration is meaningful: the latency stays unknown
 	SkillInvoked *bool         // whether Variant's skill was loaded; nil if the backend does not report it
@@ -111,7 +111,8 @@ type Attempt struct {
 	Audit        Audit         // "" if the backend reads only its prompt
 	Tainted      string        // non-empty: what the agent read though it must not; the rollout is void
 	InfraRetries int           // retries within the backend; never the candidate's fault
-	Worker       string        // the machine of a fleet that ran it; "": this one
+	Worker       string        `json:",omitempty"` // the machine of a fleet that ran it, or failed with the error; "": this one
+	Tried        []string      `json:",omitempty"` // machines that were given it before, and brought no answer
 }
 
 // Loaded notes the skills that the agent loaded, in order of first use.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval/wallclock"
 )
 
 // rollout runs and grades one job. The rollout is never nil and holds what was spent so
@@ -19,7 +21,7 @@ func (e *Evaluator) rollout(ctx context.Context, j *Job, p *plan, id *Identity) 
 		Agent: *id,
 	}
 	t := Task{Variant: j.Variant, Case: j.Case, Seed: seedOf(p.draw), Others: e.Others}
-	w := Work{Key: p.name, Pair: pairOf(j, p.kase.hash), Avoid: j.Avoid, WallClock: e.WallClock}
+	w := Work{Key: p.name, Agent: *id, Pair: pairOf(j), Avoid: j.Avoid, WallClock: e.WallClock}
 	err := Shielded(func() error { return e.fill(ctx, out, t, w, p.kase) })
 	if err != nil {
 		out.Status = Missing
@@ -107,6 +109,10 @@ func (e *Evaluator) attempt(ctx context.Context, at Place, t Task, out *Rollout)
 		if err != nil && !IsPending(err) {
 			out.lose(Cost{a.Usage, a.CostUSD})
 		}
+		if err != nil {
+			out.tried(a.Worker)
+		}
+		out.tried(a.Tried...)
 		return err
 	})
 	if a.Failure == "" && strings.TrimSpace(a.Answer) == "" {
@@ -125,6 +131,9 @@ func (e *Evaluator) record(out *Rollout, a *Attempt) {
 	out.InfraRetries += max(0, a.InfraRetries)
 	rest := atLeast(Cost{a.Usage, a.CostUSD})
 	out.lose(Cost{rest.LostUsage, rest.LostUSD})
+	if out.Attempts > 1 && a.Worker != out.Worker {
+		out.tried(a.Worker)
+	}
 	a.Usage, a.CostUSD = believable(a.Usage, a.CostUSD)
 	if out.Audit != Tainted && (out.Attempts == 1 || a.Audit == Tainted || a.Audit == Inconclusive) {
 		out.Audit = a.Audit
@@ -155,7 +164,7 @@ func (e *Evaluator) grade(ctx context.Context, out *Rollout, at Place, t Task, a
 	}
 	failed := 0 // not the agent's: not in InfraRetries
 	err = persist(ctx, e.Budget, e.InfraTries, &failed, &out.Lost, func() error {
-		_, err := withWallClock(ctx, time.Time{}, limit, func(ctx context.Context) error {
+		_, err := wallclock.Within(ctx, time.Time{}, limit, func(ctx context.Context) error {
 			folder, err := at.Folder(ctx)
 			if err != nil {
 				return err

@@ -117,3 +117,13 @@ func ClusterOf(c *Case) string {
 	}
 	return c.ID
 }
+
+// LooksIntoFolder reports whether a check of c needs the folder that the agent worked in.
+func (c *Case) LooksIntoFolder() bool {
+	for i := range c.Checks {
+		if k := c.Checks[i].Spec(); k.Files || k.Runs {
+			return true
+		}
+	}
+	return false
+}

@@ -155,6 +155,18 @@ func (e *Evaluator) executor() Executor {
 	return &Local{e.Agent, e.Workspaces, e.Now}
 }
 
+// recorded tells an Executor that keeps what was done.
+func (e *Evaluator) recorded(key string) {
+	if k, ok := e.Executor.(Keeper); ok {
+		k.Recorded(key)
+		for _, c := range k.Late() {
+			var lost Lost
+			lost.lose(c)
+			e.Budget.chargeFailed(ByAgent, 1, lost)
+		}
+	}
+}
+
 func (e *Evaluator) setting() Setting {
 	s := Setting{Agent: e.Agent.Identity(), MaxRetries: e.MaxRetries, WallClock: e.WallClock}
 	if e.Grader != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/skill-evolve/evolve/eval/wallclock"
 )
 
 // An Executor has the attempts at tasks made: Local in this process, a fleet's on other
@@ -16,6 +18,19 @@ type Executor interface {
 	// is as for Workspaces.Open.
 	Begin(ctx context.Context, t Task, w Work) (Place, error)
 }
+
+// A Keeper is an Executor that keeps what was done until it is recorded.
+type Keeper interface {
+	// Recorded says that the rollout of this key is recorded, or will not be.
+	Recorded(key string)
+	// Late returns what was paid for answers that nobody waited for any more, each once.
+	Late() []Cost
+}
+
+// A StaysError is a task that only this machine can do.
+type StaysError struct{ Why string }
+
+func (e *StaysError) Error() string { return "it cannot be sent to another machine: " + e.Why }
 
 // A Place is where one rollout takes place. It belongs to one goroutine.
 type Place interface {
@@ -30,7 +45,8 @@ type Place interface {
 // Work is what an Executor needs to know of a rollout beside its task.
 type Work struct {
 	Key       string        // the rollout's
-	Pair      string        // equal for the two arms of a pair; "" outside of trials
+	Agent     Identity      // that answers
+	Pair      string        // equal for all rollouts of a pair; "" outside of trials
 	Avoid     string        // see Job.Avoid
 	WallClock time.Duration // of one attempt; 0 is no limit
 }
@@ -74,7 +90,7 @@ func (p *localPlace) Attempt(ctx context.Context, t Task) (a Attempt, err error)
 	if p.of.Now == nil {
 		timer = begun
 	}
-	ranOut, err := withWallClock(ctx, timer, p.wall, func(ctx context.Context) (err error) {
+	ranOut, err := wallclock.Within(ctx, timer, p.wall, func(ctx context.Context) (err error) {
 		a, err = p.of.Agent.Run(ctx, t)
 		return err
 	})
@@ -99,11 +115,11 @@ func (p *localPlace) Close() {
 	}
 }
 
-// pairOf is the pair that a job is an arm of: the same case and trial of the same arms.
-func pairOf(j *Job, c hash) string {
+// pairOf is the pair that a job is part of: all replays of a cluster's cases in the two arms.
+func pairOf(j *Job) string {
 	if j.Arm == "" {
 		return ""
 	}
-	k := jobKey(hash{}, c, j.Trial, j.Arm)
+	k := hashJSON("pair/1", []string{ClusterOf(j.Case), j.Arm})
 	return hex.EncodeToString(k[:16])
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/skill-evolve/evolve/eval/wallclock"
 )
 
 // Metered is a Model whose every call passes through a Budget, is made again while the
@@ -139,7 +141,7 @@ func (m *Metered) ask(ctx context.Context, p Prompt, key hash) (c Completion, er
 				return fatal{fmt.Errorf("wait for the rate limit: %w", err)}
 			}
 		}
-		ranOut, err := withWallClock(ctx, time.Time{}, m.WallClock, func(ctx context.Context) (err error) {
+		ranOut, err := wallclock.Within(ctx, time.Time{}, m.WallClock, func(ctx context.Context) (err error) {
 			c, err = m.Model.Complete(ctx, p)
 			return err
 		})

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/check"
@@ -97,7 +98,11 @@ type Rollout struct {
 	Agent        Identity `json:"agent"`
 	// Worker is the id of the machine of a fleet that ran the first attempt; "" is this
 	// machine, which alone is trusted.
-	Worker  string    `json:"worker,omitempty"`
+	Worker string `json:"worker,omitempty"`
+	// Tried are other workers that had a part in it: that were given it and brought no answer, or
+	// that ran a later attempt. One that could give back what it does not like would choose what
+	// the others measure.
+	Tried   []string  `json:"tried,omitempty"`
 	Started time.Time `json:"started,omitzero"`
 
 	// RetryUsage and RetryUSD are the usage and cost of all attempts after the first;
@@ -112,6 +117,22 @@ type Rollout struct {
 	JudgeUSD   *float64 `json:"judge_usd,omitempty"`
 
 	Lost
+}
+
+// tried notes workers in r.Tried, once each.
+func (r *Rollout) tried(workers ...string) {
+	for _, w := range workers {
+		if w != "" && !slices.Contains(r.Tried, w) {
+			r.Tried = append(r.Tried, w)
+		}
+	}
+}
+
+// Workers are all that had a part in r, sorted; nil if this machine alone ran it.
+func (r *Rollout) Workers() []string {
+	all := slices.DeleteFunc(append(slices.Clone(r.Tried), r.Worker), func(w string) bool { return w == "" })
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Expire removes the texts of r: what the agent wrote and did, and what was said of it.

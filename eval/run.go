@@ -184,6 +184,7 @@ func (r *run) recall(ctx context.Context) error {
 					r.e.Budget.chargeOnce(r.plans[i].key, &took)
 				}
 				r.out[i] = found
+				r.e.recorded(found.Key)
 				r.tell(found)
 				continue
 			}
@@ -210,12 +211,16 @@ func (r *run) work(ctx context.Context) {
 		}
 		out, err := r.e.rollout(ctx, &r.jobs[i], &r.plans[i], &r.setting.Agent)
 		r.settle(i, reserved, out, err)
+		if r.e.Recorder == nil && !IsPending(err) {
+			r.e.recorded(out.Key)
+		}
 		if err == nil && out.Status != Missing && r.e.Recorder != nil {
 			// The rollout is paid for, so it is stored even if the run was interrupted.
 			if serr := r.e.Recorder.SaveRollout(context.WithoutCancel(ctx), out); serr != nil {
 				err = fmt.Errorf("evaluate: save rollout: %w", serr)
 			} else {
 				r.e.Budget.end(context.WithoutCancel(ctx), out.Key)
+				r.e.recorded(out.Key)
 			}
 		}
 		switch {
@@ -376,6 +381,7 @@ func (r *run) saveMissing(ctx context.Context) error {
 				return fmt.Errorf("evaluate: save rollout: %w", err)
 			}
 			r.e.Budget.end(ctx, out.Key)
+			r.e.recorded(out.Key)
 		}
 	}
 	return nil
@@ -387,6 +393,7 @@ func (r *run) lose(ctx context.Context, out *Rollout) error {
 		return fmt.Errorf("evaluate: save what a rollout lost: %w", err)
 	}
 	r.e.Budget.end(ctx, out.Key)
+	r.e.recorded(out.Key)
 	return nil
 }
 

@@ -155,7 +155,7 @@ func meaning(text string) (out []token) {
 				condition = true
 			case binders[low] != "":
 				bound += binders[low] + " "
-			case !stop[low]:
+			case !stop()[low]:
 				add(stem(low), false)
 			}
 			first = false

@@ -3,6 +3,7 @@ package mutate
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -246,7 +247,7 @@ func jaccard(a, b map[string]bool) float64 {
 }
 
 // stop holds English words that do not tell a sentence's subject.
-var stop = func() map[string]bool {
+var stop = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`a an and are as at be been but by can do does for from had has have he her his
 		how i if in into is it its just me more most must my no nor not of on only or our out over own she should so
@@ -256,14 +257,14 @@ var stop = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // words returns the content words of s in lower case, numbers included; words
 // of the same stem (a shared prefix of five letters, plural s) count as one.
 func words(s string) map[string]bool {
 	m := map[string]bool{}
 	for w := range allWords(s) {
-		if !stop[w] {
+		if !stop()[w] {
 			m[stem(w)] = true
 		}
 	}

@@ -3,6 +3,7 @@ package pareto
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // A Verdict is the result of a trial so far.
@@ -58,6 +59,8 @@ type Decision struct {
 	Bill float64 `json:"bill,omitempty"`
 	// Rest is the evidence on the requests that the trial is not about; nil if it is about all.
 	Rest *RestEvidence `json:"rest,omitempty"`
+	// Workers is the evidence without each worker of a fleet; nil if none had a part.
+	Workers []WithoutWorker `json:"workers,omitempty"`
 	// Wins, Losses and Ties count the pairs by quality.
 	Wins         int                 `json:"wins"`
 	Losses       int                 `json:"losses"`
@@ -123,11 +126,21 @@ func (d *Decision) Needed() int {
 // instead of its trial's own level.
 func (d *Decision) Lasts(level float64) bool {
 	// Allow for rounding: the levels were divided and multiplied again.
-	if d.Verdict != Promote || d.EValue < d.Asks(level)*(1-1e-9) {
+	if d.Verdict != Promote || d.Proof() < d.Asks(level)*(1-1e-9) {
 		return false
 	}
 	total, n := d.Total(), d.NotLower()
 	return n == 0 || n*min(level, total)/total >= 1-1e-9
+}
+
+// Proof is the e-value that a promotion rests on: the smallest of EValue and that without any
+// one worker.
+func (d *Decision) Proof() float64 {
+	e := d.EValue
+	for _, w := range d.Workers {
+		e = min(e, w.EValue)
+	}
+	return e
 }
 
 // NotLower is how often over the evidence suffices that quality is not lower, on which a win
@@ -136,7 +149,11 @@ func (d *Decision) NotLower() float64 {
 	if d.Verdict != Promote || d.Route == Quality.String() || len(d.PerObjective) == 0 {
 		return 0
 	}
-	return Finite(d.PerObjective[Quality].Within * d.ToleranceAlpha)
+	within := d.PerObjective[Quality].Within
+	for _, w := range d.Workers {
+		within = min(within, w.Within)
+	}
+	return Finite(within * d.ToleranceAlpha)
 }
 
 func (t *Trial) level(o Objective) float64 { return t.cfg.limits()[o].Alpha }
@@ -203,23 +220,27 @@ func (t *Trial) bill() float64 {
 
 // judge closes the trial if the evidence suffices.
 func (t *Trial) judge() {
-	if r := t.won(); r != "" && t.RestHolds() {
+	if r := t.proves(); r != "" && t.HeldBy() == "" {
 		t.verdict, t.route = Promote, r
-		return
+	} else if r := t.refuted(); r != "" {
+		t.verdict, t.route = Reject, r
 	}
+}
+
+// refuted is the route by which the evidence rejects, "" for none.
+func (t *Trial) refuted() string {
 	for o := range Objective(objectives) {
 		if o == Quality && reached(&t.evidence[o].worse, t.level(o)) || t.shownBeyond(&t.cfg, o) {
-			t.verdict, t.route = Reject, o.String()
-			return
+			return o.String()
 		}
 	}
-	if t.restHarmed() {
-		t.verdict, t.route = Reject, routeElsewhere
-		return
+	switch {
+	case t.restHarmed():
+		return routeElsewhere
+	case t.hopeless():
+		return routeDropped
 	}
-	if t.hopeless() {
-		t.verdict, t.route = Reject, routeDropped
-	}
+	return ""
 }
 
 // won is the route by which the evidence promotes, "" for none. The rest may still hold it back.
@@ -281,7 +302,10 @@ func (t *Trial) Decide() Decision {
 		m := t.margin()
 		d.Margin = &m
 	}
-	d.Rest = t.restEvidence()
+	d.Rest, d.Workers = t.restEvidence(), t.WithoutEach(t.pending().String())
+	if by := t.rejectedBy(); len(by) > 0 {
+		d.Warnings = append(d.Warnings, "rejected with all pairs, not without those of worker "+strings.Join(by, ", nor of "))
+	}
 	q := d.PerObjective[Quality].Estimate
 	d.Wins, d.Losses, d.Ties = q.Wins, q.Losses, q.Ties
 	d.EValue, d.Alpha, d.Reason = t.explain(d.PerObjective)
@@ -310,7 +334,7 @@ func estimate(pairs []Pair, o Objective, level float64) Estimate {
 // Verdict is the verdict of Decide alone: without the intervals, which take
 // most of its time.
 func (t *Trial) Verdict() Verdict {
-	if t.verdict == Undecided && t.Measured(Quality) && t.evidence[Quality].better.E() >= promising {
+	if t.verdict == Undecided && t.Measured(Quality) && (t.evidence[Quality].better.E() >= promising || t.HeldBy() != "") {
 		return Promising
 	}
 	return t.verdict

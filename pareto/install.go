@@ -32,10 +32,15 @@ func NightTries(n int) float64 {
 }
 
 // Now is the present e-value that quality is better, and the one that it is worse: on the
-// requests that the trial is about or on the rest, whichever is larger.
+// requests that the trial is about or on the rest, whichever is larger. The former is the
+// smallest without any one worker's pairs: no worker alone puts a text in place.
 func (t *Trial) Now() (better, worse float64) {
 	e := &t.evidence[Quality]
-	return e.better.E(), max(e.worse.E(), t.rest.evidence[Quality].worse.E())
+	better = e.better.E()
+	for _, s := range t.without {
+		better = min(better, s.evidence[Quality].better.E())
+	}
+	return better, max(e.worse.E(), t.rest.evidence[Quality].worse.E())
 }
 
 // Until is the time at which a trial install is taken back unless the trial decides before,

@@ -22,6 +22,8 @@ type Pair struct {
 	Weight, Largest float64
 	// Bill is what a request cost in each arm.
 	Bill Bill
+	// Workers are those of a fleet that had any part in it; nil: this machine measured it all.
+	Workers []string
 }
 
 // A Bill is the mean of what a request took in the incumbent's arm and in the
@@ -43,11 +45,12 @@ type pairState struct {
 	Values []*float64 `json:"d"`           // quality, latency, cost, retries; null for unknown
 	Weight []float64  `json:"w,omitempty"` // and the largest
 	Bill   Bill       `json:"bill,omitzero"`
+	By     []string   `json:"by,omitempty"` // workers
 }
 
 // MarshalJSON writes the four values, null for unknown, and what else is known.
 func (p Pair) MarshalJSON() ([]byte, error) {
-	s := pairState{Values: make([]*float64, objectives), Bill: p.Bill}
+	s := pairState{Values: make([]*float64, objectives), Bill: p.Bill, By: p.Workers}
 	values := p.values()
 	for o := range s.Values {
 		if !math.IsNaN(values[o]) {
@@ -72,7 +75,7 @@ func (p *Pair) UnmarshalJSON(b []byte) error {
 	if len(s.Values) != objectives || len(s.Weight) != 0 && (len(s.Weight) != 2 || !(s.Weight[0] > 0) || !(s.Weight[1] >= s.Weight[0])) {
 		return fmt.Errorf("read pair: %d values, weights %v; want %d, and none or two", len(s.Values), s.Weight, objectives)
 	}
-	*p = Pair{Bill: s.Bill}
+	*p = Pair{Bill: s.Bill, Workers: s.By}
 	if len(s.Weight) == 2 {
 		p.Weight, p.Largest = s.Weight[0], s.Weight[1]
 	}

@@ -62,6 +62,7 @@ func (t *Trial) AddRest(p Pair) {
 }
 
 func (t *Trial) enterRest(p Pair, after int) {
+	t.leaveOut(p, func(s *Trial, p Pair) { s.enterRest(p, after) })
 	cfg := t.cfg
 	cfg.Quality.Tolerance = cfg.Rest.Tolerance
 	t.rest.add(cfg, p)
@@ -91,7 +92,9 @@ func (t *Trial) WantsRest() bool {
 }
 
 // OnlyRest reports whether nothing but the rest is missing for a promotion.
-func (t *Trial) OnlyRest() bool { return t.verdict == Undecided && t.won() != "" }
+func (t *Trial) OnlyRest() bool {
+	return t.verdict == Undecided && t.won() != "" && t.wonWithoutEach()
+}
 
 // RestHolds reports whether the rest lets the challenger be promoted.
 func (t *Trial) RestHolds() bool {

@@ -174,8 +174,8 @@ func (e *evidence) spread() float64 {
 // promotion with probability at most its Alpha, hence any of them with at most
 // 0.05, at whatever time one stops.
 //
-// Promising: the evidence that quality is better reached promising, and
-// decides nothing yet.
+// Promising: the evidence that quality is better reached promising, or all pairs promote and
+// those without one worker's do not (WithoutWorker). It decides nothing yet.
 //
 // Reject: quality is inferior (the mirror image of superior), another
 // objective is shown to be beyond its tolerance, or the challenger is dropped:
@@ -201,6 +201,8 @@ type Trial struct {
 	verdict  Verdict
 	route    string
 	outdated bool
+
+	without map[string]*Trial // the evidence without the pairs of a worker: see WithoutWorker
 }
 
 // A sample is pairs, and the evidence of them.
@@ -283,6 +285,7 @@ func (t *Trial) Add(p Pair) {
 }
 
 func (t *Trial) enter(p Pair) {
+	t.leaveOut(p, (*Trial).enter)
 	t.sample.add(t.cfg, p)
 	for o := range Objective(objectives) {
 		if e := &t.evidence[o]; e.crossed == 0 && t.better(o) {

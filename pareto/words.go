@@ -184,7 +184,9 @@ func (t *Trial) waiting(per []ObjectiveEvidence, head string) string {
 		q := per[Quality].Estimate
 		s = fmt.Sprintf("%s: %s; %s decides", head, Promises(q.Wins, q.Losses, per[Quality].Better), Proves(per[Quality].Alpha))
 	}
-	if won := t.won(); won != "" {
+	if held := t.Held(); held != "" {
+		s = head + ": " + held
+	} else if won := t.won(); won != "" {
 		s = fmt.Sprintf("%s: there it is better, %s", head, Chance(t.evidence[named(won)].better.Max()))
 	}
 	var open []string

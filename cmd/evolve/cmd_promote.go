@@ -11,7 +11,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/subject"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/proposed"
 	"github.com/skill-evolve/evolve/tournament/campaign/probing"
@@ -220,7 +219,7 @@ func agree(ctx context.Context, a *global, db *store.Store, p *release.Plan, f p
 			a.Say("%s", line)
 		}
 		p.Said = nil
-		ok, err := a.Confirm(fmt.Sprintf("Candidate %.12s is not shown to be better (%s). Install it all the same?", p.Version.SHA, pareto.Answer(p.Trial.Decision, "")))
+		ok, err := a.Confirm(fmt.Sprintf("Candidate %.12s is not shown to be better (%s). Install it all the same?", p.Version.SHA, release.Standing(&p.Trial.TrialRecord)))
 		if err != nil {
 			return err
 		}

@@ -101,7 +101,7 @@ func Read(in Input) (*Suite, error) {
 	switch {
 	case in.Format == Lines && in.Dir == "":
 		hint = "mend that line and import the file again"
-		s.Cases, err = eval.ReadCases(bytes.NewReader(complete(in.Text, in.Skill)), in.Name)
+		s.Cases, err = ReadLines(bytes.NewReader(complete(in.Text, in.Skill)), in.Name)
 		s.Where = func(i int) string { return fmt.Sprintf("%s:%d: case %q", in.Name, lineOf(in.Text, i), s.Cases[i].ID) }
 	case in.Format == EvalsJSON && in.Dir == "":
 		hint, err = s.readEvals(in)

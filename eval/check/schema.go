@@ -11,6 +11,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// The library compiles the schemas of five drafts before main begins: 1.6 MiB, more than
+// all other packages together. google/jsonschema-go makes 80 KiB, but cannot replace it: it
+// takes invalid schemas, ignores formats, finds that 19.99 is no multiple of 0.01, and
+// overflows the stack, which ends the process, at {"$ref": "#"}.
 type jsonSchema struct{}
 
 func (jsonSchema) Spec() Spec {

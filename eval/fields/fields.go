@@ -1,5 +1,5 @@
-// Package fields finds the keys of a JSON text that a struct has no field for: the error of
-// encoding/json gives neither their place nor the nearest known name.
+// Package fields decodes JSON strictly, and finds the keys that a struct has no field for: the
+// error of encoding/json gives neither their place nor the nearest known name.
 package fields
 
 import (

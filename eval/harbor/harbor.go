@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/fields"
 	"github.com/skill-evolve/evolve/eval/ondisk"
 	"github.com/skill-evolve/evolve/eval/plain"
 )
@@ -241,7 +242,7 @@ func read(dir fs.FS, at string) (c *eval.Case, same bool, err error) {
 		return nil, false, err
 	}
 	var e extra
-	if err := eval.DecodeStrict(text, &e); err != nil {
+	if err := fields.Decode(text, &e); err != nil {
 		return nil, false, fmt.Errorf("%s: %w", path.Join(at, ours), plain.JSON(err))
 	}
 	if err := ondisk.Compact(e.Case.Checks); err != nil {

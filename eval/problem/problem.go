@@ -39,6 +39,11 @@ func Refusef(hint, format string, args ...any) error {
 	return &Error{Refused, fmt.Errorf(format, args...), hint}
 }
 
+// Stoppedf makes an error of something that ended early and can go on.
+func Stoppedf(hint, format string, args ...any) error {
+	return &Error{Stopped, fmt.Errorf(format, args...), hint}
+}
+
 // Hinted adds a hint to an error; the kind stays the cause's. A nil error stays nil.
 func Hinted(err error, hint string) error {
 	if err == nil {

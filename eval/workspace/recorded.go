@@ -105,22 +105,33 @@ func (w *Recorded) Open(ctx context.Context, c *eval.Case) (f eval.Folder, err e
 			return f, err
 		}
 	}
-	f.Dir, f.Close, err = openFolder(w.Parent, func(dir string) error {
+	f, err = open(ctx, w.Parent, file, c.Files, prepared)
+	if prepared != nil && err == nil {
+		f.Prepared = &eval.Prepared{Root: prepared.Root, Env: prepared.Env}
+		w.lend(&f)
+	}
+	return f, err
+}
+
+// OpenPacked opens the folder that Recorded.Open does, in the folder parent, of what Packed has
+// returned. file must stay until the folder is closed.
+func OpenPacked(ctx context.Context, parent, file string, files map[string]string) (eval.Folder, error) {
+	return open(ctx, parent, file, files, nil)
+}
+
+func open(ctx context.Context, parent, file string, files map[string]string, prepared *Prepared) (f eval.Folder, err error) {
+	f.Dir, f.Close, err = openFolder(parent, func(dir string) error {
 		if file == "" {
-			return Write(dir, c.Files)
+			return Write(dir, files)
 		}
-		err := fill(ctx, dir, file, c.Files)
+		err := fill(ctx, dir, file, files)
 		if err == nil && prepared != nil {
 			err = prepared.lay(dir)
 		}
 		return err
 	})
-	if prepared != nil && err == nil {
-		f.Prepared = &eval.Prepared{Root: prepared.Root, Env: prepared.Env}
-		w.lend(&f)
-	}
 	f.Before = func(name string) ([]byte, error) {
-		if text, ok := c.Files[name]; ok {
+		if text, ok := files[name]; ok {
 			return []byte(text), nil
 		}
 		if file == "" {
@@ -129,6 +140,23 @@ func (w *Recorded) Open(ctx context.Context, c *eval.Case) (f eval.Folder, err e
 		return packed(file, name)
 	}
 	return f, err
+}
+
+// ErrPrepared means that a case's tree works on this machine alone: its dependencies were
+// prepared here.
+var ErrPrepared = errors.New("its dependencies are prepared on this machine")
+
+// Packed is the tar file of the case's tree, for OpenPacked, "" if it has none. The file is
+// w's. The error is as for Open, or ErrPrepared.
+func (w *Recorded) Packed(ctx context.Context, c *eval.Case) (file string, err error) {
+	if c.Workspace == nil {
+		return "", nil
+	}
+	file, prepared, err := w.pack(ctx, c)
+	if err == nil && prepared != nil {
+		return "", ErrPrepared
+	}
+	return file, err
 }
 
 // lend notes that a prepared folder is open.

@@ -225,6 +225,11 @@ func unpack(ctx context.Context, dir, file string) error {
 		return err
 	}
 	defer root.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	left, entries := info.Size(), 0 // a file with holes could be larger than any disk
 	var links []*tar.Header
 	made := map[string]bool{".": true}
 	folder := func(name string) error {
@@ -245,10 +250,13 @@ func unpack(ctx context.Context, dir, file string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		switch h.Typeflag {
-		case tar.TypeDir:
+		entries++
+		switch left -= h.Size; {
+		case left < 0 || entries > 2*maxEntries: // which has a repository, too
+			err = errors.New("the tree is too large")
+		case h.Typeflag == tar.TypeDir:
 			err = folder(path.Clean(h.Name))
-		case tar.TypeSymlink:
+		case h.Typeflag == tar.TypeSymlink:
 			links = append(links, h)
 		default:
 			if err = folder(path.Dir(h.Name)); err == nil {

@@ -3,7 +3,6 @@ package claude
 import (
 	"bytes"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,7 +81,7 @@ var (
 	saidMark = "the user said:\n"
 	asksMark = "The user wants to clarify these questions" // by the program
 	noteMark = "\n\nNote: The user's next message may contain"
-	exitLine = regexp.MustCompile(`^(?:Error: )?Exit code (\d{1,9})(?:\n|$)`)
+	exitLine = lazyregexp.New(`^(?:Error: )?Exit code (\d{1,9})(?:\n|$)`)
 )
 
 // done records how a call of a tool in a turn ended, of which the result is b.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -155,7 +156,7 @@ func commonest(quotes []Quote) string {
 func phrases(text string) (out []string) {
 	all := split(text)
 	for i := 0; i+1 < len(all); i++ {
-		if w, next := all[i], all[i+1]; !stop[next] && len(next) > 2 && (w == "no" || !stop[w] && len(w) > 2) {
+		if w, next := all[i], all[i+1]; !stop()[next] && len(next) > 2 && (w == "no" || !stop()[w] && len(w) > 2) {
 			out = append(out, w+" "+next)
 		}
 	}
@@ -171,7 +172,7 @@ func split(text string) []string {
 // content are the words of a rule that say something, without their endings, each once.
 func content(text string) (out []string) {
 	for _, w := range split(text) {
-		if stop[w] || len(w) < 3 {
+		if stop()[w] || len(w) < 3 {
 			continue
 		}
 		for _, end := range []string{"ing", "ed", "es", "s", "er"} {
@@ -189,7 +190,7 @@ func content(text string) (out []string) {
 
 // stop are English words that say nothing of what was corrected, and those that nearly
 // every rule has.
-var stop = func() map[string]bool {
+var stop = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`a an the and or but if of to in on at by for with from as is are was were be been being it its this that these those i you we they he she
 		my your our their me us them do does did done don't doesn't didn't can could would should will shall may might must not no yes ok okay please so too also just only very
@@ -199,4 +200,4 @@ var stop = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})

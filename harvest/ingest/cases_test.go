@@ -105,7 +105,7 @@ func TestReplace(t *testing.T) {
 		c := *was
 		change(&c)
 		var b strings.Builder
-		if err := eval.WriteCases(&b, []eval.Case{c}); err != nil {
+		if err := casefile.WriteLines(&b, []eval.Case{c}); err != nil {
 			t.Fatal(err)
 		}
 		return []byte(b.String())

@@ -52,16 +52,34 @@ func (k *Keys) Redactor() Redactor { return k }
 // Redact implements Redactor.
 func (k *Keys) Redact(s string) (clean string, n int) { return k.redact(s, inAnything, nil) }
 
+// ByValue replaces the secrets that k knows by their values, and nothing that only looks like
+// one.
+func (k *Keys) ByValue(s string) string {
+	if k == nil {
+		return s
+	}
+	k.mu.Lock()
+	known := k.index()
+	k.mu.Unlock()
+	clean, _ := known.replace(s)
+	return clean
+}
+
+// index is made of what k knows now. Its caller has the lock.
+func (k *Keys) index() *byValue {
+	if k.known == nil {
+		k.known = newByValue(k.values...)
+	}
+	return k.known
+}
+
 // redact implements finder.
 func (k *Keys) redact(s string, look lookFor, learn func(value, kind string)) (clean string, n int) {
 	if k == nil {
 		return Detector{}.redact(s, look, learn)
 	}
 	k.mu.Lock()
-	if k.known == nil {
-		k.known = newByValue(k.values...)
-	}
-	known, kinds := k.known, k.personal
+	known, kinds := k.index(), k.personal
 	k.mu.Unlock()
 	clean, n = known.redact(s, look, learn)
 	clean, more := redactPersonal(clean, kinds)

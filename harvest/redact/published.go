@@ -1,12 +1,15 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // examples are credentials that their issuers, or a standard, print in their
 // documentation. They open nothing, and a text about them is no use without
 // them. They are written in two halves, so that no scanner of repositories takes
 // this file for a leak.
-var examples = func() map[string]bool {
+var examples = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool)
 	for _, halves := range [][2]string{
 		{"sk_test_4eC39HqL", "yjWDarjtT1zdp7dc"},                                                         // Stripe, API reference
@@ -23,7 +26,7 @@ var examples = func() map[string]bool {
 		m[halves[0]+halves[1]] = true
 	}
 	return m
-}()
+})
 
 // signatures end the tokens that jwt.io and RFC 7519 sign.
 var signatures = []string{
@@ -37,7 +40,7 @@ var signatures = []string{
 // everybody can read. Amazon ends all of its own in EXAMPLE or EXAMPLEKEY; that
 // a real key does so by chance has odds of one to 36⁷.
 func published(v string) bool {
-	if examples[v] || strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY") {
+	if examples()[v] || strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY") {
 		return true
 	}
 	for _, s := range signatures {

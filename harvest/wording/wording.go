@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/skill-evolve/evolve/eval/check"
@@ -27,13 +28,13 @@ const (
 // TooGeneral for a rubric that says no more than the request does. Else it is "".
 func (w *Words) Fault(k *check.Check) string {
 	known := func(word string) bool {
-		return w.Request.has(word) || w.Corrections.has(word) || w.Before.has(word) || keywords[word]
+		return w.Request.has(word) || w.Corrections.has(word) || w.Before.has(word) || keywords()[word]
 	}
 	switch {
 	case k.Type == check.Changed && !named(k.Path, known), k.Type == check.Added && !(meetable(k.Value, known) && named(k.Path, known)):
 		return TooNarrow
 	case k.Type == check.Judge && !slices.ContainsFunc(split(k.Rubric), func(word string) bool {
-		return !grading[word] && (w.Corrections.has(word) || !w.Request.has(word))
+		return !grading()[word] && (w.Corrections.has(word) || !w.Request.has(word))
 	}):
 		return TooGeneral
 	}
@@ -41,10 +42,13 @@ func (w *Words) Fault(k *check.Check) string {
 }
 
 // keywords are in code, and in the names of files, whatever they are about.
-var keywords = Of("func function def class struct type interface import return const var let new public private static void async await if else for while switch case nil null none true false test tests spec assert src docs doc readme changelog")
+var keywords = sync.OnceValue(func() Set {
+	return Of("func function def class struct type interface import return const var let new public private static void async await if else for while switch case nil null none true false test tests spec assert src docs doc readme changelog")
+})
 
 // grading are words of rubrics whatever they are about, and of sentences.
-var grading = Of(`answer response reply request user asker person agent assistant work task solution result change changes code
+var grading = sync.OnceValue(func() Set {
+	return Of(`answer response reply request user asker person agent assistant work task solution result change changes code
 	does do done did make makes made give gives given meet meets satisfy satisfies fulfil fulfils fulfill fulfills address addresses
 	follow follows handle handles provide provides contain contains include includes implement implements
 	asks asked ask wants wanted want needs needed need expects expected instructions requirements requirement criteria correction corrected
@@ -52,6 +56,7 @@ var grading = Of(`answer response reply request user asker person agent assistan
 	appropriate appropriately quality useful helpful mistake mistakes error errors problem problems issue issues bug bugs fault faults
 	the that this these those what which who and but not with without from for its his her their they was were been are has have had
 	must should can could will would also only any no nor or as in of to by on at it is be if so then than how why when where while`)
+})
 
 // A Set has words.
 type Set map[string]bool

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent"
+	"github.com/skill-evolve/evolve/eval/casefile"
 	"github.com/skill-evolve/evolve/eval/splits"
 	"github.com/skill-evolve/evolve/harvest/ingest"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -238,7 +239,7 @@ func (c *Campaign) onTrial(ctx context.Context, uses []record.Use) error {
 // caseHash detects an edit of a case between a run and its resumption.
 func caseHash(c eval.Case) string {
 	var b strings.Builder
-	if err := eval.WriteCases(&b, []eval.Case{c}); err != nil {
+	if err := casefile.WriteLines(&b, []eval.Case{c}); err != nil {
 		return "" // an invalid case was refused before it was stored
 	}
 	return skill.HashText([]byte(b.String()))

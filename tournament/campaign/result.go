@@ -101,6 +101,9 @@ type Verdict struct {
 	Rest  *pareto.RestEvidence `json:"rest,omitempty"`
 	// Beside is what the new text does to the requests of other skills.
 	Beside []record.Beside `json:"beside,omitempty"`
+	// Workers is the evidence without each worker of a fleet, and Controls how they agree.
+	Workers  []pareto.WithoutWorker `json:"workers,omitempty"`
+	Controls *record.Controls       `json:"controls,omitempty"`
 	// Single: a promotion is proved as a single trial, and not among all trials of the skill.
 	Single bool `json:"single_trial,omitempty"`
 	// Takes describes what a promising trial still takes.
@@ -188,7 +191,7 @@ func (c *Campaign) result(ctx context.Context, out *search.Outcome) (res *Result
 	switch v := out.Verdict; {
 	case v != nil:
 		res.Verdict = &Verdict{Decision: v.Verdict, Route: v.Route, Reason: v.Reason, EValue: pareto.Finite(v.EValue), Alpha: v.Alpha, Wins: v.Wins, Losses: v.Losses,
-			Ties: v.Ties, Cases: v.Cases, Heard: v.Heard, Share: v.Share, Rest: v.Rest, Beside: v.Beside, Single: v.Single, Model: v.Model, SearchModel: v.SearchModel}
+			Ties: v.Ties, Cases: v.Cases, Heard: v.Heard, Share: v.Share, Rest: v.Rest, Beside: v.Beside, Workers: v.Workers, Controls: v.Controls, Single: v.Single, Model: v.Model, SearchModel: v.SearchModel}
 		if j := v.Judge; j != nil {
 			res.Verdict.Judge = &Judge{pareto.Kappa(j.Labels), j.Trusted(), nil, j.Reviews(), j.String()}
 			if l := j.Sensitivity(); l > 0 {

@@ -54,6 +54,8 @@ type Gate struct {
 	// Trial names the trial if the texts that Try is given are not those that it began
 	// with: both arms have what the owner has edited since.
 	Trial *record.Change
+	// Workers are those of a fleet that are there; nil: every replay is on this machine.
+	Workers func() []string
 	// On is the model of a trial that an older evolve began: its record does
 	// not name it.
 	On record.Model
@@ -89,6 +91,8 @@ type Verdict struct {
 	Judge *record.Calibration `json:"judge,omitempty"`
 	// Beside is what the text does to the requests of other skills. It is no part of the evidence.
 	Beside []record.Beside `json:"beside,omitempty"`
+	// Controls are pairs that another worker measured once more; nil if there were none.
+	Controls *record.Controls `json:"controls,omitempty"`
 	// Model is what the pairs were measured on, and SearchModel what this run searched with;
 	// "" unless they differ.
 	Model       string `json:"model,omitempty"`
@@ -156,6 +160,8 @@ type state struct {
 	why        string   // it starts again, if it does
 	revision   int64    // of the record that it was read from, or saved as
 
+	controls []control // still to be measured
+
 	uses []record.Use // with their parts
 	rest []eval.Case
 }
@@ -201,6 +207,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 	for v.Verdict.IsOpen() && !v.BudgetStop { // each turn uses up at least one cluster
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if v.Stop = g.onlyWorker(st); v.Stop != "" {
+			break
 		}
 		from, rest := &clusters, st.Trial.WantsRest() && (len(others) > 0 || st.Trial.OnlyRest())
 		if rest {
@@ -255,16 +264,10 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 				default:
 					st.Use(now[i], p, st.spent)
 				}
+				g.mayControl(st, now[i], m)
 				v.Fresh++
 				st.LastPair = g.Log.Now().UTC().Truncate(time.Millisecond)
-				pair := map[string]any{"cluster": now[i].Name, "e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}
-				if rest {
-					pair["rest"] = true
-				}
-				for _, o := range pareto.Objectives {
-					pair[o.Name] = number(*o.Of(&p))
-				}
-				if err := g.emit(ctx, "gate_pair", pair); err != nil {
+				if err := g.emit(ctx, "gate_pair", st.event(now[i].Name, p, rest)); err != nil {
 					return nil, err
 				}
 			}
@@ -273,6 +276,9 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 		if err := g.save(ctx, st, of, v); err != nil {
 			return nil, err
 		}
+	}
+	if err := g.control(ctx, st, v, of, incumbent, challenger); err != nil {
+		return nil, err
 	}
 	if st.Trial.Cases()+len(st.Waiting) > 0 {
 		v.Model = st.On.String()

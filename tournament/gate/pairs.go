@@ -23,6 +23,10 @@ type measured struct {
 	cases []sides
 	gate  *Gate
 	lost  int // State.Lost after it
+	// workers are those of a fleet that had a part in it, and seen the difference in quality as
+	// each answer was graded: see control.
+	workers []string
+	seen    float64
 }
 
 // sides are the arms on one case: the replays of both that have a value, and those
@@ -75,6 +79,7 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 			after[k] = lost
 		}
 	}
+	first := slices.Clone(rollouts)
 	if len(repeated) > 0 && limit == nil {
 		second, spent, err := g.run(ctx, repeated)
 		if err != nil {
@@ -94,7 +99,7 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 	for i, c := range clusters {
 		n := 2 * st.Replays * len(c.Cases)
 		if rs := rollouts[at : at+n]; !slices.Contains(rs, nil) {
-			out[i] = &measured{gate: g, lost: after[i]}
+			out[i] = &measured{gate: g, lost: after[i], workers: workersOf(rs, first[at:at+n]), seen: Difference(rs, incumbent.SHA()).Quality}
 			n := 0
 			for one := range slices.Chunk(rs, 2*st.Replays) {
 				out[i].cases = append(out[i].cases, sidesOf(one, incumbent.SHA()))
@@ -173,7 +178,7 @@ func sidesOf(rs []*eval.Rollout, incumbent string) (s sides) {
 // the part of its quality that counts by the judge's sensitivity. A cluster counts once,
 // however many cases it has.
 func (m *measured) weighted(weight record.Weight) (p pareto.Pair, checked float64) {
-	p = pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN()}
+	p = pareto.Pair{Quality: math.NaN(), Latency: math.NaN(), Cost: math.NaN(), Retries: math.NaN(), Workers: m.workers}
 	scale := float64(1 + m.gate.Evaluator.MaxRetries)
 	var old, new arm
 	quality, retries, total, heard, all := 0., 0., 0., 0., 0.
@@ -297,6 +302,21 @@ func (a *arm) add(r *eval.Rollout) {
 	plus(&a.latency, r.LatencyMS != nil, func() float64 { return float64(*r.LatencyMS) })
 	plus(&a.usd, r.CostUSD != nil, func() float64 { return *r.CostUSD })
 	plus(&a.tokens, r.Usage != nil, func() float64 { return float64(r.Usage.Total()) })
+}
+
+// event is what a run's events keep of a pair.
+func (st *state) event(cluster string, p pareto.Pair, rest bool) map[string]any {
+	pair := map[string]any{"cluster": cluster, "e_value": st.Trial.EValue(), "cases": st.Trial.Cases()}
+	if rest {
+		pair["rest"] = true
+	}
+	if len(p.Workers) > 0 {
+		pair["workers"] = p.Workers
+	}
+	for _, o := range pareto.Objectives {
+		pair[o.Name] = number(*o.Of(&p))
+	}
+	return pair
 }
 
 // number makes a difference fit for JSON, which has no NaN.

@@ -73,7 +73,7 @@ func alone(t *pareto.Trial) pareto.Decision {
 	d := t.Under(t.Config().Within(pareto.LifetimeAlpha)).Decide()
 	for i, o := range d.PerObjective {
 		if o.Objective == d.Route {
-			d.EValue = now.PerObjective[i].Better
+			d.EValue, d.Workers = now.PerObjective[i].Better, t.WithoutEach(d.Route)
 		}
 	}
 	return d
@@ -134,8 +134,8 @@ func (n *TrialNumber) OverLifetime(skill string, t *pareto.Trial) string {
 	if n.Number <= 1 || d.Verdict != pareto.Promote || d.Lasts(n.Level()) {
 		return ""
 	}
-	if d.EValue >= d.Asks(n.Level()) {
+	if d.Proof() >= d.Asks(n.Level()) {
 		return fmt.Sprintf("better as a single trial; as trial %d of %s it is not shown yet that quality is no lower", n.Number, skill)
 	}
-	return fmt.Sprintf("better as a single trial (%s); as trial %d of %s it takes %s", pareto.Chance(d.EValue), n.Number, skill, pareto.Proves(1/d.Asks(n.Level())))
+	return fmt.Sprintf("better as a single trial (%s); as trial %d of %s it takes %s", pareto.Chance(d.Proof()), n.Number, skill, pareto.Proves(1/d.Asks(n.Level())))
 }

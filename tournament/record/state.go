@@ -47,6 +47,9 @@ type State struct {
 	Seen pareto.Set `json:"seen,omitzero"`
 	// Texts are those that were in place on trial when the uses behind a cluster took place.
 	Texts map[string]string `json:"texts,omitempty"`
+	// Controls are pairs that another worker measured once more; they are no evidence.
+	Controls      []Control `json:"controls,omitempty"`
+	StartControls int       `json:"start_controls,omitempty"`
 	// LastPair is when a pair was last measured.
 	LastPair time.Time `json:"last_pair,omitzero"`
 	// Excluded clusters may not be evidence.
@@ -102,7 +105,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	if t.Run != run {
 		old.Start, old.StartClusters, old.StartOn, old.StartRounds = old.Trial, old.Clusters, old.On, len(old.Past)
 		old.StartWaiting, old.StartReplays, old.StartLost = old.Waiting, old.Replays, old.Lost
-		old.StartRest = old.Rest
+		old.StartRest, old.StartControls = old.Rest, len(old.Controls)
 		if old.StartOn.Agent == "" {
 			old.StartOn = on
 		}
@@ -114,6 +117,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	st.StartLost, st.Lost = old.StartLost, old.StartLost
 	st.Weights, st.Since, st.Seen, st.Texts, st.LastPair = old.Weights, old.Since, old.Seen, old.Texts, old.LastPair
 	st.StartRest, st.Rest, st.Parts, st.RestSince = old.StartRest, slices.Clone(old.StartRest), old.Parts, old.RestSince
+	st.StartControls, st.Controls = old.StartControls, slices.Clone(old.Controls[:min(old.StartControls, len(old.Controls))])
 	st.Excluded, st.StartOn, st.On = old.Excluded, old.StartOn, old.StartOn
 	st.StartRounds, st.Past = old.StartRounds, slices.Clone(old.Past[:min(old.StartRounds, len(old.Past))])
 	before := slices.Concat(st.StartClusters, st.StartRest, st.pastClusters(), waiting(st.StartWaiting))

@@ -160,7 +160,17 @@ func unproven(trial *record.TrialRecord) error {
 	if trial.Decision == pareto.Promote {
 		return nil
 	}
-	return problem.Refusef("add --unproven to install it anyway; it is then recorded as unproven", "candidate %.12s is not shown to be better (%s)", trial.Challenger, pareto.Answer(trial.Decision, ""))
+	return problem.Refusef("add --unproven to install it anyway; it is then recorded as unproven", "candidate %.12s is not shown to be better (%s)", trial.Challenger, Standing(trial))
+}
+
+// Standing is the verdict of an open trial in words, and what holds it back if all pairs prove
+// its challenger and those without one worker's do not.
+func Standing(trial *record.TrialRecord) string {
+	answer := pareto.Answer(trial.Decision, "")
+	if kept, err := trial.Kept(); err == nil && kept.Held() != "" {
+		answer += ": " + kept.Held()
+	}
+	return answer
 }
 
 // againstVersion are the objections to installing a version.

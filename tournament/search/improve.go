@@ -72,7 +72,10 @@ type Plan struct {
 	// cases; in a resumed run it must return the same. nil: nothing
 	// is known.
 	Calibrate func(context.Context) (record.Calibration, error)
-	Compare   gate.Compare // that judge; nil grades each answer alone
+	Compare   gate.Compare  // that judge; nil grades each answer alone
+	Executor  eval.Executor // has Agent's attempts made elsewhere; nil: nobody
+	// Workers are those of a fleet that are there; nil: Agent runs on this machine.
+	Workers func() []string
 	// Beside tries a text that the gate finds better, or probably better, beside the skills that
 	// the skill is used with; Reserve are the rollouts that the caps keep for it. nil: there are none.
 	Beside      func(ctx context.Context, challenger eval.Variant) ([]record.Beside, error)
@@ -235,7 +238,7 @@ func (p *Plan) decide(ctx context.Context, out *Outcome, budget *eval.Budget, lo
 		rule.Failures = p.failures(out.Search.Incumbent.Metrics.Quality)
 	}
 	g := &gate.Gate{Evaluator: trial, Log: log, Skill: run.Skill, Config: rule,
-		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Reader: p.Reader, Replays: gate.Replays, Trial: run.Trial, Compare: p.Compare}
+		Seed: run.Seed, Simulated: run.Simulated, Objectives: p.Objectives, On: p.CarriedOn, Uses: p.Uses, Reader: p.Reader, Replays: gate.Replays, Trial: run.Trial, Compare: p.Compare, Workers: p.Workers}
 	if out.Search != nil && p.SearchAgent == nil { // the repeats of another model say nothing of this one's
 		g.Replays = out.Search.Noise.replays()
 	}
@@ -363,7 +366,7 @@ func (e *KernelError) Error() string {
 // retries, on a budget.
 func (p *Plan) Evaluator(b *eval.Budget, retries int) *eval.Evaluator {
 	ev := &eval.Evaluator{Agent: p.Agent, Grader: p.Grader, Budget: b, Recorder: p.Journal, Redactor: p.Redact,
-		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Workspaces: p.Workspaces, Others: p.Others, Now: p.Now, OnRollout: p.OnRollout}
+		Concurrency: max(1, p.Concurrency), WallClock: p.WallClock, MaxRetries: retries, Workspaces: p.Workspaces, Others: p.Others, Now: p.Now, OnRollout: p.OnRollout, Executor: p.Executor}
 	if p.PerSecond > 0 {
 		ev.Limiter = rate.NewLimiter(rate.Limit(p.PerSecond), 1)
 	}

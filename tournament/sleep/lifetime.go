@@ -132,7 +132,7 @@ func closed(t *record.TrialRecord) (*Result, error) {
 		return nil, err
 	}
 	return &Result{Decision: d.Verdict, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger, Round: round,
-		EValue: d.EValue, Alpha: d.Alpha, Total: d.Total(), NotLower: d.NotLower(), Simulated: t.Simulated}, nil
+		EValue: d.Proof(), Alpha: d.Alpha, Total: d.Total(), NotLower: d.NotLower(), Simulated: t.Simulated}, nil
 }
 
 // Level is the error rate of the trial of a challenger, in this round of it:

@@ -273,7 +273,7 @@ func (rd *Reader) Challenger(ctx context.Context, skill *skill.Live) (*Challenge
 	if err != nil {
 		return nil, err
 	}
-	c.Open = []string{}
+	c.Open, c.Worker = []string{}, trial.Held()
 	for _, o := range trial.Outstanding() {
 		c.Open = append(c.Open, o.String())
 	}
@@ -406,6 +406,8 @@ func (s *Skill) next(harvested bool) string {
 		return fmt.Sprintf("`evolve --skill %s` looks for a better text; `evolve --skill %[1]s --evolve shorten` continues the trial of the shorter one", s.Skill)
 	case c != nil && c.EValue*c.Alpha >= 1 && len(c.Open) > 0:
 		return fmt.Sprintf("%s: quality is shown, and %s beyond tolerance so far", s.continues(), strings.Join(c.Open, " and "))
+	case c != nil && c.Worker != "":
+		return fmt.Sprintf("%s; probably better: %s", s.continues(), c.Worker)
 	case c != nil && c.Decision == pareto.Promising:
 		return fmt.Sprintf("%s; probably better, %s", s.continues(), pareto.Promises(c.Wins, c.Losses, c.EValue))
 	case c != nil:

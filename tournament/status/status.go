@@ -133,8 +133,10 @@ type Challenger struct {
 	Needed *int `json:"cases_needed"`
 	// Open are the objectives that are beyond their tolerance so far: they keep
 	// it undecided at any quality.
-	Open      []string `json:"open"`
-	Simulated bool     `json:"simulated"`
+	Open []string `json:"open"`
+	// Worker is what holds it back if all pairs prove it and those without one worker's do not.
+	Worker    string `json:"held_by_worker,omitempty"`
+	Simulated bool   `json:"simulated"`
 	// Shorter is set if it only lacks lines of the live text.
 	Shorter *search.Shorter `json:"shorter,omitempty"`
 	// Held is why it is left to its owner: what it does to the requests of other skills.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/agent/replay"
+	"github.com/skill-evolve/evolve/eval/fields"
 )
 
 // Version is the contract of this package: the member "evolve" of every request. It
@@ -134,7 +135,7 @@ var kinds = []eval.FailureKind{eval.Unreachable, eval.RateLimited, eval.ServerEr
 
 // decode reads a reply of one kind and validates it.
 func decode(stdout []byte, reply interface{ valid() error }) error {
-	if err := eval.DecodeStrict(stdout, reply); err != nil {
+	if err := fields.Decode(stdout, reply); err != nil {
 		return err
 	}
 	return reply.valid()

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/fields"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
 )
 
@@ -115,7 +116,7 @@ func readText(root *os.Root, name string) (string, error) {
 }
 
 func (a *answer) decode(text string) error {
-	if err := eval.DecodeStrict([]byte(text), a); err != nil {
+	if err := fields.Decode([]byte(text), a); err != nil {
 		return err
 	}
 	switch {

@@ -33,7 +33,7 @@ func (s *Stage) install(t eval.Task) error {
 			return fmt.Errorf("install skill %s: %w", v.Name, err)
 		}
 		if v.Dir != "" {
-			left, err := copySkill(dir, v.Dir, false)
+			left, err := CopySkill(dir, v.Dir, false)
 			if err != nil {
 				return fmt.Errorf("install skill %s: %w", v.Name, err)
 			}
@@ -52,10 +52,7 @@ func (s *Stage) install(t eval.Task) error {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("install skill %s: %w", o.Name, err)
 		}
-		_, err := copySkill(dir, o.Dir, o.Text == nil)
-		if errors.Is(err, errLarge) { // its offer, which every session loads, is what matters
-			err = offerAlone(dir, o.Dir)
-		}
+		err := CopyOffer(dir, o)
 		if err == nil && o.Text != nil {
 			err = os.WriteFile(filepath.Join(dir, skill.FileName), o.Text, 0o600)
 		}
@@ -64,6 +61,16 @@ func (s *Stage) install(t eval.Task) error {
 		}
 	}
 	return nil
+}
+
+// CopyOffer copies the folder of an offered skill into an empty one, its SKILL.md alone if the
+// rest is too large. An offer with a text of its own has no SKILL.md there.
+func CopyOffer(to string, o eval.Offer) error {
+	_, err := CopySkill(to, o.Dir, o.Text == nil)
+	if errors.Is(err, errLarge) { // its offer, which every session loads, is what matters
+		err = offerAlone(to, o.Dir)
+	}
+	return err
 }
 
 // offerAlone leaves nothing but the SKILL.md of from in dir.
@@ -146,9 +153,11 @@ type copier struct {
 	bytes    int64
 }
 
-// copySkill copies what belongs to a skill from one folder to another, with
-// permissions, and returns what it left out. Nothing outside from is read.
-func copySkill(to, from string, skillMD bool) (left []string, err error) {
+// CopySkill copies what belongs to a skill from one folder to another, with
+// permissions, and returns what it left out: eval files, links that lead out of it,
+// repositories. Its SKILL.md is copied if skillMD. Nothing outside from is read. A folder that
+// is too large is an error of kind eval.BadRequest.
+func CopySkill(to, from string, skillMD bool) (left []string, err error) {
 	src, err := os.OpenRoot(from) // from itself may be a link, as skills often are
 	if err != nil {
 		return nil, err

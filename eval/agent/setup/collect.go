@@ -136,7 +136,7 @@ func (c *collector) follow(at, as string, text []byte, depth int) {
 			continue // the agent ignores it, too
 		}
 		switch {
-		case depth >= maxImports, !fs.ValidPath(to), !slices.Contains(prose, strings.ToLower(path.Ext(to))):
+		case depth >= maxImports, !fs.ValidPath(to), !Prose(to):
 			c.left = append(c.left, name)
 		default:
 			c.take(from, to, depth+1)

@@ -41,6 +41,7 @@ type Set struct {
 	May func(project string) bool
 	// folders are where the sessions beside a project's notes worked, by the same name.
 	folders map[string][]string
+	hash    string // of the set that this one is a part of; "" for a whole one
 }
 
 // Where says where an agent's files are.
@@ -114,6 +115,9 @@ func Knows(agent string) bool {
 
 // Hash identifies all that a replay gets.
 func (s *Set) Hash() string {
+	if s.hash != "" {
+		return s.hash
+	}
 	text, err := json.Marshal([]any{s.Files, s.Notes})
 	if err != nil {
 		panic(err) // texts and names always can be

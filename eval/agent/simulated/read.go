@@ -3,14 +3,14 @@ package simulated
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // thanks matches a reply that accepts.
-var thanks = regexp.MustCompile(`(?i)\b(?:thanks|thank you|perfect|great|lgtm|looks good|exactly)\b`)
+var thanks = lazyregexp.New(`(?i)\b(?:thanks|thank you|perfect|great|lgtm|looks good|exactly)\b`)
 
 // read says of each moment in a prompt what its replies say: that a lesson was missed,
 // thanks, or nothing.

@@ -1,14 +1,13 @@
 package shell
 
 import (
-	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
-	"regexp"
 	"strings"
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/skill-evolve/evolve/mutate/script/acts"
+	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
 )
 
 // call walks a simple command.
@@ -243,7 +242,7 @@ func start(word *syntax.Word) string {
 // operands allows flags that match a pattern, and at most n other words, which are not
 // flags either.
 func operands(n int, flags string) func(*walk, []*syntax.Word, place) bool {
-	allowed := regexp.MustCompile("^(" + flags + ")$")
+	allowed := lazyregexp.New("^(" + flags + ")$")
 	return func(_ *walk, args []*syntax.Word, _ place) bool {
 		rest := 0
 		for _, a := range args {

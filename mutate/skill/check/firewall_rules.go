@@ -2,7 +2,6 @@ package check
 
 import (
 	_ "embed"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -50,7 +49,7 @@ var patterns = sync.OnceValue(func() *patternSet {
 	return r
 })
 
-var fragment = regexp.MustCompile(`\{\{([a-z-]+)\}\}`)
+var fragment = lazyregexp.New(`\{\{([a-z-]+)\}\}`)
 
 // expand puts the fragments into a pattern.
 func (r *patternSet) expand(expr string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/skill-evolve/evolve/mutate/skill"
 	"github.com/skill-evolve/evolve/mutate/skill/lazyregexp"
@@ -70,7 +71,7 @@ func readTag(src []byte, m []int) htmlTag {
 	case t.name == "sub" || t.name == "sup" || t.name == "kbd":
 		t.plain = attributes == "" && (t.closes || bytes.Contains(rest, []byte("</"+t.name+">")))
 	default:
-		t.plain = !t.closes && !htmlElements[t.name] && !strings.ContainsAny(attributes, "=\"'`/\n") && !concealing[strings.TrimSpace(strings.ToLower(attributes))]
+		t.plain = !t.closes && !htmlElements()[t.name] && !strings.ContainsAny(attributes, "=\"'`/\n") && !concealing()[strings.TrimSpace(strings.ToLower(attributes))]
 	}
 	return t
 }
@@ -116,7 +117,7 @@ func checkHTML(parent, child *document) []Finding {
 	end, _ := parent.kernelEnd()
 	for _, t := range was {
 		known[t.key], known["/"+t.name] = true, true
-		if t.at < end || pageWide[t.name] {
+		if t.at < end || pageWide()[t.name] {
 			before[t.key]++
 		}
 	}
@@ -124,7 +125,7 @@ func checkHTML(parent, child *document) []Finding {
 	for _, t := range is {
 		severity := Reject
 		switch {
-		case t.at < end || pageWide[t.name]:
+		case t.at < end || pageWide()[t.name]:
 			if before[t.key]--; before[t.key] >= 0 {
 				continue
 			}
@@ -208,7 +209,7 @@ func openElements(tags []htmlTag, at int) string {
 	var open []htmlTag
 	for _, t := range tags {
 		switch {
-		case t.at >= at || t.comment || t.name == "" || voidElements[t.name]:
+		case t.at >= at || t.comment || t.name == "" || voidElements()[t.name]:
 		case !t.closes:
 			open = append(open, t)
 		default:
@@ -245,12 +246,14 @@ var htmlElements = words(`a abbr acronym address applet area article aside audio
 	slot small source spacer span strike strong style sub summary sup svg table tbody td template textarea
 	tfoot th thead time title tr track tt u ul var video wbr xmp`)
 
-func words(s string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(s) {
-		m[w] = true
-	}
-	return m
+func words(s string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		m := map[string]bool{}
+		for w := range strings.FieldsSeq(s) {
+			m[w] = true
+		}
+		return m
+	})
 }
 
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }

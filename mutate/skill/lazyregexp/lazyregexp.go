@@ -17,9 +17,21 @@ import (
 // A Regexp is a regexp.Regexp that is compiled on first use. It is safe for
 // concurrent use.
 type Regexp struct {
-	get   func() *regexp.Regexp
-	hints func() *hints
-	asked atomic.Int32
+	expr             string
+	compiled, hinted sync.Once // two of sync.OnceValue would take 300 bytes more, of each pattern
+	re               *regexp.Regexp
+	known            *hints
+	asked            atomic.Int32
+}
+
+func (r *Regexp) get() *regexp.Regexp {
+	r.compiled.Do(func() { r.re = regexp.MustCompile(r.expr) })
+	return r.re
+}
+
+func (r *Regexp) hints() *hints {
+	r.hinted.Do(func() { r.known = hintsOf(r.expr) })
+	return r.known
 }
 
 // hints are what is known of each text that holds a match.
@@ -88,10 +100,7 @@ var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") 
 // but in a test at once, so that every test of a package checks all its
 // patterns.
 func New(expr string) *Regexp {
-	r := &Regexp{
-		get:   sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
-		hints: sync.OnceValue(func() *hints { return hintsOf(expr) }),
-	}
+	r := &Regexp{expr: expr}
 	if inTest {
 		r.get()
 	}

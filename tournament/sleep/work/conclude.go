@@ -42,7 +42,7 @@ func (s *Worker) conclude(ctx context.Context, c *campaign.Campaign, res *campai
 		return nil
 	}
 	v := out.Verdict
-	r.Challenger, r.Decision, r.Route, r.Reason, r.EValue, r.Alpha = of.Challenger, v.Verdict, v.Route, v.Reason, pareto.Finite(v.EValue), v.Alpha
+	r.Challenger, r.Decision, r.Route, r.Reason, r.EValue, r.Alpha = of.Challenger, v.Verdict, v.Route, v.Reason, pareto.Finite(v.Proof()), v.Alpha
 	r.Round, r.Restarted = v.Round, v.Restarted
 	r.Total, r.NotLower = v.Total(), v.NotLower()
 	t, err := candidate.On(ctx, s.Store, c.Live, of)

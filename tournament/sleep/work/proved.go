@@ -59,7 +59,7 @@ func (s *Worker) result(ctx context.Context, live *skill.Live, t *candidate.OnTr
 		return r, err
 	}
 	r = sleep.Result{Decision: d.Verdict, Route: d.Route, Reason: d.Reason, Incumbent: t.Incumbent, Challenger: t.Challenger,
-		EValue: pareto.Finite(d.EValue), Alpha: d.Alpha, Simulated: t.Simulated}
+		EValue: pareto.Finite(d.Proof()), Alpha: d.Alpha, Simulated: t.Simulated}
 	if r.Round, err = t.Rounds(); err != nil {
 		return r, err
 	}

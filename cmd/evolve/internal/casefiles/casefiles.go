@@ -97,7 +97,7 @@ gives back equal cases. --public leaves out what came from your sessions or a mo
 				return exportFolder(t, format, args[1], cases)
 			}
 			var b bytes.Buffer
-			if err := eval.WriteCases(&b, cases); err != nil {
+			if err := casefile.WriteLines(&b, cases); err != nil {
 				return err
 			}
 			_, err = t.Stdout.Write(term.EscapedJSON(b.Bytes()))

@@ -10,6 +10,7 @@ import (
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/term"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/usage"
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/casefile"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
@@ -33,7 +34,7 @@ evolve cases check and evolve cases import. evolve help cases-format has the res
 				return problem.Inputf("a skill is named by its folder's name, for example dataviz", "%q names no skill", args[0])
 			}
 			var b bytes.Buffer
-			if err := eval.WriteCases(&b, examples(args[0])); err != nil {
+			if err := casefile.WriteLines(&b, examples(args[0])); err != nil {
 				return err
 			}
 			if file == "" {

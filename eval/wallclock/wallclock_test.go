@@ -1,4 +1,4 @@
-package eval
+package wallclock
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestWallClockContext(t *testing.T) {
+func TestWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, wait := range map[string]func(context.Context) error{
 			"done":    func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
@@ -18,25 +18,25 @@ func TestWallClockContext(t *testing.T) {
 				defer cancel()
 				begun := time.Now()
 				<-sub.Done()
-				if cause := context.Cause(sub); time.Since(begun) == time.Minute && cause != errWallClock {
+				if cause := context.Cause(sub); time.Since(begun) == time.Minute && cause != errOver {
 					t.Errorf("cause = %v", cause)
 				}
 				return sub.Err()
 			},
 		} {
 			begun := time.Now()
-			ranOut, err := withWallClock(t.Context(), begun, time.Minute, wait)
+			ranOut, err := Within(t.Context(), begun, time.Minute, wait)
 			if !ranOut || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Minute {
 				t.Errorf("%s: ran out %v after %v, %v", name, ranOut, time.Since(begun), err)
 			}
 			parent, cancel := context.WithTimeout(t.Context(), time.Second)
-			ranOut, err = withWallClock(parent, time.Now(), time.Minute, wait)
+			ranOut, err = Within(parent, time.Now(), time.Minute, wait)
 			cancel()
 			if ranOut || err == nil {
 				t.Errorf("%s: ran out %v, though the parent ended it (%v)", name, ranOut, err)
 			}
 		}
-		ranOut, err := withWallClock(t.Context(), time.Now(), time.Minute, func(ctx context.Context) error {
+		ranOut, err := Within(t.Context(), time.Now(), time.Minute, func(ctx context.Context) error {
 			if at, ok := ctx.Deadline(); !ok || time.Until(at) != time.Minute {
 				t.Errorf("deadline %v %v", at, ok)
 			}

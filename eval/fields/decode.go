@@ -1,4 +1,4 @@
-package eval
+package fields
 
 import (
 	"bytes"
@@ -6,14 +6,12 @@ import (
 	"errors"
 	"io"
 	"reflect"
-
-	"github.com/skill-evolve/evolve/eval/fields"
 )
 
-// DecodeStrict decodes text, one JSON object and nothing else, into the struct that v
+// Decode decodes text, one JSON object and nothing else, into the struct that v
 // points to. An unknown field is an error that names the nearest known one, because
 // input from people and programs is never guessed at.
-func DecodeStrict(text []byte, v any) error {
+func Decode(text []byte, v any) error {
 	switch first := bytes.TrimSpace(text); {
 	case len(first) == 0:
 		return errors.New("nothing, want one JSON object")
@@ -23,7 +21,7 @@ func DecodeStrict(text []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		if unknown := fields.Unknown(text, reflect.TypeOf(v)); len(unknown) > 0 {
+		if unknown := Unknown(text, reflect.TypeOf(v)); len(unknown) > 0 {
 			return unknown[0]
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {

@@ -1,4 +1,5 @@
-package eval
+// Package wallclock limits how long a call may take.
+package wallclock
 
 import (
 	"context"
@@ -7,13 +8,13 @@ import (
 	"time"
 )
 
-// errWallClock is the cause of a context that a wall clock ended.
-var errWallClock = errors.New("wall clock")
+// errOver is the cause of a context that its wall clock ended.
+var errOver = errors.New("wall clock")
 
-// A wallClock is a context that ends at a time. Unlike context.WithDeadline it starts
+// A limited is a context that ends at a time. Unlike context.WithDeadline it starts
 // no timer before its end is waited for: an agent that answers within this process
 // never waits for it, and the timer would be the larger part of such a rollout.
-type wallClock struct {
+type limited struct {
 	context.Context // the parent
 	end             time.Time
 
@@ -22,23 +23,23 @@ type wallClock struct {
 	cancel context.CancelFunc
 }
 
-func (w *wallClock) start() context.Context {
+func (w *limited) start() context.Context {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.timed == nil {
-		w.timed, w.cancel = context.WithDeadlineCause(w.Context, w.end, errWallClock)
+		w.timed, w.cancel = context.WithDeadlineCause(w.Context, w.end, errOver)
 	}
 	return w.timed
 }
 
-func (w *wallClock) started() context.Context {
+func (w *limited) started() context.Context {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.timed
 }
 
 // stop frees the timer, if there is one.
-func (w *wallClock) stop() {
+func (w *limited) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.cancel != nil {
@@ -47,21 +48,21 @@ func (w *wallClock) stop() {
 }
 
 // ranOut reports whether a caller has seen that the time is over.
-func (w *wallClock) ranOut() bool {
+func (w *limited) ranOut() bool {
 	t := w.started()
-	return t != nil && context.Cause(t) == errWallClock
+	return t != nil && context.Cause(t) == errOver
 }
 
-func (w *wallClock) Deadline() (time.Time, bool) {
+func (w *limited) Deadline() (time.Time, bool) {
 	if at, ok := w.Context.Deadline(); ok && at.Before(w.end) {
 		return at, true
 	}
 	return w.end, true
 }
 
-func (w *wallClock) Done() <-chan struct{} { return w.start().Done() }
+func (w *limited) Done() <-chan struct{} { return w.start().Done() }
 
-func (w *wallClock) Err() error {
+func (w *limited) Err() error {
 	if t := w.started(); t != nil {
 		return t.Err()
 	}
@@ -73,24 +74,24 @@ func (w *wallClock) Err() error {
 
 // Value searches the timed context if there is one, so that contexts derived from w
 // need no goroutine of their own.
-func (w *wallClock) Value(key any) any {
+func (w *limited) Value(key any) any {
 	if t := w.started(); t != nil {
 		return t.Value(key)
 	}
 	return w.Context.Value(key)
 }
 
-// withWallClock calls f with a context that ends after limit, counted from begun, or
+// Within calls f with a context that ends after limit, counted from begun, or
 // from now if that is zero; a limit of 0 is none. ranOut reports that the limit, and
 // not ctx, ended it.
-func withWallClock(ctx context.Context, begun time.Time, limit time.Duration, f func(context.Context) error) (ranOut bool, err error) {
+func Within(ctx context.Context, begun time.Time, limit time.Duration, f func(context.Context) error) (ranOut bool, err error) {
 	if limit <= 0 {
 		return false, f(ctx)
 	}
 	if begun.IsZero() {
 		begun = time.Now()
 	}
-	w := &wallClock{Context: ctx, end: begun.Add(limit)}
+	w := &limited{Context: ctx, end: begun.Add(limit)}
 	defer w.stop()
 	err = f(w)
 	return ctx.Err() == nil && w.ranOut(), err

@@ -1,11 +1,11 @@
-package eval
+package fields
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestDecodeStrict(t *testing.T) {
+func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"Bash","failed":true}`: "",
 		` {"name":"Bash"}` + "\n":       "",
@@ -17,8 +17,11 @@ func TestDecodeStrict(t *testing.T) {
 		"\n":                            "nothing, want one JSON object",
 		`{"name":1}`:                    "cannot unmarshal number",
 	} {
-		var c ToolCall
-		err := DecodeStrict([]byte(text), &c)
+		var c struct {
+			Name   string `json:"name"`
+			Failed bool   `json:"failed"`
+		}
+		err := Decode([]byte(text), &c)
 		switch {
 		case want == "" && (err != nil || c.Name != "Bash"):
 			t.Errorf("%s: %+v (%v)", text, c, err)
