@@ -3,11 +3,14 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -21,8 +24,26 @@ const MaxBlob = 1 << 30
 type Blobs struct {
 	store jetstream.ObjectStore
 
-	mu  sync.Mutex
-	put map[string]*upload // by name
+	mu    sync.Mutex
+	put   map[string]*upload // by name
+	gone  map[string]bool    // names that a worker could not read: what is there is of no use
+	small map[string][]byte  // contents that are short enough to go along with a job
+	kept  int                // bytes of small
+}
+
+// Small is the largest content that goes along with the first job of a worker that names it,
+// in bytes, so that the job does not wait for it.
+const (
+	Small   = 16 << 10
+	maxKept = 32 << 20
+)
+
+// Short returns a content that was put and is at most Small.
+func (b *Blobs) Short(name string) ([]byte, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	content, ok := b.small[name]
+	return content, ok
 }
 
 // An upload is done once, whoever wants it.
@@ -38,7 +59,7 @@ func OpenBlobs(ctx context.Context, js jetstream.JetStream) (*Blobs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the bucket %s: %w", Bucket, err)
 	}
-	return &Blobs{store: store, put: map[string]*upload{}}, nil
+	return &Blobs{store: store, put: map[string]*upload{}, gone: map[string]bool{}}, nil
 }
 
 // NameOf is the name of a content.
@@ -50,6 +71,16 @@ func NameOf(content []byte) string {
 // Put stores a content, unless it is there and stays for as long as a job may take.
 func (b *Blobs) Put(ctx context.Context, content []byte) (name string, err error) {
 	name = NameOf(content)
+	if len(content) <= Small {
+		b.mu.Lock()
+		if _, ok := b.small[name]; !ok {
+			if b.kept += len(content); b.kept > maxKept || b.small == nil {
+				b.small, b.kept = map[string][]byte{}, len(content)
+			}
+			b.small[name] = content
+		}
+		b.mu.Unlock()
+	}
 	return name, b.PutFrom(ctx, name, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil })
 }
 
@@ -85,7 +116,14 @@ func closed(c chan struct{}) bool {
 }
 
 func (b *Blobs) upload(ctx context.Context, name string, open func() (io.ReadCloser, error)) error {
-	if info, err := b.store.GetInfo(ctx, name); err == nil && time.Since(info.ModTime) < BlobsExpire/2 {
+	b.mu.Lock()
+	gone := b.gone[name]
+	b.mu.Unlock()
+	at, hidden, err := hide(name)
+	if err != nil {
+		return err
+	}
+	if info, err := b.store.GetInfo(ctx, at); err == nil && !gone && time.Since(info.ModTime) < BlobsExpire/2 {
 		return nil
 	}
 	in, err := open()
@@ -93,25 +131,57 @@ func (b *Blobs) upload(ctx context.Context, name string, open func() (io.ReadClo
 		return err
 	}
 	defer in.Close()
-	if _, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: name}, in); err != nil {
-		return fmt.Errorf("store what a job needs: %w", err)
+	if _, err := b.store.Put(ctx, jetstream.ObjectMeta{Name: at}, cipher.StreamReader{S: hidden, R: in}); err != nil {
+		return fmt.Errorf("store what a job needs: %w", errors.Join(ErrAway, err))
 	}
+	b.mu.Lock()
+	delete(b.gone, name)
+	b.mu.Unlock()
 	return nil
 }
 
-// Forget has Put store a name again.
+// hide is where a content is stored, and what encrypts it and decrypts it there. Members who
+// may read one object of the bucket may read all, so nothing in it tells those anything who do
+// not know the name. The name is the hash of the content: no key is used for two contents, so
+// the counter may begin with zero, and a change is found when the content is read.
+func hide(name string) (at string, hidden cipher.Stream, err error) {
+	key := sha256.Sum256([]byte("evolve blob key\n" + name))
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		return "", nil, err
+	}
+	return NameOf([]byte("evolve blob\n" + name)), cipher.NewCTR(block, make([]byte, aes.BlockSize)), nil
+}
+
+// Forget has Put store a name again, and look for all others: after a purge they are gone, too,
+// and a job would fail once for each.
 func (b *Blobs) Forget(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.put, name)
+	if b.put[name] == nil {
+		return
+	}
+	b.gone[name] = true
+	for _, u := range b.put {
+		if closed(u.done) {
+			u.at = time.Time{}
+		}
+	}
 }
+
+// ErrAway means that the server could not be asked, or cannot store anything.
+var ErrAway = errors.New("the fleet's server does not answer")
 
 // ErrNoBlob means that there is no such content, or another one under its name.
 var ErrNoBlob = errors.New("it is not stored")
 
 // Copy writes a content to w. What was written is of no use if there is an error.
 func (b *Blobs) Copy(ctx context.Context, w io.Writer, name string) error {
-	in, err := b.store.Get(ctx, name)
+	at, hidden, err := hide(name)
+	if err != nil {
+		return err
+	}
+	in, err := b.store.Get(ctx, at)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return fmt.Errorf("%.12s: %w", name, ErrNoBlob)
 	}
@@ -120,7 +190,7 @@ func (b *Blobs) Copy(ctx context.Context, w io.Writer, name string) error {
 	}
 	defer in.Close()
 	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(in, MaxBlob+1))
+	n, err := io.Copy(io.MultiWriter(w, h), cipher.StreamReader{S: hidden, R: io.LimitReader(in, MaxBlob+1)})
 	if err != nil {
 		return fmt.Errorf("read what a job needs: %w", err)
 	}
@@ -137,6 +207,19 @@ func (b *Blobs) Get(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+// Fetch makes a file of a content, which nobody else can read.
+func (b *Blobs) Fetch(ctx context.Context, name, file string) (err error) {
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(b.Copy(ctx, out, name), out.Close())
+	if err != nil {
+		err = errors.Join(err, os.Remove(file))
+	}
+	return err
 }
 
 // Clear deletes all contents, and returns how many there were.

@@ -2,11 +2,10 @@ package fleet
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"net/url"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,18 +21,23 @@ import (
 type Conn struct {
 	ID   string // the member's public key
 	Key  nkeys.KeyPair
+	In   *Invitation
 	Nats *nats.Conn
 	JS   jetstream.JetStream
+
+	known sync.Map // members by their rights, which were verified
 }
 
 // Dial connects a member. The traffic is encrypted unless the server is on this machine.
 func Dial(ctx context.Context, in *Invitation) (*Conn, error) {
-	if !in.Expires.IsZero() && time.Now().After(in.Expires) {
-		return nil, problem.Inputf("`evolve fleet invite "+in.Name+"` makes a new one, where the fleet is served", "the invitation of %s has expired on %s", in.Name, in.Expires.Local().Format("2006-01-02"))
-	}
-	u, err := url.Parse(in.URL)
-	if err != nil || u.Host == "" {
-		return nil, problem.Inputf("it looks like tls://host:4222", "%q is no address of a NATS server", in.URL)
+	for at := range strings.SplitSeq(in.URL, ",") {
+		u, err := url.Parse(at)
+		if err != nil || u.Host == "" {
+			return nil, problem.Inputf("it looks like tls://host:4222", "%q is no address of a NATS server", at)
+		}
+		if u.Scheme != "tls" && in.CA == "" && !process.Loopback(u.Hostname()) {
+			return nil, problem.Inputf("use tls://"+u.Host, "%s is another machine, and what is sent there must be encrypted", u.Host)
+		}
 	}
 	key, err := nkeys.FromSeed([]byte(in.Seed))
 	if err != nil {
@@ -43,30 +47,22 @@ func Dial(ctx context.Context, in *Invitation) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the key of %s: %w", in.Name, err)
 	}
-	opts := []nats.Option{nats.Name("evolve " + in.Role + " " + in.Name), nats.CustomInboxPrefix(InboxPrefix(id)),
-		nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.ReconnectJitter(200*time.Millisecond, time.Second),
-		nats.RetryOnFailedConnect(false), nats.Timeout(5 * time.Second), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
-		nats.NoCallbacksAfterClientClose()}
-	if in.JWT != "" {
-		opts = append(opts, nats.UserJWT(func() (string, error) { return in.JWT, nil }, key.Sign))
+	opts, err := in.Options()
+	if err != nil {
+		return nil, err
 	}
-	local := process.Loopback(u.Hostname())
-	if u.Scheme == "tls" || !local {
-		if u.Scheme != "tls" {
-			return nil, problem.Inputf("use tls://"+u.Host, "%s is another machine, and what is sent there must be encrypted", u.Host)
-		}
-		conf := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: u.Hostname()}
-		if in.CA != "" {
-			conf.RootCAs = x509.NewCertPool()
-			if !conf.RootCAs.AppendCertsFromPEM([]byte(in.CA)) {
-				return nil, errors.New("the invitation has no certificate")
-			}
-		}
-		opts = append(opts, nats.Secure(conf))
-	}
+	opts = append(opts, nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond), nats.ReconnectJitter(200*time.Millisecond, time.Second),
+		nats.Timeout(5*time.Second), nats.PingInterval(5*time.Second), nats.MaxPingsOutstanding(2), nats.NoCallbacksAfterClientClose(),
+		nats.IgnoreAuthErrorAbort(),
+		// What cannot be sent fails: sent when the server is back, a job would reach workers that
+		// it was taken from meanwhile.
+		nats.ReconnectBufSize(-1))
 	conn, err := nats.Connect(in.URL, opts...)
 	if err != nil {
-		return nil, dialing(in, err)
+		if said := in.Explain(err, time.Now()); said != err {
+			return nil, said
+		}
+		return nil, problem.Hinted(fmt.Errorf("connect to the fleet at %s: %w", in.URL, err), "is `evolve fleet serve` running there?")
 	}
 	if err := ctx.Err(); err != nil {
 		conn.Close()
@@ -77,20 +73,46 @@ func Dial(ctx context.Context, in *Invitation) (*Conn, error) {
 		conn.Close()
 		return nil, err
 	}
-	return &Conn{ID: id, Key: key, Nats: conn, JS: js}, nil
+	return &Conn{ID: id, Key: key, In: in, Nats: conn, JS: js}, nil
 }
 
-// dialing says what went wrong, and what to do.
-func dialing(in *Invitation, err error) error {
-	again := "`evolve fleet invite " + in.Name + "` makes a new invitation, where the fleet is served"
-	var unknown x509.UnknownAuthorityError
-	switch {
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
-		return problem.Inputf(again, "%s does not let %s in: the invitation has been revoked, or is another fleet's", in.URL, in.Name)
-	case errors.As(err, &unknown):
-		return problem.Inputf(again, "%s is not the server that made the invitation: its certificate is another one", in.URL)
+// Knows returns the name of a member whose rights this fleet has signed, with a role. A fleet
+// of tests has no rights, and takes a member by the name that it says.
+func (c *Conn) Knows(id, rights, role, says string) (name string, err error) {
+	if c.In.JWT == "" {
+		return says, nil
 	}
-	return fmt.Errorf("connect to the fleet at %s: %w", in.URL, err)
+	m, known := c.known.Load(rights)
+	if !known || !time.Now().Before(m.(*Member).Expires) {
+		fresh, err := c.In.Verify(rights, time.Now())
+		if err != nil {
+			return "", err
+		}
+		c.known.Store(rights, fresh)
+		m = fresh
+	}
+	return m.(*Member).is(id, role)
+}
+
+func (m *Member) is(id, role string) (name string, err error) {
+	if m.ID != id || m.Role != role {
+		return "", fmt.Errorf("%s is no %s of this fleet", Short(id), role)
+	}
+	return m.Name, nil
+}
+
+// Hello reads what a worker says; nil if it cannot be believed.
+func (c *Conn) Hello(m *nats.Msg) *Hello {
+	id := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	h := new(Hello)
+	if err := Open(id, m.Subject, m.Header, m.Data, h); err != nil || h.Worker != id {
+		return nil
+	}
+	var err error
+	if h.Name, err = c.Knows(id, h.Rights, RoleWorker, h.Name); err != nil {
+		return nil
+	}
+	return h
 }
 
 // Close ends the connection.

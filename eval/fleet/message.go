@@ -1,9 +1,11 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,9 +23,24 @@ type Job struct {
 	Key         string `json:"key"`
 	Coordinator string `json:"coordinator"`
 	Worker      string `json:"worker"`
+	Rights      string `json:"rights,omitempty"` // the coordinator's JWT
 	Need        Need   `json:"need"`
 	WallClockMS int64  `json:"wall_clock_ms,omitempty"` // of the attempt; 0 is no limit
 	Task        Task   `json:"task"`
+	// Short are contents of blobs that the worker has not had in a job before.
+	Short map[string][]byte `json:"short,omitempty"`
+}
+
+// Blobs are the names of all blobs that a task needs.
+func (t *Task) Blobs() (names []string) {
+	for _, o := range t.Others {
+		names = append(names, o.Dir, o.Text)
+	}
+	names = append(names, t.Text, t.Dir, t.Owner, t.Files, t.Tree)
+	if t.Changes != nil {
+		names = append(names, t.Changes.Made)
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
 }
 
 // A Need is what a worker must have for a job.
@@ -194,7 +211,8 @@ type Agent struct {
 
 // A Hello is what a worker says every Beat.
 type Hello struct {
-	Worker   string    `json:"worker"` // its id
+	Worker   string    `json:"worker"`           // its id
+	Rights   string    `json:"rights,omitempty"` // its JWT
 	Name     string    `json:"name"`
 	Instance string    `json:"instance"` // of its process
 	Offer    Offer     `json:"offer"`
@@ -207,6 +225,33 @@ type Hello struct {
 	Why      string    `json:"why,omitempty"`   // it is parked
 }
 
+// Refuses is why a worker that says this gets no job of a run, "" if it may. vendors are those
+// that the run may ask.
+func (h *Hello) Refuses(n Need, vendors []string, now time.Time) string {
+	if why := cmp.Or(n.Refuses(h.Offer), h.Away(now)); why != "" {
+		return why
+	}
+	for _, a := range h.Offer.Agents {
+		for _, v := range a.Vendors {
+			if a.Backend == n.Backend && !slices.Contains(vendors, v) {
+				return fmt.Sprintf("its %s asks %s, which this run may not", a.Backend, v)
+			}
+		}
+	}
+	return ""
+}
+
+// Away is why a worker takes no job of any run, "" if it does.
+func (h *Hello) Away(now time.Time) string {
+	switch {
+	case h.Draining:
+		return "is about to stop"
+	case now.Before(h.Parked):
+		return cmp.Or(h.Why, "its plan is used up")
+	}
+	return ""
+}
+
 // A Held is a job that a worker has.
 type Held struct {
 	Coordinator string `json:"coordinator"`
@@ -215,6 +260,9 @@ type Held struct {
 
 // An Order is what a coordinator asks a worker to do at once. The reply is an Ack.
 type Order struct {
+	// From is the member who asks and has signed it; "": who coordinates the jobs of Cancel.
+	From   string `json:"from,omitempty"`
+	Rights string `json:"rights,omitempty"` // of From, its JWT; for Purge
 	Cancel []Held `json:"cancel,omitempty"` // give these jobs up
 	// Purge deletes all blobs that the worker keeps.
 	Purge bool `json:"purge,omitempty"`

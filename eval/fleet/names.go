@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -28,7 +29,7 @@ const (
 const (
 	JobsExpire    = 24 * time.Hour
 	ResultsExpire = 7 * 24 * time.Hour
-	BlobsExpire   = 24 * time.Hour
+	BlobsExpire   = ResultsExpire // what a result names
 )
 
 // Lease is after how long a job that its worker no longer extends is delivered to it again,
@@ -39,6 +40,19 @@ const (
 	Beat  = 2 * time.Second
 	Lost  = 12 * time.Second
 )
+
+// duplicates is for how long a message is not stored twice. Somebody whose server is away does
+// not know whether the last one was, and by the time it is back that one may be done and gone.
+const duplicates = time.Hour
+
+// CoordinatorID is that of a member that coordinates a run. Who continues it has the same.
+func CoordinatorID(member, run string) string { return member + "_" + run }
+
+// Sender is the member behind a coordinator's id, by whom its jobs are signed.
+func Sender(coordinator string) string {
+	member, _, _ := strings.Cut(coordinator, "_")
+	return member
+}
 
 // The subjects. worker and coordinator are ids, key names an attempt.
 
@@ -55,6 +69,9 @@ func ResultSubject(coordinator, worker, key string) string {
 // HelloSubject is where a worker says what it has and does, "*" for all of them.
 func HelloSubject(worker string) string { return "evolve.hello." + worker }
 
+// Who is where a coordinator asks all workers to say hello at once.
+const Who = "evolve.who"
+
 // OrderSubject is where a worker takes orders, see Order.
 func OrderSubject(worker string) string { return "evolve.order." + worker }
 
@@ -66,11 +83,11 @@ func Prepare(ctx context.Context, js jetstream.JetStream) error {
 	for _, c := range []jetstream.StreamConfig{{
 		Name: Jobs, Subjects: []string{"evolve.job.>"}, Retention: jetstream.WorkQueuePolicy,
 		MaxAge: JobsExpire, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		Duplicates: 0, Description: "what workers have to do",
+		Duplicates: duplicates, Description: "what workers have to do",
 	}, {
 		Name: Results, Subjects: []string{"evolve.result.>"}, Retention: jetstream.LimitsPolicy,
 		MaxAge: ResultsExpire, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		AllowDirect: true, Description: "what they have done, until it is recorded",
+		AllowDirect: true, Duplicates: duplicates, Description: "what they have done, until it is recorded",
 	}} {
 		if _, err := js.CreateOrUpdateStream(ctx, c); err != nil {
 			return fmt.Errorf("make the stream %s: %w", c.Name, err)
@@ -92,4 +109,10 @@ func Consumer(ctx context.Context, js jetstream.JetStream, worker string) error 
 		return nil
 	}
 	return err
+}
+
+// IsThere reports whether a message was refused because its subject has one already.
+func IsThere(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && strings.Contains(api.Description, "maximum messages per subject")
 }
