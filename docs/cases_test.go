@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/casefile"
 	"github.com/skill-evolve/evolve/eval/check"
 )
 
@@ -59,7 +60,7 @@ func TestCases(t *testing.T) {
 		t.Errorf("cases.md has the checks %q, there are %q", types, all)
 	}
 	example, _, _ := strings.Cut(string(text[strings.Index(string(text), "```json\n")+8:]), "```")
-	if cases, err := eval.ReadCases(strings.NewReader(example), "cases.md"); err != nil || len(cases) != 1 {
+	if cases, err := casefile.ReadLines(strings.NewReader(example), "cases.md"); err != nil || len(cases) != 1 {
 		t.Errorf("the example: %d cases, %v", len(cases), err)
 	}
 }

@@ -17,42 +17,54 @@ import (
 // model where they are opened (cmd/evolve/internal/backend/opener.go): what is not
 // cleared, or not agreed to, reaches none of these files.
 var leaves = map[string]string{
-	"eval/agent/recipient.go":              "behind Control: the transport of openai and codex, which follows no redirect and reaches this machine without a proxy",
-	"eval/agent/openai/client.go":          "behind Control; Ping asks for the list of models and sends no text",
-	"eval/agent/claude/run.go":             "behind Control: a child program gets the request",
-	"eval/agent/codex/agent.go":            "behind Control: a child program gets the request",
-	"eval/agent/codex/model.go":            "behind Control: a child program gets the request; the list of models is asked for without text",
-	"eval/agent/pi/agent.go":               "behind Control: a child program gets the request",
-	"eval/agent/copilot/child.go":          "behind Control: a child program gets the request",
-	"eval/agent/copilot/bridge.go":         "loopback, between evolve and the library that drives the program",
-	"eval/agent/command/child.go":          "behind Control: a child program gets the request; without a sandbox it is a vendor of its own name",
-	"eval/agent/openai/":                   "behind Control: the library's types for requests and failures",
-	"eval/agent/copilot/":                  "behind Control: the library that talks to the child program",
-	"eval/agent/process/launch.go":         "starts what the backends above prepared, and checks that their owner trusts",
-	"eval/agent/process/sandbox_linux.go":  "the same, in bwrap",
-	"eval/agent/process/sandbox_darwin.go": "the same, in sandbox-exec",
-	"eval/agent/process/probe.go":          "listens on loopback, to see that a sandbox reaches it or does not; sends nothing",
-	"eval/agent/process/filter_linux.go":   "forbids system calls; sends nothing",
-	"eval/agent/process/hello_linux.go":    "reads what the relay passes on; sends nothing",
-	"eval/agent/process/scope_linux.go":    "the child's environment, to the bwrap that starts it",
-	"eval/agent/process/inside_linux.go":   "within the sandbox: sockets for the hosts that the agent may ask",
-	"eval/agent/process/relay_linux.go":    "the other end of these sockets",
-	"eval/deps/deps.go":                    "the owner's own command, in a sandbox with a recorded tree and the hosts that the owner names, none by default",
-	"eval/guard/guard.go":                  "evolve itself, in a sandbox without a network, which gets recorded events",
-	"eval/guard/serve.go":                  "within that sandbox: the owner's own hook",
-	"eval/git/repository.go":               "git, with no protocol allowed: it reaches no remote",
-	"cmd/evolve/cmd_cases_edit.go":         "the owner's editor gets the owner's case",
-	"cmd/evolve/cmd_serve.go":              "the owner's browser gets an address of loopback; listens there",
-	"eval/agent/process/dial.go":           "a relay between a sandbox and the hosts that its agent asks",
-	"eval/agent/replay/home.go":            "asks an agent's program for its version, without text",
-	"cmd/evolve/internal/timer/system.go":  "systemctl, launchctl and crontab get the times of nights",
-	"cmd/evolve/internal/timer/ping.go":    "evolve itself, with the arguments and the environment of a night and --ping",
-	"eval/agent/replay/reach.go":           "connects to see whether a server is there, and sends nothing",
-	"eval/agent/handoff/box.go":            "requests for a person, as files of the owner's own machine",
-	"cmd/evolve/internal/doctor/doctor.go": "asks a server for its list of models, without text",
-	"tournament/report/serve/serve.go":     "pages on loopback, for a browser that knows the token",
-	"mutate/script/python.go":              "python3 parses a hook: it loads nothing but its own library and runs nothing of the text",
-	"harvest/hook/note.go":                 "a note for the agent of the session that runs a hook: names of skills and their state, no text of sessions",
+	"eval/agent/recipient.go":                "behind Control: the transport of openai and codex, which follows no redirect and reaches this machine without a proxy",
+	"eval/agent/openai/client.go":            "behind Control; Ping asks for the list of models and sends no text",
+	"eval/agent/claude/run.go":               "behind Control: a child program gets the request",
+	"eval/agent/codex/agent.go":              "behind Control: a child program gets the request",
+	"eval/agent/codex/model.go":              "behind Control: a child program gets the request; the list of models is asked for without text",
+	"eval/agent/pi/agent.go":                 "behind Control: a child program gets the request",
+	"eval/agent/copilot/child.go":            "behind Control: a child program gets the request",
+	"eval/agent/copilot/bridge.go":           "loopback, between evolve and the library that drives the program",
+	"eval/agent/command/child.go":            "behind Control: a child program gets the request; without a sandbox it is a vendor of its own name",
+	"eval/agent/openai/":                     "behind Control: the library's types for requests and failures",
+	"eval/agent/copilot/":                    "behind Control: the library that talks to the child program",
+	"eval/agent/process/launch.go":           "starts what the backends above prepared, and checks that their owner trusts",
+	"eval/agent/process/sandbox_linux.go":    "the same, in bwrap",
+	"eval/agent/process/sandbox_darwin.go":   "the same, in sandbox-exec",
+	"eval/agent/process/probe.go":            "listens on loopback, to see that a sandbox reaches it or does not; sends nothing",
+	"eval/agent/process/filter_linux.go":     "forbids system calls; sends nothing",
+	"eval/agent/process/hello_linux.go":      "reads what the relay passes on; sends nothing",
+	"eval/agent/process/scope_linux.go":      "the child's environment, to the bwrap that starts it",
+	"eval/agent/process/inside_linux.go":     "within the sandbox: sockets for the hosts that the agent may ask",
+	"eval/agent/process/relay_linux.go":      "the other end of these sockets",
+	"eval/deps/deps.go":                      "the owner's own command, in a sandbox with a recorded tree and the hosts that the owner names, none by default",
+	"eval/fleet/invitation.go":               "how a member connects to the server in its invitation; sends nothing by itself",
+	"eval/fleet/conn.go":                     "connects to that server, encrypted unless it is on this machine; sends nothing by itself",
+	"eval/fleet/names.go":                    "makes the streams, the bucket and the workers' consumers: names and limits, no text",
+	"eval/fleet/sign.go":                     "signs a message; sends nothing by itself",
+	"eval/fleet/blobs.go":                    "stores what coordinator and worker, below, give to it",
+	"eval/fleet/coordinator/":                "jobs go to the members of the fleet: each task only if coordinator.Options.Clear agrees, which is Control with the fleet's host as one more vendor of replays (cmd/evolve/internal/backend/fleet.go), and only to workers whose agents ask vendors that the run may ask",
+	"eval/fleet/worker/":                     "results go to the coordinator that gave the job, without this machine's keys; the agent's own requests leave by its backend, on this machine",
+	"eval/fleet/fleettest/":                  "for tests: a server on loopback",
+	"eval/fleet/server/serve.go":             "the fleet's server: passes on what members send, to members with a right to it; by itself it tells them its version",
+	"eval/fleet/server/certificate.go":       "makes certificates; sends nothing",
+	"eval/guard/guard.go":                    "evolve itself, in a sandbox without a network, which gets recorded events",
+	"eval/guard/serve.go":                    "within that sandbox: the owner's own hook",
+	"eval/git/repository.go":                 "git, with no protocol allowed: it reaches no remote",
+	"cmd/evolve/cmd_cases_edit.go":           "the owner's editor gets the owner's case",
+	"eval/fleet/watch/":                      "orders to delete go to the members of a fleet, and questions to its server: no text",
+	"cmd/evolve/internal/browser/browser.go": "the owner's browser gets an address of loopback",
+	"cmd/evolve/cmd_serve.go":                "listens on loopback",
+	"eval/agent/process/dial.go":             "a relay between a sandbox and the hosts that its agent asks",
+	"eval/agent/replay/home.go":              "asks an agent's program for its version, without text",
+	"cmd/evolve/internal/timer/system.go":    "systemctl, launchctl and crontab get the times of nights",
+	"cmd/evolve/internal/timer/ping.go":      "evolve itself, with the arguments and the environment of a night and --ping",
+	"eval/agent/replay/reach.go":             "connects to see whether a server is there, and sends nothing",
+	"eval/agent/handoff/box.go":              "requests for a person, as files of the owner's own machine",
+	"cmd/evolve/internal/doctor/doctor.go":   "asks a server for its list of models, without text",
+	"tournament/report/serve/serve.go":       "pages on loopback, for a browser that knows the token",
+	"mutate/script/python.go":                "python3 parses a hook: it loads nothing but its own library and runs nothing of the text",
+	"harvest/hook/note.go":                   "a note for the agent of the session that runs a hook: names of skills and their state, no text of sessions",
 }
 
 // harmless is what can be used of packages that can send: types, constants and functions
@@ -79,6 +91,7 @@ var harmless = map[string]*regexp.Regexp{
 	"github.com/sourcegraph/conc": nil, "github.com/spf13": nil, "github.com/tidwall/gjson": nil, "github.com/yuin/goldmark": nil, "go.yaml.in/yaml/v3": nil,
 	"golang.org/x/term": nil, "golang.org/x/text": nil, "golang.org/x/time": nil, "gonum.org/v1/gonum": nil, "mvdan.cc/sh/v3": nil,
 	"github.com/pelletier/go-toml/v2": nil, "github.com/tdewolff/parse/v2": nil,
+	"github.com/nats-io/jwt/v2": nil, "github.com/nats-io/nkeys": nil,
 }
 
 func lazy(names string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + names + `)$`) }
@@ -190,10 +203,12 @@ func TestLeavesAreNoticed(t *testing.T) {
 }
 
 // TestBackendsAreHeld: backends are opened in one place, which wraps them in
-// outgoing.Control, and by the doctor, which asks no model, and the ping, which sends a
-// sentence that is nobody's.
+// outgoing.Control, and by the doctor, which asks no model, the ping, which sends a
+// sentence that is nobody's, and a worker: its jobs are cleared where they come from, for the
+// vendors that it names.
 func TestBackendsAreHeld(t *testing.T) {
-	may := map[string]bool{"cmd/evolve/internal/backend/opener.go": true, "cmd/evolve/internal/doctor/doctor.go": true, "cmd/evolve/internal/backend/ping.go": true}
+	may := map[string]bool{"cmd/evolve/internal/backend/opener.go": true, "cmd/evolve/internal/doctor/doctor.go": true, "cmd/evolve/internal/backend/ping.go": true,
+		"cmd/evolve/internal/backend/worker.go": true}
 	seen := 0
 	eachSource(t, func(name, _ string, f *ast.File) {
 		if !slices.ContainsFunc(f.Imports, func(im *ast.ImportSpec) bool { return strings.Trim(im.Path.Value, "\"`") == module+"eval/agent" }) {

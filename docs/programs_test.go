@@ -14,7 +14,7 @@ var starters = map[string]string{
 	"cmd/evolve/internal/backend/ping.go":      "looks for the agents' programs",
 	"cmd/evolve/cmd_cases_edit.go":             "the owner's $EDITOR",
 	"cmd/evolve/internal/doctor/doctor.go":     "looks for the agents' programs",
-	"cmd/evolve/cmd_serve.go":                  "the owner's $BROWSER, or the system's program that opens pages",
+	"cmd/evolve/internal/browser/browser.go":   "the owner's $BROWSER, or the system's program that opens pages",
 	"cmd/evolve/internal/timer/system.go":      "systemctl, launchctl, crontab",
 	"cmd/evolve/internal/timer/timer.go":       "looks for systemctl",
 	"cmd/evolve/program.go":                    "looks for evolve itself",

@@ -4,21 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"log"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/advice"
+	"github.com/skill-evolve/evolve/cmd/evolve/internal/browser"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/guard"
 	"github.com/skill-evolve/evolve/cmd/evolve/internal/pages"
+	"github.com/skill-evolve/evolve/eval/fleet/watch"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
@@ -73,6 +70,7 @@ func runServe(ctx context.Context, a *global, f *serveFlags) error {
 	defer l.Close()
 	p := served(a, db)
 	s := serve.New(p, l.Addr().(*net.TCPAddr).Port)
+	s.Fleet = fleetOf(a).Known()
 	s.Explain, s.Bug = p.Explain, a.tellBug
 	if a.JSON {
 		err = a.PrintJSON(map[string]any{"schema": 1, "url": s.Address()})
@@ -83,8 +81,11 @@ func runServe(ctx context.Context, a *global, f *serveFlags) error {
 		return err
 	}
 	if f.open {
-		shut := openBrowser(ctx, a, s.Address())
-		defer shut()
+		home, err := a.home()
+		if err != nil {
+			return err
+		}
+		defer browser.Open(ctx, string(home), a.Getenv("BROWSER"), s.Address(), a.Say)()
 	}
 	a.Say("do not share this address; Ctrl-C ends the server")
 	return s.Serve(ctx, l, log.New(io.Discard, "", 0)) // a page says what went wrong
@@ -138,56 +139,9 @@ func commandOf(ctx context.Context, a *global) (*pages.Command, error) {
 	}
 	desk, err := approvalDesk(a, db)
 	return &pages.Command{Store: db, Layout: a.layout(), Installer: in, Reader: rd, Cases: g, Desk: desk,
+		Fleet:    func(ctx context.Context) (*watch.State, error) { return fleetOf(a).State(ctx, "") },
 		Forecast: func(ctx context.Context, name string) (*campaign.Forecast, error) { return forecastFor(ctx, a, name) },
 		Agree: func(ctx context.Context, p *release.Plan, yes bool) error {
 			return agree(ctx, a, db, p, promoteFlags{unproven: yes})
 		}}, err
-}
-
-// openBrowser opens an address in the owner's browser. It goes through a file
-// that only the owner can read, because every user can read the arguments of
-// a program. Failures are reported; the address was printed before. shut
-// removes the file.
-func openBrowser(ctx context.Context, a *global, address string) (shut func()) {
-	h, err := a.home()
-	if err == nil {
-		var dir string
-		if dir, err = os.MkdirTemp(string(h), "serve-"); err == nil {
-			shut = func() {
-				if err := os.RemoveAll(dir); err != nil {
-					a.Say("remove %s yourself: %v", dir, err)
-				}
-			}
-			page := filepath.Join(dir, "open.html")
-			text := fmt.Sprintf("<!DOCTYPE html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0; url=%s\"><title>evolve</title>\n", html.EscapeString(address))
-			if err = os.WriteFile(page, []byte(text), fileMode); err == nil {
-				err = startBrowser(ctx, a.Getenv("BROWSER"), page)
-			}
-		}
-	}
-	if err != nil {
-		a.Say("no browser was opened (%v): open the address yourself", err)
-	}
-	if shut == nil {
-		shut = func() {}
-	}
-	return shut
-}
-
-// startBrowser starts the browser: $BROWSER, or the system's default.
-func startBrowser(ctx context.Context, browser, page string) error {
-	command := []string{"xdg-open", page}
-	switch {
-	case browser != "":
-		command = []string{browser, page}
-	case runtime.GOOS == "darwin":
-		command = []string{"open", page}
-	case runtime.GOOS == "windows":
-		command = []string{"rundll32", "url.dll,FileProtocolHandler", page}
-	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...) // it outlives the server
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	return cmd.Process.Release()
 }

@@ -68,7 +68,7 @@ func purgerOf(a *global, db *store.Store) (*purge.Purger, error) {
 		return nil, err
 	}
 	locks, err := a.locks()
-	return &purge.Purger{Store: db, Dir: home, Locks: locks, Now: a.Now, Say: a.Say,
+	return &purge.Purger{Store: db, Dir: home, Locks: locks, Now: a.Now, Say: a.Say, Elsewhere: fleetOf(a).Purge,
 		Report: func(ctx context.Context, run string) (string, error) { return writeReport(ctx, a, db, run) }}, err
 }
 
@@ -116,6 +116,9 @@ func printPurged(a *global, p *purge.Result) error {
 	}
 	for _, v := range p.Versions {
 		fmt.Fprintf(&b, "  learned   %s v%d (%.12s) learned from it and stays: `evolve rollback %s` takes a version back\n", plain.Text(v.Skill), v.Version, v.SHA, plain.Text(v.Skill))
+	}
+	for _, f := range p.Elsewhere {
+		fmt.Fprintf(&b, "  fleet     %s\n", plain.Text(f))
 	}
 	for _, f := range p.Left {
 		fmt.Fprintf(&b, "  left      %s may hold it too, and is yours to remove\n", plain.Text(f))

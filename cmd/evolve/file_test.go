@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/casefile"
 )
 
 // writeMoments is a program for scripts, moments: it prints cases for a file of standing instructions
@@ -28,7 +29,7 @@ func writeMoments() {
 				Checks: []eval.Check{{Type: "contains", Value: "metres", Feedback: "name the unit of every axis"}}})
 		}
 	}
-	if err := eval.WriteCases(os.Stdout, cases); err != nil {
+	if err := casefile.WriteLines(os.Stdout, cases); err != nil {
 		fmt.Fprintln(os.Stderr, "moments:", err)
 		os.Exit(1)
 	}

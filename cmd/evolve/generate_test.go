@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/casefile"
 )
 
 // A model behind a real server is shown neither held-out cases nor secrets, is
@@ -71,7 +72,7 @@ func TestCasesGenerateOverTheWire(t *testing.T) {
 		t.Errorf("the model was not sent the real case: %s", &seen)
 	}
 	exported, _ := do("", 0, "cases", "export", "dataviz")
-	cases, err := eval.ReadCases(strings.NewReader(exported), "export")
+	cases, err := casefile.ReadLines(strings.NewReader(exported), "export")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 var lookers = []string{
 	"status", "runs", "version", "log", "show", "diff", "report", "resolve", "doctor", "serve", "help", "completion",
 	"cases", "cases list", "cases show", "cases export", "cases new", "cases check", "sessions", "sessions list",
-	"privacy", "projects", "projects list", "kernel", "kernel show", "kernel check", "hooks", "hooks status", "hooks deliver", "sleep", "sleep status",
+	"privacy", "projects", "projects list", "kernel", "kernel show", "kernel check", "hooks", "hooks status", "hooks deliver", "sleep", "sleep status", "fleet", "fleet invitations", "fleet status",
 }
 
 // accessOf is the access that the typed command needs.

@@ -29,7 +29,7 @@ import (
 var writers = []string{
 	"", "run", "init", "demo", "harvest", "cases import", "cases edit", "cases drop", "cases draw", "cases generate", "promote", "try", "rollback",
 	"approve", "reject", "pin", "compare", "check", "review", "sessions show", "sessions purge", "kernel confirm", "kernel probes",
-	"corrections", "suggest", "privacy agree", "projects allow", "projects deny", "projects tests", "sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hooks new", "hooks test", "hooks learn", "hook",
+	"corrections", "suggest", "privacy agree", "projects allow", "projects deny", "projects tests", "sleep run", "sleep install", "sleep uninstall", "hooks install", "hooks uninstall", "hooks new", "hooks test", "hooks learn", "hook", "fleet serve", "fleet invite", "fleet revoke", "fleet prepare", "worker",
 }
 
 // TestEveryCommandLooksOrWrites: every command must be classified.

@@ -32,6 +32,7 @@ var ownersLines = []string{
 	"try charts", "try charts@abc --yes", "sleep run --try", "sleep install --at 03:00 --no-ping -- --try",
 	"promote charts --force", "promote charts --force --unproven", "rollback charts --force",
 	"init", "init --projects all --nights off --yes",
+	"fleet serve --listen nowhere", "fleet invite build", "worker --join none.json",
 	"promote charts --for-everyone", "promote charts --branch x --with-quotes",
 }
 

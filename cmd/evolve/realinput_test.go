@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/casefile"
 )
 
 // A plotter is a scripted model server: its agent draws a linear scale unless
@@ -149,7 +149,7 @@ func TestRealInput(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	cases, err := eval.ReadCases(strings.NewReader(out), "export")
+	cases, err := casefile.ReadLines(strings.NewReader(out), "export")
 	if err != nil || len(cases) != 5 {
 		t.Fatalf("%d cases, %v", len(cases), err)
 	}

@@ -110,7 +110,7 @@ var groups = []struct {
 	{"Look", []func(*global) *cobra.Command{newRunsCommand, newLogCommand, newShowCommand, newDiffCommand, newCompareCommand, newReportCommand, newServeCommand, newCasesCommand, newCorrectionsCommand, newSessionsCommand, newKernelCommand, newResolveCommand}},
 	{"Decide", []func(*global) *cobra.Command{newPromoteCommand, newTryCommand, newRollbackCommand, newApproveCommand, newRejectCommand, newPinCommand, newReviewCommand}},
 	{"Nights", []func(*global) *cobra.Command{newSleepCommand, newHooksCommand}},
-	{"Set up", []func(*global) *cobra.Command{newInitCommand, newDemoCommand, newDoctorCommand, newPrivacyCommand, newCompletionCommand, newVersionCommand}},
+	{"Set up", []func(*global) *cobra.Command{newInitCommand, newDemoCommand, newDoctorCommand, newPrivacyCommand, newFleetCommand, newWorkerCommand, newCompletionCommand, newVersionCommand}},
 }
 
 // Exit codes, as documented in the README.

@@ -18,7 +18,7 @@ import (
 // person answers.
 func (a *global) opener(noWait bool) *backend.Opener {
 	said := false
-	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait, Typist: a.machine.typist,
+	return &backend.Opener{Getenv: a.Getenv, Config: a.config, Tell: func(line string) { a.Say("fleet: %s", line) }, Layout: a.layout(), Access: a.access, Keys: a.keys, NoWait: noWait, Typist: a.machine.typist,
 		Assume: func(name string) {
 			if !said {
 				a.Warn([]string{fmt.Sprintf("no agent works here yet: the forecast assumes %s; `evolve doctor` prints what to type for each", name)})

@@ -33,6 +33,8 @@ type Backends struct {
 	Redactor redact.Redactor
 	// Find returns why a check cannot run a program in a folder; nil: all are taken to run.
 	Find func(dir, name string) error
+	// Fleet has the replays made on other machines; nil: on this one.
+	Fleet Fleet
 	// AtATime is how many rollouts run at once if the run does not set it.
 	AtATime int
 }
@@ -89,9 +91,41 @@ func (b *Backends) Workspaces() eval.Workspaces {
 	return b.Spaces
 }
 
-// Close removes the files of the workspaces.
+// A Fleet are machines that replay.
+type Fleet interface {
+	eval.Executor
+	// Continue names the run, before its first attempt: whoever continues it finds what was
+	// done meanwhile.
+	Continue(ctx context.Context, run string) error
+	Workers() []string // that can replay now, by their ids
+	Close()
+}
+
+// Executor is who has replays made, and its workers; nil and nil: this machine.
+func (b *Backends) Executor() (eval.Executor, func() []string) {
+	if b.Fleet == nil {
+		return nil, nil
+	}
+	return b.Fleet, b.Fleet.Workers
+}
+
+// Continue names the run for a fleet.
+func (b *Backends) Continue(ctx context.Context, run string) error {
+	if b.Fleet == nil {
+		return nil
+	}
+	return b.Fleet.Continue(ctx, run)
+}
+
+// Close leaves the fleet, and removes the files of the workspaces.
 func (b *Backends) Close() error {
-	if b == nil || b.Spaces == nil {
+	if b == nil {
+		return nil
+	}
+	if b.Fleet != nil {
+		b.Fleet.Close()
+	}
+	if b.Spaces == nil {
 		return nil
 	}
 	return b.Spaces.Close()

@@ -37,6 +37,8 @@ type Spec struct {
 	PassEnv    []string `json:"pass_env,omitempty"`
 	AllowHosts []string `json:"allow_hosts,omitempty"`
 	HandoffDir string   `json:"handoff_dir,omitempty"`
+	// Fleet is the file of the invitation to the fleet that replays; "": this machine does.
+	Fleet string `json:"fleet,omitempty"`
 	// Setup is the command that prepares the dependencies of recorded trees, Setups that of
 	// repositories in these folders, and SetupHosts what they reach: see deps.Repositories.
 	Setup      string            `json:"setup,omitempty"`

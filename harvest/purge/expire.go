@@ -61,11 +61,35 @@ func (p *Purger) Expire(ctx context.Context, keep Retention, mine func(context.C
 	}
 	if n = len(x.Sessions); n > 0 {
 		p.Say("the text of %s has expired; counts, labels and cases stay", plain.Counted(n, "session"))
+		if err := p.elsewhere(ctx); err != nil {
+			return 0, err
+		}
 	}
 	if err := p.Store.Overwrite(context.WithoutCancel(ctx)); err != nil {
 		p.Say("expired text is not overwritten on disk yet, the next harvest tries again: %v", err)
 	}
 	return n, nil
+}
+
+// elsewhere removes what is on other machines, unless a run is under way that needs it: there
+// it expires by itself within days.
+func (p *Purger) elsewhere(ctx context.Context) error {
+	if p.Elsewhere == nil {
+		return nil
+	}
+	runs, err := p.Store.Runs(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if busy, err := p.Locks.Running(r.ID); err != nil || busy {
+			return err
+		}
+	}
+	for _, line := range p.Elsewhere(ctx) {
+		p.Say("fleet: %s", line)
+	}
+	return nil
 }
 
 // skillFile is the SKILL.md of a folder, symlinks resolved; "" if there is none.

@@ -23,6 +23,9 @@ type Purger struct {
 	Say   func(format string, args ...any)
 	// Report writes a run's report anew and returns its path.
 	Report func(ctx context.Context, run string) (path string, err error)
+	// Elsewhere removes what is on other machines, and says what it did and could not do; nil:
+	// nothing is.
+	Elsewhere func(ctx context.Context) (lines []string)
 }
 
 // A Plan is what a purge of sessions would remove.
@@ -45,8 +48,9 @@ type Result struct {
 	Runs        []string  `json:"runs"`                 // with cases of the sessions
 	Versions    []Version `json:"versions"`             // that learned from them; they are kept
 	Files       []string  `json:"files,omitempty"`
-	Reports     []string  `json:"reports,omitempty"` // made anew
-	Left        []string  `json:"left,omitempty"`    // files that may contain some of it, for the owner to remove
+	Reports     []string  `json:"reports,omitempty"`   // made anew
+	Elsewhere   []string  `json:"elsewhere,omitempty"` // what became of what is on other machines
+	Left        []string  `json:"left,omitempty"`      // files that may contain some of it, for the owner to remove
 
 	Removed store.PurgeReport `json:"-"` // from the store
 }
@@ -104,6 +108,9 @@ func (p *Purger) Apply(ctx context.Context, plan *Plan) (*Result, error) {
 	}
 	r := ResultOf(done)
 	r.Schema, r.Sessions, r.Files, r.Left = 1, plan.Sessions, w.removed, slices.Compact(slices.Sorted(slices.Values(append(w.left, doubtful(p.Dir, p.Now())...))))
+	if p.Elsewhere != nil {
+		r.Elsewhere = p.Elsewhere(ctx)
+	}
 	for _, run := range w.reports {
 		path, err := p.Report(ctx, run)
 		if err != nil {

@@ -76,7 +76,7 @@ func (d Dir) Backups() string { return d.join("backups") }
 // Hooks is the record of the settings files that have evolve's hooks.
 func (d Dir) Hooks() string { return d.join("hooks") }
 
-// Logs is the folder of the hooks' error logs.
+// Logs is the folder of the logs of what went wrong in hooks and fleets.
 func (d Dir) Logs() string { return d.join("logs") }
 
 // Queue, Notes, Told and Quarantine are the state of hooks: see package hook.
@@ -88,6 +88,12 @@ func (d Dir) Quarantine() string { return d.join("quarantine") }
 
 // HookState has a folder for each hook that people wrote: what it keeps with hook-kit.
 func (d Dir) HookState() string { return d.join("hook-state") }
+
+// Fleet has the keys of a fleet and what its server stores, on the machine that runs it.
+func (d Dir) Fleet() string { return d.join("fleet") }
+
+// Fleets has a note about each fleet that a run of this machine has joined.
+func (d Dir) Fleets() string { return d.join("fleets") }
 
 // Edits begins the names of folders in which a case is being edited.
 const Edits = "edit-"

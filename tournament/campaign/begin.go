@@ -82,6 +82,9 @@ func (c *Campaign) begin(ctx context.Context) (err error) {
 	if err := ChargeMining(ctx, c.db, c.run.ID, c.Config.Mined, c.budget); err != nil {
 		return err
 	}
+	if err := c.back.Continue(ctx, c.run.ID); err != nil {
+		return err
+	}
 	c.record, err = NewRecord(ctx, c.db, c.run.ID, c.budget, time.Duration(c.run.Spent.WallMS)*time.Millisecond, c.options.Lease)
 	return err
 }

@@ -21,7 +21,8 @@ func (c *Config) Evaluator(back *agent.Backends, cases []eval.Case, budget *eval
 // rollouts is the part of a plan that determines how rollouts of these cases
 // are run.
 func (c *Config) rollouts(back *agent.Backends, cases []eval.Case, now func() time.Time) search.Plan {
-	return search.Plan{Agent: back.Agent, Grader: back.Grader(&c.Spec, cases), Redact: back.Redactor, Workspaces: back.Workspaces(),
+	executor, workers := back.Executor()
+	return search.Plan{Executor: executor, Workers: workers, Agent: back.Agent, Grader: back.Grader(&c.Spec, cases), Redact: back.Redactor, Workspaces: back.Workspaces(),
 		Concurrency: c.Concurrency, PerSecond: c.PerSecond, WallClock: c.WallClock, MaxRetries: c.MaxRetries, Now: now}
 }
 

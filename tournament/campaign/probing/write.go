@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -26,7 +27,7 @@ import (
 //go:embed prompts/system.txt
 var systemText string
 
-var system = check.ListTypes(systemText, true)
+var system = sync.OnceValue(func() string { return check.ListTypes(systemText, true) })
 
 const (
 	// manyRules have fewer probes each, so that a kernel has about 20.
@@ -109,7 +110,7 @@ func Prepare(ctx context.Context, r *campaign.Runner, spec agent.Spec, live *ski
 		return w, fmt.Errorf("write probes: %w", err)
 	}
 	w.user = "The rules (origin: the instructions' owner):\n" + plain.Quote(string(data))
-	in, out := int64(skill.Tokens(system)+skill.Tokens(w.user)), int64(w.replyTokens())
+	in, out := int64(skill.Tokens(system())+skill.Tokens(w.user)), int64(w.replyTokens())
 	w.Forecast = &Forecast{Schema: 1, Skill: live.Name, Model: agent.ModelName(spec.ReflectAgent, spec.ReflectModel), Rules: len(rules), Calls: 1, Tokens: in + out,
 		CostUSD: new(float64), free: agent.KindOf(spec.ReflectAgent).Simulated}
 	if !w.Forecast.free {
@@ -142,7 +143,7 @@ func (w *Writer) Write(ctx context.Context, budget *eval.Budget) (set *probes.Se
 		return nil, 0, err
 	}
 	model := &eval.Metered{Model: w.back.Miner, By: eval.ByMiner, Budget: budget, Redactor: w.back.Redactor, WallClock: w.clock}
-	reply, err := model.Complete(ctx, eval.Prompt{System: system, User: w.user, MaxTokens: w.replyTokens()})
+	reply, err := model.Complete(ctx, eval.Prompt{System: system(), User: w.user, MaxTokens: w.replyTokens()})
 	if err != nil {
 		return nil, 0, fmt.Errorf("write probes: %w", err)
 	}

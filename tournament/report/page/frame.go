@@ -38,7 +38,7 @@ func (f *Frame) Render(w io.Writer, name string, v any) error {
 }
 
 // Style is the reports' style sheet.
-func Style() string { return style }
+func Style() string { return style() }
 
 // Body is the content of a report, for a frame that has its own head:
 // everything between the link that skips to the content and the footer.

@@ -25,28 +25,28 @@ import (
 var files embed.FS
 
 // style is the pages' one style sheet.
-var style = func() string {
+var style = sync.OnceValue(func() string {
 	b, err := files.ReadFile("templates/page.css")
 	if err != nil {
 		panic(err) // it is part of the program
 	}
 	return "\n" + string(b)
-}()
+})
 
 // policy allows a page its own style sheet and nothing else: no script, no
 // picture, no font, no request, no other page around it.
-var policy = func() string {
-	sum := sha256.Sum256([]byte(style))
+var policy = sync.OnceValue(func() string {
+	sum := sha256.Sum256([]byte(style()))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
-}()
+})
 
 // templates is parsed for the first report: most commands make none.
 var templates = sync.OnceValue(parseTemplates)
 
 func parseTemplates() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"css":       func() template.CSS { return template.CSS(style) },
-		"csp":       func() string { return policy },
+		"css":       func() template.CSS { return template.CSS(style()) },
+		"csp":       policy,
 		"short":     plain.Short,
 		"plain":     func(s string) string { return plain.Text(subject.Readable(s)) },
 		"code":      func(s string) []span { return spans(subject.Readable(s)) },

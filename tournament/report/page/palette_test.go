@@ -13,7 +13,7 @@ import (
 // palettes reads the colours of each scheme from the style sheet.
 func palettes(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	blocks := regexp.MustCompile(`:root \{([^}]*)\}`).FindAllStringSubmatch(style, -1)
+	blocks := regexp.MustCompile(`:root \{([^}]*)\}`).FindAllStringSubmatch(style(), -1)
 	if len(blocks) != 3 {
 		t.Fatalf("%d palettes, want light, dark and print", len(blocks))
 	}

@@ -14,7 +14,7 @@ import (
 
 // pages are all addresses that show something, writes those that take a form.
 var (
-	pages = []string{"/", "/queue", "/runs", "/runs/r", "/runs/r/report", "/nights", "/nights/n", "/skills/s", "/skills/s/diff", "/skills/s/corrections", "/skills/s/run", "/favicon.svg", "/skills/s/diff?from=a&to=b",
+	pages = []string{"/", "/queue", "/runs", "/runs/r", "/runs/r/report", "/nights", "/nights/n", "/fleet", "/skills/s", "/skills/s/diff", "/skills/s/corrections", "/skills/s/run", "/favicon.svg", "/skills/s/diff?from=a&to=b",
 		"/skills/s/cases", "/skills/s/cases?text=plot&split=test&origin=imported", "/skills/s/case?id=c", "/skills/s/case/edit?id=c", "/skills/s/case/edit?id=c&json", "/skills/s/case/drop?id=c",
 		"/skills/s/review", "/skills/s/approve?at=x", "/skills/s/reject?at=x", "/skills/s/promote", "/skills/s/rollback", "/skills/s/promote?at=refused"}
 	writes = []string{"/skills/s/case/edit", "/skills/s/case/drop", "/skills/s/review", "/skills/s/approve", "/skills/s/reject", "/skills/s/promote", "/skills/s/rollback"}

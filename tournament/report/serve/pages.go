@@ -27,12 +27,6 @@ func file(name string) string {
 	return string(b)
 }
 
-var (
-	style = page.Style() + file("serve.css")
-	live  = file("live.js")
-	icon  = file("favicon.svg")
-)
-
 // frame is made for the first page.
 var frame = sync.OnceValue(func() *page.Frame {
 	f, err := page.NewFrame(files, template.FuncMap{
@@ -45,6 +39,7 @@ var frame = sync.OnceValue(func() *page.Frame {
 		"splitName": splitName,
 		"inc":       func(i int) int { return i + 1 },
 		"ago":       ago,
+		"now":       time.Now,
 		"date":      func(t time.Time) string { return t.Local().Format("2006-01-02 15:04") },
 		"percent":   func(x *float64) string { return fmt.Sprintf("%.0f %%", 100**x) },
 		"chance":    pareto.ChanceOf,
@@ -92,7 +87,8 @@ func ago(t time.Time) string {
 // A view is the data of every page.
 type view struct {
 	Title string
-	Here  string // the part of the site: "status", "runs", "nights", "queue"
+	Here  string // the part of the site: "status", "runs", "nights", "queue", "fleet"
+	Fleet bool   // there is one
 	CSRF  string
 	Live  string // the address of a stream that the page follows, "" for none
 	Data  any
@@ -102,7 +98,7 @@ type view struct {
 var titles = map[string][2]string{
 	"enter.html": {"evolve", ""}, "error.html": {"Not done", ""}, "done.html": {"Done", ""},
 	"status.html": {"Skills", "status"}, "runs.html": {"Runs", "runs"}, "live.html": {"Run", "runs"}, "body.html": {"Report", "runs"},
-	"nights.html": {"Nights", "nights"}, "queue.html": {"Waiting", "queue"}, "plan.html": {"Confirm", "status"},
+	"nights.html": {"Nights", "nights"}, "queue.html": {"Waiting", "queue"}, "fleet.html": {"Fleet", "fleet"}, "plan.html": {"Confirm", "status"},
 	"skill.html": {"Skill", "status"}, "diff.html": {"What changed", "status"}, "corrections.html": {"Corrections", "status"}, "forecast.html": {"Start a run", "status"}, "cases.html": {"Cases", "status"},
 	"case.html": {"Case", "status"}, "edit.html": {"Edit a case", "status"}, "drop.html": {"Drop a case", "status"}, "review.html": {"Review", "status"},
 }
@@ -112,7 +108,7 @@ type titled interface{ title() string }
 
 // page answers with a page.
 func (s *Server) page(w http.ResponseWriter, r *http.Request, code int, name string, data any) {
-	v := view{Title: titles[name][0], Here: titles[name][1], CSRF: s.guard.form, Data: data}
+	v := view{Title: titles[name][0], Here: titles[name][1], CSRF: s.guard.form, Data: data, Fleet: s.Fleet}
 	if t, ok := data.(titled); ok {
 		v.Title = t.title()
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/fleet/watch"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/approval"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -41,6 +42,9 @@ type Program interface {
 	Progress(ctx context.Context, run string) (*Progress, error)
 	Nights(ctx context.Context) ([]*status.Night, error)
 	Night(ctx context.Context, id string) (*status.Night, error)
+
+	// Fleet is read like `evolve fleet status`, which takes seconds.
+	Fleet(ctx context.Context) (*watch.State, error)
 
 	// Read and changed like `evolve cases`.
 	Cases(ctx context.Context, skill string) ([]eval.Case, error)

@@ -56,6 +56,15 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r, http.StatusOK, "body.html", bodyView{plain.Text(m.Skill) + ": run " + m.Run, body, "evolve report " + m.Run})
 }
 
+func (s *Server) fleet(w http.ResponseWriter, r *http.Request) {
+	at, err := s.program.Fleet(r.Context())
+	if err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.page(w, r, http.StatusOK, "fleet.html", at)
+}
+
 func (s *Server) nights(w http.ResponseWriter, r *http.Request) {
 	all, err := s.program.Nights(r.Context())
 	if err != nil {

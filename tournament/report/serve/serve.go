@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/skill-evolve/evolve/tournament/report/page"
 )
 
 // A Server shows one user's skills. New makes one.
@@ -30,6 +32,8 @@ type Server struct {
 	Every time.Duration
 	// Explain adds a hint to an error of the program; nil shows it as it is.
 	Explain func(error) *Error
+	// Fleet shows the page of the fleet in the navigation.
+	Fleet bool
 	// Bug gets a panic; the page reports only that there was one.
 	Bug func(value any, stack []byte)
 
@@ -68,6 +72,7 @@ func (s *Server) routes() *http.ServeMux {
 	get("/runs/{run}/events", s.events)
 	get("/nights", s.nights)
 	get("/nights/{night}", s.night)
+	get("/fleet", s.fleet)
 	get("/queue", s.status("queue.html"))
 	get("/skills/{skill}", s.skill)
 	get("/skills/{skill}/diff", s.diff)
@@ -85,12 +90,12 @@ func (s *Server) routes() *http.ServeMux {
 		get("/skills/{skill}/"+string(act), s.plan(act))
 		m.HandleFunc("POST /skills/{skill}/"+string(act), s.do(act))
 	}
-	for _, path := range []string{"/runs", "/nights", "/queue"} { // as they may be typed
+	for _, path := range []string{"/runs", "/nights", "/queue", "/fleet"} { // as they may be typed
 		m.Handle("GET "+path+"/{$}", http.RedirectHandler(path, http.StatusMovedPermanently))
 	}
-	get("/favicon.svg", asset("image/svg+xml", icon))
-	get("/style.css", asset("text/css; charset=utf-8", style))
-	get("/live.js", asset("text/javascript; charset=utf-8", live))
+	get("/favicon.svg", asset("image/svg+xml", file("favicon.svg")))
+	get("/style.css", asset("text/css; charset=utf-8", page.Style()+file("serve.css")))
+	get("/live.js", asset("text/javascript; charset=utf-8", file("live.js")))
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, http.StatusNotFound, &Error{Message: "there is no such page"})
 	})

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/fleet"
+	"github.com/skill-evolve/evolve/eval/fleet/watch"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/tournament/approval"
 	"github.com/skill-evolve/evolve/tournament/candidate"
@@ -85,6 +87,11 @@ func (s *stub) Progress(context.Context, string) (*Progress, error) {
 		return s.progress(s.asked), nil
 	}
 	return &Progress{Run: Run{Run: hostileRun, Working: true}, Steps: []report.Step{{Text: hostile}}}, nil
+}
+
+func (s *stub) Fleet(context.Context) (*watch.State, error) {
+	return &watch.State{URL: hostile, Expiring: []watch.Member{{Name: hostile}}, Workers: []watch.Worker{{ID: hostile, Name: hostile, Why: hostile,
+		Agents: []fleet.Agent{{Backend: hostile, Version: hostile, Sandbox: hostile}}, Here: &watch.Share{Rollouts: 3, Missing: 1}}, {ID: hostile}}}, nil
 }
 
 func (s *stub) Nights(context.Context) ([]*status.Night, error) {

@@ -55,6 +55,7 @@ func (b *Flags) Register(f *pflag.FlagSet) {
 	f.StringVar(&b.spec.JudgeModel, "judge-model", "", "model of the judge (default: --reflect-model)")
 	f.Float64Var(&b.spec.PriceIn, "price-in", 0, "USD per million input tokens (default: from the price table; calls without a price are reported in tokens)")
 	f.Float64Var(&b.spec.PriceOut, "price-out", 0, "USD per million output tokens")
+	f.StringVar(&b.spec.Fleet, "fleet", "", "file of an invitation: the workers of that fleet replay, and this machine decides (default: this machine replays)")
 	f.StringVar(&b.spec.Sandbox, "sandbox", "", "around agents that run tools: on, or none, which gives them your own rights (default on)")
 	f.StringVar(&b.spec.Context, "context", "", "what replays load beside the subject: owner, as at yours (instructions, rules, notes, other skills), or bare, nothing (default owner)")
 	f.StringVar(&b.command, "command", "", "program of the backend \"command\", with its arguments, split at spaces")

@@ -55,6 +55,20 @@ func (o *Opener) choose(b *agent.Spec) (string, error) {
 	return "", problem.Inputf("`evolve doctor` prints what to type for each; `evolve demo` needs none of them", "%w: %s", errNoAgent, why)
 }
 
+// Working names the agents that a worker can offer on this machine without being told: their
+// programs are here, and their keys.
+func (o *Opener) Working() (names []string) {
+	for _, k := range agent.Kinds() {
+		if k.Program == "" || k.Credential(o.Getenv) == "" {
+			continue
+		}
+		if _, err := exec.LookPath(k.Program); err == nil {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
 var errNoAgent = errors.New("no agent works yet")
 
 // assume lets a forecast go on where no agent works: it names one, and opens none. A nightly

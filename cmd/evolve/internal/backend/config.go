@@ -41,6 +41,7 @@ type Config struct {
 	// Of every sandbox, also that of checks and setups.
 	SandboxLimits process.Limits `yaml:"sandbox_limits" help:"what it may use: memory_gb (default 4), processes (512), file_gb of one file (2), tmp_gb of /tmp (1)" example:"{memory_gb: 8, processes: 1000}"`
 	Context       string         `yaml:"context" help:"what replays load besides: owner, as at yours, or bare, nothing" example:"owner"`
+	Fleet         string         `yaml:"fleet" help:"file of an invitation to the fleet that replays" example:"/home/me/laptop.invitation.json"`
 	Concurrency   int            `yaml:"concurrency" help:"attempts at a time" example:"4"` // 0 is the agent's default
 	// The program of the backend "command".
 	Command    []string `yaml:"command" help:"of the agent command: its program, with its arguments" example:"[my-agent, --quiet]"`

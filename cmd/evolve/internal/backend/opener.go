@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -36,6 +37,8 @@ type Opener struct {
 	Typist *owner.Agent   // in whose session the command was typed, nil for a person
 	// Assume is told of an agent that a dry run assumes because none works; nil: none is assumed.
 	Assume func(name string)
+	// Tell gets a line about what goes wrong in a fleet; nil: nobody does.
+	Tell func(line string)
 	// Control holds requests to vendors back that were not cleared; nil: all of them.
 	Control *outgoing.Control
 }
@@ -74,6 +77,10 @@ func (o *Opener) Resolve(b *agent.Spec) error {
 	def(&b.JudgeModel, conf.JudgeModel)
 	def(&b.Sandbox, conf.Sandbox, agent.SandboxOn)
 	def(&b.Context, conf.Context, agent.ContextOwner)
+	def(&b.Fleet, conf.Fleet)
+	if b.Fleet, err = absolute(b.Fleet); err != nil {
+		return err
+	}
 	if len(b.Command) == 0 {
 		b.Command = conf.Command
 	}
@@ -268,6 +275,11 @@ func (o *Opener) Backends(ctx context.Context, b *agent.Spec) (*agent.Backends, 
 				Bare: b.Sandbox == agent.SandboxNone, Look: o.Access != datadir.Writes}
 		}
 	}
+	if o.Access == datadir.Writes && !b.TextOnly && !b.Assumed {
+		if err := o.join(ctx, b, back, played[0].Agent, to[agent.Replay], owner); err != nil {
+			return nil, errors.Join(err, back.Close())
+		}
+	}
 	return back, nil
 }
 
@@ -328,6 +340,11 @@ func (o *Opener) Recipients(b *agent.Spec) map[string][]agent.Recipient {
 			if !slices.Contains(to[agent.Replay], r) {
 				to[agent.Replay] = append(to[agent.Replay], r)
 			}
+		}
+	}
+	for _, r := range fleetOf(b) {
+		if !slices.Contains(to[agent.Replay], r) {
+			to[agent.Replay] = append(to[agent.Replay], r)
 		}
 	}
 	return to

@@ -22,6 +22,9 @@ var Commands = map[string]string{
 	"sessions purge": "purging sessions",
 	"init":           "setting evolve up",
 	"privacy agree":  "agreeing to what is sent",
+	"fleet serve":    "opening this machine to others",
+	"fleet invite":   "inviting a machine",
+	"worker":         "working for other machines",
 }
 
 // Flags are the flags that only the owner may give, with the value that makes
@@ -43,7 +46,7 @@ var Flags = []struct{ Name, value, what string }{
 // Protects reports whether a command takes back what was allowed, stored or installed: it
 // works under a policy that cannot be read, too.
 func Protects(path string) bool {
-	return path == "projects deny" || path == "sessions purge" || path == "rollback"
+	return path == "projects deny" || path == "sessions purge" || path == "rollback" || path == "fleet revoke"
 }
 
 // Command refuses a command that only the owner may give if an agent types

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/skill-evolve/evolve/eval"
+	"github.com/skill-evolve/evolve/eval/fleet/watch"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/harvest/ingest"
@@ -38,6 +39,8 @@ type Command struct {
 	// it.
 	Agree func(ctx context.Context, p *release.Plan, yes bool) error
 	Close func() error
+	// Fleet is what the fleet of this machine's runs is at.
+	Fleet func(ctx context.Context) (*watch.State, error)
 }
 
 // A Program implements the pages of a server.

@@ -10,7 +10,6 @@ import (
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill"
-	"github.com/skill-evolve/evolve/pareto"
 	"github.com/skill-evolve/evolve/store"
 	"github.com/skill-evolve/evolve/store/datadir"
 	"github.com/skill-evolve/evolve/tournament/campaign/probing"
@@ -232,7 +231,7 @@ func (r *request) planPromotion(ctx context.Context, live *skill.Live, p *serve.
 		p.Evidence = append(p.Evidence, serve.Fact{Name: "note", Text: v.Note})
 	}
 	if p.Unproven {
-		p.Will = append(p.Will, fmt.Sprintf("%s is not shown to be better (%s); it is recorded as unproven.", what, pareto.Answer(plan.Trial.Decision, "")))
+		p.Will = append(p.Will, fmt.Sprintf("%s is not shown to be better (%s); it is recorded as unproven.", what, release.Standing(&plan.Trial.TrialRecord)))
 	}
 	if plan.Trial != nil && !p.Unproven {
 		probed, err := probing.ReportOf(ctx, r.Store, r.Reader.Locks.Dir, live, v.SHA, &plan.Trial.TrialRecord)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/skill-evolve/evolve/eval/fleet/watch"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/pareto"
@@ -133,6 +134,11 @@ func (p *Program) Progress(ctx context.Context, run string) (*serve.Progress, er
 		}
 		return at, nil
 	})
+}
+
+// Fleet is what the fleet is at.
+func (p *Program) Fleet(ctx context.Context) (*watch.State, error) {
+	return look(ctx, p, func(r *request) (*watch.State, error) { return r.Command.Fleet(ctx) })
 }
 
 // Nights are all nights, the newest first.
