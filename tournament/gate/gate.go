@@ -254,7 +254,7 @@ func (g *Gate) Try(ctx context.Context, incumbent, challenger eval.Variant, test
 					return nil, err
 				}
 				p, checked := m.weighted(st.Weigh(now[i], st.uses))
-				st.Lost = m.lost
+				st.Lose(m.lost)
 				switch {
 				case unheard && !rest:
 					st.Wait(now[i], p, checked, st.spent, g.Judge.Judge)

@@ -1,9 +1,11 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -22,7 +24,7 @@ func Arm(purpose, old, new string) string {
 type measured struct {
 	cases []sides
 	gate  *Gate
-	lost  int // State.Lost after it
+	lost  map[string]int // State.Losses after it
 	// workers are those of a fleet that had a part in it, and seen the difference in quality as
 	// each answer was graded: see control.
 	workers []string
@@ -66,9 +68,9 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 	}
 	var unsettled []int // the first of two jobs
 	var repeated []eval.Job
-	lost, after := st.Lost, make([]int, len(clusters))
+	lost, after := st.Losses(), make([]map[string]int, len(clusters))
 	for i := 0; i+1 < len(rollouts); i += 2 {
-		if a, b := rollouts[i], rollouts[i+1]; a != nil && b != nil && retaken(a, b, incumbent.SHA(), &lost) {
+		if a, b := rollouts[i], rollouts[i+1]; a != nil && b != nil && retaken(a, b, incumbent.SHA(), lost) {
 			unsettled = append(unsettled, i)
 			for _, j := range jobs[i : i+2] {
 				j.Trial += st.Replays
@@ -76,7 +78,7 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 			}
 		}
 		if k, ok := ends[i+2]; ok {
-			after[k] = lost
+			after[k] = maps.Clone(lost)
 		}
 	}
 	first := slices.Clone(rollouts)
@@ -123,21 +125,23 @@ func (g *Gate) pairs(ctx context.Context, st *state, incumbent, challenger eval.
 }
 
 // retaken reports whether two rollouts of one replay are measured again. lost is by how many
-// replays more the challenger's alone was missing than the incumbent's alone: chance makes it
-// 1, and a text whose failures get lost would be given a second answer for each of them.
-func retaken(a, b *eval.Rollout, incumbent string, lost *int) bool {
+// replays more the challenger's alone was missing than the incumbent's alone, by the machine
+// that made them: chance makes it 1, and a text whose failures get lost would be given a second
+// answer for each of them.
+func retaken(a, b *eval.Rollout, incumbent string, lost map[string]int) bool {
+	by := cmp.Or(a.Worker, b.Worker)
 	if a.Candidate != incumbent {
 		a, b = b, a
 	}
 	switch {
 	case a.Status == eval.Done && b.Status == eval.Missing:
-		if *lost > 0 {
+		if lost[by] > 0 {
 			return false
 		}
-		*lost++
+		lost[by]++
 		return true
 	case a.Status == eval.Missing && b.Status == eval.Done:
-		*lost--
+		lost[by]--
 	}
 	return a.Status != eval.Done
 }

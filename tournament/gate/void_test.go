@@ -41,7 +41,7 @@ func (l loss) life(rng *rand.Rand, g *Gate, passes, gain float64, cases int, asI
 	}
 	cfg := pareto.DefaultConfig()
 	cfg.Failures = 1 - passes
-	trial, lost := pareto.NewTrial(cfg), 0
+	trial, lost := pareto.NewTrial(cfg), map[string]int{}
 	for n := 0; n < cases && trial.Verdict().IsOpen(); n++ {
 		hard := 0.8 * (rng.Float64() - 0.5) * min(passes, 1-passes)
 		var rs []*eval.Rollout
@@ -50,7 +50,7 @@ func (l loss) life(rng *rand.Rand, g *Gate, passes, gain float64, cases int, asI
 				return []*eval.Rollout{answer("old", passes+hard), answer("new", passes+gain+hard)}
 			}
 			pair := two()
-			if !asItWas && retaken(pair[0], pair[1], "old", &lost) {
+			if !asItWas && retaken(pair[0], pair[1], "old", lost) {
 				pair = two()
 			}
 			rs = append(rs, pair...)
@@ -101,5 +101,33 @@ func TestLostAnswers(t *testing.T) {
 				t.Errorf("%+v, %+.0f points: proved %.4f", l, 100*gain, got)
 			}
 		}
+	}
+}
+
+// TestLossesByMachine: what one machine loses of the incumbent gives no second answers to the
+// challenger's on another one.
+func TestLossesByMachine(t *testing.T) {
+	lost := map[string]int{}
+	of := func(by, candidate string, s eval.Status) *eval.Rollout {
+		return &eval.Rollout{Candidate: candidate, Status: s, Worker: by}
+	}
+	for range 5 {
+		if !retaken(of("liar", "old", eval.Missing), of("liar", "new", eval.Done), "old", lost) {
+			t.Fatal("a missing answer of the incumbent is not asked for again")
+		}
+	}
+	again := 0
+	for range 5 {
+		if retaken(of("honest", "new", eval.Missing), of("honest", "old", eval.Done), "old", lost) {
+			again++
+		}
+	}
+	if again != 1 {
+		t.Errorf("the challenger got %d second answers on the other machine, want the one of chance", again)
+	}
+	st := &record.State{}
+	st.Lose(lost)
+	if got := st.Losses(); got["liar"] != -5 || got["honest"] != 1 || got[""] != 0 || len(st.LostBy) != 2 {
+		t.Errorf("kept as %v", st.LostBy)
 	}
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,6 +31,10 @@ type State struct {
 	// incumbent alone, and were asked for again.
 	Lost      int `json:"lost,omitempty"`
 	StartLost int `json:"start_lost,omitempty"`
+	// LostBy is the same of the pairs of each machine of a fleet: what one of them loses gives
+	// no second answers to the others.
+	LostBy      map[string]int `json:"lost_by,omitempty"`
+	StartLostBy map[string]int `json:"start_lost_by,omitempty"`
 	// Waiting are pairs that were measured while a judge had a say that is not
 	// trusted, in order. They are added to the trial once it is.
 	Waiting      []WaitingPair `json:"waiting,omitempty"`
@@ -105,6 +110,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	if t.Run != run {
 		old.Start, old.StartClusters, old.StartOn, old.StartRounds = old.Trial, old.Clusters, old.On, len(old.Past)
 		old.StartWaiting, old.StartReplays, old.StartLost = old.Waiting, old.Replays, old.Lost
+		old.StartLostBy = old.LostBy
 		old.StartRest, old.StartControls = old.Rest, len(old.Controls)
 		if old.StartOn.Agent == "" {
 			old.StartOn = on
@@ -115,6 +121,7 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	st.StartWaiting, st.Waiting = old.StartWaiting, slices.Clone(old.StartWaiting)
 	st.StartReplays, st.Replays = old.StartReplays, old.StartReplays
 	st.StartLost, st.Lost = old.StartLost, old.StartLost
+	st.StartLostBy, st.LostBy = old.StartLostBy, maps.Clone(old.StartLostBy)
 	st.Weights, st.Since, st.Seen, st.Texts, st.LastPair = old.Weights, old.Since, old.Seen, old.Texts, old.LastPair
 	st.StartRest, st.Rest, st.Parts, st.RestSince = old.StartRest, slices.Clone(old.StartRest), old.Parts, old.RestSince
 	st.StartControls, st.Controls = old.StartControls, slices.Clone(old.Controls[:min(old.StartControls, len(old.Controls))])
@@ -131,6 +138,30 @@ func (t *TrialRecord) Begin(run string, cfg pareto.Config, on Model) (st *State,
 	}
 	ours := slices.Concat(old.Clusters, old.Rest, waiting(old.Waiting))
 	return st, slices.DeleteFunc(ours, func(name string) bool { return slices.Contains(before, name) }), nil
+}
+
+// Losses are Lost, under "", and LostBy.
+func (st *State) Losses() map[string]int {
+	all := maps.Clone(st.LostBy)
+	if all == nil {
+		all = map[string]int{}
+	}
+	all[""] = st.Lost
+	return all
+}
+
+// Lose sets what Losses returns.
+func (st *State) Lose(all map[string]int) {
+	st.Lost, st.LostBy = all[""], nil
+	for w, n := range all {
+		if w == "" || n == 0 {
+			continue
+		}
+		if st.LostBy == nil {
+			st.LostBy = map[string]int{}
+		}
+		st.LostBy[w] = n
+	}
 }
 
 // Save puts st in the record.
