@@ -159,11 +159,20 @@ func (e *Evaluator) executor() Executor {
 func (e *Evaluator) recorded(key string) {
 	if k, ok := e.Executor.(Keeper); ok {
 		k.Recorded(key)
-		for _, c := range k.Late() {
-			var lost Lost
-			lost.lose(c)
-			e.Budget.chargeFailed(ByAgent, 1, lost)
-		}
+		e.bookLate()
+	}
+}
+
+// bookLate charges what was paid for answers that came too late.
+func (e *Evaluator) bookLate() {
+	k, ok := e.Executor.(Keeper)
+	if !ok {
+		return
+	}
+	for _, c := range k.Late() {
+		var lost Lost
+		lost.lose(c)
+		e.Budget.chargeFailed(ByAgent, 1, lost)
 	}
 }
 

@@ -52,6 +52,7 @@ func (e *Evaluator) Run(ctx context.Context, jobs []Job) ([]*Rollout, error) {
 		}
 		p.Wait()
 	}
+	r.e.bookLate()
 	for i, at := range r.twins {
 		if i != at {
 			r.out[i] = r.out[at]
