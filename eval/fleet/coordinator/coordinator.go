@@ -28,16 +28,16 @@ type Options struct {
 	Agent            eval.Identity
 	// Vendors may get the text of requests; a worker whose agent asks another one gets no job.
 	Vendors []string
-	// Admits reports whether a worker may take jobs; nil: all that the server lets in.
-	Admits func(id string) bool
 	// Clear returns an error if the text of a task may not be sent; nil: it may.
 	Clear func(ctx context.Context, t eval.Task) error
 	// Pack makes a task that can travel. An *eval.StaysError means that it has to be done here.
 	Pack func(ctx context.Context, t eval.Task) (fleet.Task, error)
 	// Apply brings a folder of this machine to the state that a worker left.
 	Apply func(ctx context.Context, dir string, c *fleet.Changes) error
-	// Here makes the attempts that cannot travel, and the folders in which checks look.
-	Here *eval.Local
+	// Here makes the attempts of an agent of this identity that cannot travel.
+	Here func(id eval.Identity) eval.Executor
+	// Workspaces makes the folders in which checks look; nil: the agent works in none.
+	Workspaces eval.Workspaces
 	// Log gets a line about each thing that went wrong; nil: nobody is told.
 	Log func(line string)
 
@@ -112,8 +112,8 @@ func Open(ctx context.Context, o Options) (*Coordinator, error) {
 	return c, nil
 }
 
-// Continue names the run, before its first attempt. Whoever continues a run has its name and
-// key, and finds what was done meanwhile. A name is one word of a subject.
+// Continue names the run, before its first attempt. A process that continues the run with the
+// same name and key gets the results of its predecessor. A name is one word of a subject.
 func (c *Coordinator) Continue(ctx context.Context, run string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -328,7 +328,7 @@ func (c *Coordinator) Usable() (out []Worker) {
 	return out
 }
 
-// All are the workers that have been heard of.
+// All lists the workers that have said hello or sent a result.
 func (c *Coordinator) All() []Worker {
 	reply := make(chan []Worker, 1)
 	if !c.send(func(s *state) { reply <- s.list(c.need(c.opt.Agent), time.Now()) }) {

@@ -212,7 +212,7 @@ func TestMadeUpKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	logged := make(chan string, 100)
-	c, err := Open(t.Context(), Options{Conn: desk, Blobs: blobs, Program: program, Sandbox: "on", Agent: identity, Here: &eval.Local{},
+	c, err := Open(t.Context(), Options{Conn: desk, Blobs: blobs, Program: program, Sandbox: "on", Agent: identity,
 		Pack: func(context.Context, eval.Task) (fleet.Task, error) { return fleet.Task{}, nil }, Log: func(line string) { logged <- line },
 		Wait: time.Minute, Lost: 30 * time.Second, Beat: 100 * time.Millisecond})
 	if err != nil {

@@ -51,7 +51,7 @@ func (p *place) Attempt(ctx context.Context, t eval.Task) (eval.Attempt, error) 
 	packed, err := p.c.pack(ctx, t)
 	var stays *eval.StaysError
 	if errors.As(err, &stays) && p.n == 0 {
-		if p.here, err = p.c.opt.Here.Begin(ctx, p.task, p.work); err != nil {
+		if p.here, err = p.c.opt.Here(p.work.Agent).Begin(ctx, p.task, p.work); err != nil {
 			return eval.Attempt{}, err
 		}
 		return p.here.Attempt(ctx, t)
@@ -100,11 +100,11 @@ func (p *place) Folder(ctx context.Context) (string, error) {
 	if p.here != nil {
 		return p.here.Folder(ctx)
 	}
-	if p.c.opt.Here.Workspaces == nil || !p.task.Case.LooksIntoFolder() {
+	if p.c.opt.Workspaces == nil || !p.task.Case.LooksIntoFolder() {
 		return "", nil
 	}
 	if p.folder == nil {
-		f, err := p.c.opt.Here.Workspaces.Open(ctx, p.task.Case)
+		f, err := p.c.opt.Workspaces.Open(ctx, p.task.Case)
 		if err != nil {
 			return "", err
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/problem"
 )
 
-// A Worker is one that has been heard of.
+// A Worker is one that has said hello or sent a result.
 type Worker struct {
 	Hello fleet.Hello
 	// Why it gets no job, "" if it does.
@@ -229,8 +229,6 @@ func (s *state) refuses(w *worker, need fleet.Need, now time.Time) string {
 	switch {
 	case now.Sub(w.seen) > o.Lost:
 		return "not heard of since " + w.seen.Local().Format("15:04:05")
-	case o.Admits != nil && !o.Admits(w.id):
-		return "is not admitted: `evolve help fleet` says how"
 	case w.barred != "":
 		return w.barred
 	case now.Before(w.parked):

@@ -77,14 +77,24 @@ func (o *Opener) join(ctx context.Context, b *agent.Spec, back *agent.Backends, 
 	if err := used.Note(data, nil); err != nil { // before anything is put there
 		return err
 	}
-	here := &eval.Local{Agent: back.Agent, Workspaces: back.Workspaces()}
+	conf, err := o.Config()
+	if err != nil {
+		return err
+	}
+	here := func(id eval.Identity) eval.Executor {
+		a := back.Agent
+		if back.Search != nil && back.Search.Identity() == id {
+			a = back.Search
+		}
+		return &eval.Local{Agent: a, Workspaces: back.Workspaces()}
+	}
 	pack := &parcel.Packer{Blobs: blobs, Owner: owner}
 	if back.Spaces != nil {
 		pack.Trees = back.Spaces
 	}
 	cleared := o.Control.Agent(to, nothing{bare}, owner)
 	c, err := coordinator.Open(ctx, coordinator.Options{Conn: conn, Blobs: blobs, Program: fleet.Program(), Sandbox: b.Sandbox, Agent: bare.Identity(),
-		Vendors: vendors(agent.KindOf(b.Agent), o.Opening(b, b.Roles()[0])), Here: here, Log: o.logTo(data),
+		Vendors: vendors(agent.KindOf(b.Agent), o.Opening(b, b.Roles()[0])), Here: here, Workspaces: back.Workspaces(), Log: o.logTo(data),
 		Pack: func(ctx context.Context, t eval.Task) (fleet.Task, error) {
 			out, err := pack.Pack(ctx, t)
 			if errors.Is(err, workspace.ErrPrepared) {
@@ -106,7 +116,7 @@ func (o *Opener) join(ctx context.Context, b *agent.Spec, back *agent.Backends, 
 			o.Tell(line)
 		}
 	}
-	if n := 2 * c.Slots(); n > 0 && back.AtATime < n {
+	if n := 2 * c.Slots(); conf.Concurrency == 0 && back.AtATime < n { // else its owner has said how many
 		back.AtATime = min(n, maxAtATime)
 	}
 	return nil
