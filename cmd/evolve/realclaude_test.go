@@ -104,22 +104,30 @@ func drawer(q agenttest.Request) agenttest.Reply {
 	return use
 }
 
-// TestRealClaude is the main job with the real Claude Code program as agent,
-// mutator and judge: from recorded sessions to a version that is installed, and
-// back. The program's own folders in the person's home stay as they were.
-func TestRealClaude(t *testing.T) {
+// realClaude is the real program, and the sandbox that works here. Without the real agents the
+// test is skipped.
+func realClaude(t *testing.T) (program, sandbox string) {
+	t.Helper()
 	if os.Getenv("EVOLVE_REAL_AGENTS") != "1" {
 		t.Skip("EVOLVE_REAL_AGENTS is not 1")
 	}
-	program := os.Getenv("EVOLVE_REAL_CLAUDE")
+	program = os.Getenv("EVOLVE_REAL_CLAUDE")
 	if program == "" {
 		t.Fatal("EVOLVE_REAL_CLAUDE names no program; `eval \"$(.ci/agents)\"` sets it")
 	}
-	sandbox := "on"
+	sandbox = "on"
 	if err := process.Available(); err != nil {
 		t.Logf("without a sandbox: %v", err)
 		sandbox = "none"
 	}
+	return program, sandbox
+}
+
+// TestRealClaude is the main job with the real Claude Code program as agent,
+// mutator and judge: from recorded sessions to a version that is installed, and
+// back. The program's own folders in the person's home stay as they were.
+func TestRealClaude(t *testing.T) {
+	program, sandbox := realClaude(t)
 	claude, home := busyPerson(t), t.TempDir()
 	server := agenttest.Start(t, agenttest.Config{Answer: drawer})
 	path := filepath.Join(claude, "skills", "dataviz", "SKILL.md")

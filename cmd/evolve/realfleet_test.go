@@ -12,25 +12,13 @@ import (
 	"time"
 
 	"github.com/skill-evolve/evolve/eval/agent/agenttest"
-	"github.com/skill-evolve/evolve/eval/agent/process"
 )
 
 // TestRealFleet is a run whose replays the real Claude Code makes on two workers, each with a
 // model's server of its own, in the sandbox: from recorded sessions to a verdict. The workers
 // do not hear what is expected, and their keys stay with them.
 func TestRealFleet(t *testing.T) {
-	if os.Getenv("EVOLVE_REAL_AGENTS") != "1" {
-		t.Skip("EVOLVE_REAL_AGENTS is not 1")
-	}
-	program := os.Getenv("EVOLVE_REAL_CLAUDE")
-	if program == "" {
-		t.Fatal("EVOLVE_REAL_CLAUDE names no program; `eval \"$(.ci/agents)\"` sets it")
-	}
-	sandbox := "on"
-	if err := process.Available(); err != nil {
-		t.Logf("without a sandbox: %v", err)
-		sandbox = "none"
-	}
+	program, sandbox := realClaude(t)
 	evolve, claude, files := build(t), busyPerson(t), t.TempDir()
 	bin := t.TempDir()
 	if err := os.Symlink(program, filepath.Join(bin, "claude")); err != nil {

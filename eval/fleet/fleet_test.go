@@ -170,7 +170,7 @@ func lead(tb testing.TB, url, seed string) *coordinator.Coordinator {
 	}
 	pack := &parcel.Packer{Blobs: blobs}
 	c, err := coordinator.Open(tb.Context(), coordinator.Options{Conn: conn, Blobs: blobs, Program: program, Sandbox: "on", Agent: sleeper(0).Identity(),
-		Pack: pack.Pack, Here: &eval.Local{Agent: sleeper(0)}, Log: func(line string) { tb.Log(line) },
+		Pack: pack.Pack, Log: func(line string) { tb.Log(line) },
 		Apply: func(ctx context.Context, dir string, ch *fleet.Changes) error {
 			return parcel.Apply(ctx, blobs, dir, ch)
 		}})

@@ -227,7 +227,7 @@ func (p *part) run() error {
 	agent := p.Trial.world().Agent()
 	pack := &parcel.Packer{Blobs: blobs}
 	c, err := coordinator.Open(ctx, coordinator.Options{Conn: conn, Blobs: blobs, Program: program, Sandbox: "on", Agent: agent.Identity(),
-		Pack: pack.Pack, Here: &eval.Local{Agent: agent}, Beat: beat, Lost: lost,
+		Pack: pack.Pack, Beat: beat, Lost: lost,
 		Log: say})
 	if err == nil {
 		say("begins")

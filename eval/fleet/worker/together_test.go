@@ -69,8 +69,8 @@ func TestTogether(t *testing.T) {
 	}
 	pack := &parcel.Packer{Blobs: blobs, Trees: trees}
 	lead, err := coordinator.Open(t.Context(), coordinator.Options{Conn: conn, Blobs: blobs, Program: program, Sandbox: "on", Agent: identity, Pack: pack.Pack,
-		Apply: func(ctx context.Context, dir string, c *fleet.Changes) error { return parcel.Apply(ctx, blobs, dir, c) },
-		Here:  &eval.Local{Workspaces: trees}, Log: func(line string) { t.Log(line) }, Beat: 50 * time.Millisecond})
+		Apply:      func(ctx context.Context, dir string, c *fleet.Changes) error { return parcel.Apply(ctx, blobs, dir, c) },
+		Workspaces: trees, Log: func(line string) { t.Log(line) }, Beat: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
