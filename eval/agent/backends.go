@@ -94,8 +94,8 @@ func (b *Backends) Workspaces() eval.Workspaces {
 // A Fleet are machines that replay.
 type Fleet interface {
 	eval.Executor
-	// Continue names the run, before its first attempt: whoever continues it finds what was
-	// done meanwhile.
+	// Continue names the run, before its first attempt: a process that continues the run gets
+	// the results of its predecessor.
 	Continue(ctx context.Context, run string) error
 	Workers() []string // that can replay now, by their ids
 	Close()

@@ -46,7 +46,7 @@ func (b *Blobs) Short(name string) ([]byte, bool) {
 	return content, ok
 }
 
-// An upload is done once, whoever wants it.
+// An upload stores one content. Callers that put it meanwhile wait for the same upload.
 type upload struct {
 	done chan struct{}
 	at   time.Time
@@ -209,7 +209,7 @@ func (b *Blobs) Get(ctx context.Context, name string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Fetch makes a file of a content, which nobody else can read.
+// Fetch writes a content to a new file that only this user can read.
 func (b *Blobs) Fetch(ctx context.Context, name, file string) (err error) {
 	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

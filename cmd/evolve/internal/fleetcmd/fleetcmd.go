@@ -243,7 +243,7 @@ func (p Machine) list() error {
 	}
 	if len(list) == 0 {
 		b.Reset()
-		b.WriteString("nobody was invited yet: `evolve fleet invite NAME` writes an invitation\n")
+		b.WriteString("no machine is invited yet: `evolve fleet invite NAME` writes an invitation\n")
 	}
 	return p.Print(map[string]any{"schema": 1, "invitations": all}, b.String())
 }

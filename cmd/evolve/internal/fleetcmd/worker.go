@@ -35,8 +35,8 @@ type offers struct {
 	spec    agent.Spec
 }
 
-// NewWorker is `evolve worker`. opener opens agents with the keys of this process, and waits for
-// those that answer by hand unless it is told otherwise.
+// NewWorker is `evolve worker`. opener opens agents with the keys of this process. With noWait
+// it does not wait for answers that a person gives.
 func NewWorker(t *term.Terminal, opener func(noWait bool) *backend.Opener) *cobra.Command {
 	o := offers{}
 	c := &cobra.Command{

@@ -65,8 +65,8 @@ type moment struct {
 	asked bool // its user gave permission
 }
 
-// ordersOf are the rules that may be about an order, with the sessions that can tell. Nobody
-// has been asked yet.
+// ordersOf lists the rules that were corrected often enough, each with its older and its newer
+// sessions. No model has been asked yet whether they are about an order.
 func ordersOf(ctx context.Context, db *store.Store, report *corrections.Report, sessions []*hooktest.Session) ([]*Order, error) {
 	stored, err := db.Sessions(ctx, store.SessionFilter{People: true, Text: true})
 	if err != nil {
