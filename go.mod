@@ -3,6 +3,7 @@ module github.com/skill-evolve/evolve
 go 1.26.0
 
 require (
+	filippo.io/edwards25519 v1.2.0
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/chromedp/cdproto v0.159.0

@@ -91,7 +91,7 @@ var harmless = map[string]*regexp.Regexp{
 	"github.com/sourcegraph/conc": nil, "github.com/spf13": nil, "github.com/tidwall/gjson": nil, "github.com/yuin/goldmark": nil, "go.yaml.in/yaml/v3": nil,
 	"golang.org/x/term": nil, "golang.org/x/text": nil, "golang.org/x/time": nil, "gonum.org/v1/gonum": nil, "mvdan.cc/sh/v3": nil,
 	"github.com/pelletier/go-toml/v2": nil, "github.com/tdewolff/parse/v2": nil,
-	"github.com/nats-io/jwt/v2": nil, "github.com/nats-io/nkeys": nil,
+	"filippo.io/edwards25519": nil, "github.com/nats-io/jwt/v2": nil, "github.com/nats-io/nkeys": nil,
 }
 
 func lazy(names string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + names + `)$`) }

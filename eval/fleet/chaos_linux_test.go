@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"github.com/skill-evolve/evolve/eval/fleet"
 	"github.com/skill-evolve/evolve/eval/fleet/fleettest"
@@ -186,10 +185,9 @@ func (r *round) member(p part) *member {
 	m := &member{part: p}
 	if p.Role != "server" {
 		m.Seed = fleettest.Seed()
-		key, err := nkeys.FromSeed([]byte(m.Seed))
+		key, err := fleet.NewKey(m.Seed)
 		r.must(err)
-		m.id, err = key.PublicKey()
-		r.must(err)
+		m.id = key.ID
 		m.wire = newWire(r, "127.0.0.1:"+r.server.Port)
 		m.URL = m.wire.url()
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 
 	"github.com/skill-evolve/evolve/eval/agent/process"
 	"github.com/skill-evolve/evolve/eval/problem"
@@ -20,7 +19,7 @@ import (
 // breaks, for as long as it takes.
 type Conn struct {
 	ID   string // the member's public key
-	Key  nkeys.KeyPair
+	Key  *Key
 	In   *Invitation
 	Nats *nats.Conn
 	JS   jetstream.JetStream
@@ -39,13 +38,9 @@ func Dial(ctx context.Context, in *Invitation) (*Conn, error) {
 			return nil, problem.Inputf("use tls://"+u.Host, "%s is another machine, and what is sent there must be encrypted", u.Host)
 		}
 	}
-	key, err := nkeys.FromSeed([]byte(in.Seed))
+	key, err := NewKey(in.Seed)
 	if err != nil {
-		return nil, fmt.Errorf("the key of %s: %w", in.Name, err)
-	}
-	id, err := key.PublicKey()
-	if err != nil {
-		return nil, fmt.Errorf("the key of %s: %w", in.Name, err)
+		return nil, fmt.Errorf("the invitation of %s: %w", in.Name, err)
 	}
 	opts, err := in.Options()
 	if err != nil {
@@ -73,7 +68,7 @@ func Dial(ctx context.Context, in *Invitation) (*Conn, error) {
 		conn.Close()
 		return nil, err
 	}
-	return &Conn{ID: id, Key: key, In: in, Nats: conn, JS: js}, nil
+	return &Conn{ID: key.ID, Key: key, In: in, Nats: conn, JS: js}, nil
 }
 
 // Knows returns the name of a member whose rights this fleet has signed, with a role. A fleet

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 	"github.com/skill-evolve/evolve/eval/plain"
 	"github.com/skill-evolve/evolve/eval/problem"
 	"github.com/skill-evolve/evolve/mutate/skill/bounded"
@@ -83,16 +82,11 @@ func (i *Invitation) Write(w io.Writer) error {
 // ID is the public key of the member, which names it on the wire: "U" and 55 letters and
 // digits.
 func (i *Invitation) ID() (string, error) {
-	kp, err := nkeys.FromSeed([]byte(i.Seed))
+	key, err := NewKey(i.Seed)
 	if err != nil {
-		return "", fmt.Errorf("read the key of the invitation: %w", err)
+		return "", fmt.Errorf("the invitation of %s: %w", i.Name, err)
 	}
-	defer kp.Wipe()
-	id, err := kp.PublicKey()
-	if err == nil && !nkeys.IsValidPublicUserKey(id) {
-		err = errors.New("the key of the invitation is not a member's")
-	}
-	return id, err
+	return key.ID, nil
 }
 
 // Options are what nats.Connect needs besides the URL to connect as this member. Replies

@@ -16,7 +16,7 @@ import (
 )
 
 // Protocol changes with the form of the messages. Who speaks another one is refused.
-const Protocol = 1
+const Protocol = 2
 
 // The streams, and the bucket of what is too large for a message.
 const (

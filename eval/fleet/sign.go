@@ -1,40 +1,43 @@
 package fleet
 
 import (
+	"crypto/ed25519"
+	"crypto/hmac"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 )
 
-// signature is the header that has it.
-const signature = "Evolve-Signature"
+// The headers with the proof of who has written a message.
+const (
+	signature = "Evolve-Signature" // anybody can check it
+	tag       = "Evolve-Mac"       // the one whom it is for can
+)
 
-// Seal is the message of a member: v as JSON, signed with its key together with the subject,
+// Seal is the message of a member to any other: v as JSON, signed together with the subject,
 // so that it cannot be used elsewhere.
-func Seal(key nkeys.KeyPair, subject string, v any) (*nats.Msg, error) {
+func Seal(key *Key, subject string, v any) (*nats.Msg, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode message: %w", err)
 	}
-	sig, err := key.Sign(signed(subject, body))
-	if err != nil {
-		return nil, fmt.Errorf("sign message: %w", err)
-	}
-	m := nats.NewMsg(subject)
-	m.Data = body
-	m.Header.Set(signature, base64.RawURLEncoding.EncodeToString(sig))
-	return m, nil
+	return message(subject, signature, body, ed25519.Sign(key.sign, signed(subject, body))), nil
 }
 
-// Rights is the header of a result that has its worker's JWT. It needs no signature: it names
-// the key that has signed the result, and is signed by the fleet.
+func message(subject, header string, body, proof []byte) *nats.Msg {
+	return &nats.Msg{Subject: subject, Data: body, Header: nats.Header{header: {base64.RawURLEncoding.EncodeToString(proof)}}}
+}
+
+// Rights is the header of a result that has its worker's JWT. It needs no proof: it names the
+// key behind the result, and is signed by the fleet.
 const Rights = "Evolve-Rights"
 
-// ErrSignature means that a message was not signed by the one that it names.
+// ErrSignature means that a message is not by the one that it names.
 var ErrSignature = errors.New("the signature is not that of its sender")
 
 // Open checks that the member signed the message, and decodes it.
@@ -58,38 +61,51 @@ func Decode(body []byte, v any) error {
 	return nil
 }
 
-// large is the header of a message whose body is a blob: its name. It is signed in the
+// large is the header of a message whose body is a blob: its name. It is authenticated in the
 // place of the body.
 const large = "Evolve-Blob"
 
-// SealLarge is Seal of what may be too large for a message: then put stores it, and returns
-// its name.
-func SealLarge(key nkeys.KeyPair, subject string, v any, put func(body []byte) (name string, err error)) (*nats.Msg, error) {
+// SealFor is the message of a member to one other. A body that is too large for a message is
+// stored by put, which returns its name.
+func SealFor(key *Key, reader, subject string, v any, put func(body []byte) (name string, err error)) (*nats.Msg, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode message: %w", err)
 	}
-	if len(body) <= Inline {
-		return Seal(key, subject, json.RawMessage(body))
+	name := ""
+	if len(body) > Inline {
+		if name, err = put(body); err != nil {
+			return nil, err
+		}
+		body = []byte(strconv.Quote(name))
 	}
-	name, err := put(body)
+	proof, err := key.mac(reader, subject, body)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("seal message: %w", err)
 	}
-	m, err := Seal(key, subject, name)
-	if err == nil {
+	m := message(subject, tag, body, proof)
+	if name != "" {
 		m.Header.Set(large, name)
 	}
-	return m, err
+	return m, nil
 }
 
-// OpenLarge is Open of what SealLarge made. If a blob has the body, it returns its name, and
-// leaves v alone: see Decode.
-func OpenLarge(member, subject string, header nats.Header, body []byte, v any) (blob string, err error) {
-	if header.Get(large) == "" {
-		return "", Open(member, subject, header, body, v)
+// OpenFrom checks that the writer has sent this member what SealFor made, and decodes it. If a
+// blob has the body, it returns its name, and leaves v alone: see Decode.
+func OpenFrom(key *Key, writer, subject string, header nats.Header, body []byte, v any) (blob string, err error) {
+	proof, err := key.mac(writer, subject, body)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrSignature, err)
 	}
-	return blob, Open(member, subject, header, body, &blob)
+	given, err := base64.RawURLEncoding.DecodeString(header.Get(tag))
+	if err != nil || !hmac.Equal(proof, given) {
+		return "", ErrSignature
+	}
+	if header.Get(large) != "" {
+		err = Decode(body, &blob)
+		return blob, err
+	}
+	return "", Decode(body, v)
 }
 
 // Short is a member's id as people see it.

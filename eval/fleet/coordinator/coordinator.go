@@ -49,21 +49,22 @@ type Options struct {
 // A Coordinator is an eval.Executor. Open it, and close it when the run is over.
 type Coordinator struct {
 	opt    Options
-	inner  context.Context
+	inner  context.Context // until it is closed
+	cancel context.CancelFunc
 	mu     sync.Mutex // of Continue, and of late
 	id     string
 	late   []eval.Cost
-	events chan event
-	done   chan struct{} // closed when the loop has ended
-	bug    error         // a panic that ended it; read it once done is closed
-	cancel context.CancelFunc
 	tidy   sync.WaitGroup
 
+	jobs    jetstream.JetStream // publishes them, and tells of those that were not stored
 	results jetstream.ConsumeContext
+
+	turn sync.Mutex // of what is below
+	bug  error      // a panic that ended it
 	state
 }
 
-// An event changes the state, in the one goroutine that owns it.
+// An event changes the state. It must not send another one, nor wait.
 type event func(*state)
 
 var (
@@ -82,9 +83,14 @@ func Open(ctx context.Context, o Options) (*Coordinator, error) {
 		o.Log = func(string) {}
 	}
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c := &Coordinator{opt: o, events: make(chan event, 1024), done: make(chan struct{}), cancel: cancel, inner: inner}
+	c := &Coordinator{opt: o, cancel: cancel, inner: inner}
 	c.state = newState(c)
 	var err error
+	if c.jobs, err = jetstream.New(o.Conn.Nats, jetstream.WithPublishAsyncTimeout(o.Lost), jetstream.WithPublishAsyncMaxPending(1<<20),
+		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, m *nats.Msg, err error) { c.unpublished(m, err) })); err != nil {
+		cancel()
+		return nil, fmt.Errorf("find the fleet's streams: %w", err)
+	}
 	if c.stream, err = o.Conn.JS.Stream(ctx, fleet.Results); err != nil {
 		cancel()
 		return nil, fmt.Errorf("find the fleet's streams: %w", err)
@@ -93,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Coordinator, error) {
 		cancel()
 		return nil, err
 	}
-	go c.loop(inner)
+	c.later(c.tick)
 	// Those that are there answer; others are heard within a beat.
 	err = o.Conn.Nats.Publish(fleet.Who, nil)
 	for _, wait := range []time.Duration{o.Beat / 5, o.Beat} {
@@ -148,8 +154,11 @@ func (c *Coordinator) Continue(ctx context.Context, run string) error {
 		all()
 	}
 	c.results, err = consumer.Consume(func(m jetstream.Msg) {
-		c.guard(func() { c.receive(c.inner, m, isClosed(read)) })
-		if meta, err := m.Metadata(); err == nil && meta.NumPending == 0 {
+		meta, err := m.Metadata()
+		if err != nil {
+			return
+		}
+		if c.guard(func() { c.receive(c.inner, m, meta.Sequence.Stream, isClosed(read)) }); meta.NumPending == 0 {
 			all()
 		}
 	})
@@ -161,7 +170,7 @@ func (c *Coordinator) Continue(ctx context.Context, run string) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-c.done:
+	case <-c.inner.Done():
 		return c.over()
 	}
 }
@@ -177,34 +186,40 @@ func isClosed(c chan struct{}) bool {
 
 // Close gives up what is under way, and forgets the results that were recorded.
 func (c *Coordinator) Close() {
-	c.send(func(s *state) { s.close() })
-	c.cancel()
-	<-c.done
+	c.send(func(s *state) { s.close(); c.cancel() })
 	if c.results != nil {
 		c.results.Stop()
 	}
+	c.jobs.CleanupPublisher()
 	c.tidy.Wait()
 	c.forget(c.state.recordedBefore())
 }
 
-// send hands an event to the loop, and reports whether it is still there.
+// send does what an event asks for, one after the other, and reports whether the coordinator
+// is still open.
 func (c *Coordinator) send(e event) bool {
-	select {
-	case c.events <- e:
-		return true
-	case <-c.done:
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	if c.inner.Err() != nil {
 		return false
 	}
+	if err := eval.Shielded(func() error { e(&c.state); return nil }); err != nil {
+		c.fail(err)
+	}
+	return true
+}
+
+// fail ends the coordinator for a bug; the caller has the turn.
+func (c *Coordinator) fail(err error) {
+	c.bug = cmp.Or(c.bug, err)
+	c.cancel()
 }
 
 // guard calls f. A panic in it is a bug after which a job could wait for ever, so it ends the
 // coordinator: every job under way returns it as its error.
 func (c *Coordinator) guard(f func()) {
 	if err := eval.Shielded(func() error { f(); return nil }); err != nil {
-		c.send(func(*state) {
-			c.bug = cmp.Or(c.bug, err)
-			c.cancel()
-		})
+		c.send(func(*state) { c.fail(err) })
 	}
 }
 
@@ -220,40 +235,25 @@ func (c *Coordinator) later(f func()) {
 	})
 }
 
-// over is why the loop has ended.
+// over is why it is no longer open.
 func (c *Coordinator) over() error {
+	c.turn.Lock()
+	defer c.turn.Unlock()
 	return cmp.Or(c.bug, errClosed)
 }
 
 var errClosed = errors.New("the fleet's coordinator is closed")
 
-// loop has the state until ctx ends, or until an event panics.
-func (c *Coordinator) loop(ctx context.Context) {
-	defer close(c.done)
-	if err := eval.Shielded(func() error { c.take(ctx); return nil }); err != nil {
-		c.bug = err
-	}
-}
-
-// take does what events and the time ask for.
-func (c *Coordinator) take(ctx context.Context) {
+// tick does what the time asks for, until the coordinator is closed.
+func (c *Coordinator) tick() {
 	tick := time.NewTicker(c.opt.Beat / 2)
 	defer tick.Stop()
 	for {
 		select {
-		case e := <-c.events:
-			e(&c.state)
 		case <-tick.C:
-			c.state.tick(time.Now())
-		case <-ctx.Done():
-			for { // what was sent before
-				select {
-				case e := <-c.events:
-					e(&c.state)
-				default:
-					return
-				}
-			}
+			c.send(func(s *state) { s.tick(time.Now()) })
+		case <-c.inner.Done():
+			return
 		}
 	}
 }
@@ -297,7 +297,7 @@ func (c *Coordinator) do(ctx context.Context, j *job) (*outcome, error) {
 	case <-ctx.Done():
 		c.send(func(s *state) { s.giveUp(j) })
 		return nil, ctx.Err()
-	case <-c.done:
+	case <-c.inner.Done():
 		return nil, c.over()
 	}
 }
@@ -329,17 +329,9 @@ func (c *Coordinator) Usable() (out []Worker) {
 }
 
 // All lists the workers that have said hello or sent a result.
-func (c *Coordinator) All() []Worker {
-	reply := make(chan []Worker, 1)
-	if !c.send(func(s *state) { reply <- s.list(c.need(c.opt.Agent), time.Now()) }) {
-		return nil
-	}
-	select {
-	case out := <-reply:
-		return out
-	case <-c.done:
-		return nil
-	}
+func (c *Coordinator) All() (out []Worker) {
+	c.send(func(s *state) { out = s.list(c.need(c.opt.Agent), time.Now()) })
+	return out
 }
 
 // Describe says in a line who replays, and in another one who does not, and why.

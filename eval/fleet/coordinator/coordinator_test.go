@@ -71,7 +71,7 @@ func TestAllWorkersWork(t *testing.T) {
 // instead of the process, and nothing waits for ever.
 func TestPanic(t *testing.T) {
 	for name, set := range map[string]options{
-		"in the loop": func(*Options) {},
+		"in an event": func(*Options) {},
 		"beside it":   func(o *Options) { o.Blobs = nil }, // where the job, a large one, is stored
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestPanic(t *testing.T) {
 					return fleet.Task{Prompt: strings.Repeat("p", fleet.Inline)}, nil
 				}
 			}, set)
-			if name == "in the loop" {
+			if name == "in an event" {
 				c.send(func(*state) { panic("a bug") })
 			}
 			for range 2 {

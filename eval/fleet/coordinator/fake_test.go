@@ -87,7 +87,7 @@ func (f *fake) work() {
 func (f *fake) do(m jetstream.Msg) {
 	var j fleet.Job
 	sender := fleet.Sender(strings.Split(m.Subject(), ".")[3])
-	if _, err := fleet.OpenLarge(sender, m.Subject(), m.Headers(), m.Data(), &j); err != nil {
+	if _, err := fleet.OpenFrom(f.Key, sender, m.Subject(), m.Headers(), m.Data(), &j); err != nil {
 		f.t.Errorf("a job: %v", err)
 	}
 	f.mu.Lock()
@@ -108,7 +108,7 @@ func (f *fake) do(m jetstream.Msg) {
 func (f *fake) send(j *fleet.Job, r *fleet.Result) {
 	r.Protocol, r.Key, r.Program, r.Sandbox, r.Agent, r.Params = fleet.Protocol, j.Key, program, "on", f.agent, fleet.WithoutServer(f.agent)
 	subject := fleet.ResultSubject(j.Coordinator, f.ID, j.Key)
-	m, err := fleet.Seal(f.Key, subject, r)
+	m, err := fleet.SealFor(f.Key, fleet.Sender(j.Coordinator), subject, r, nil)
 	if err != nil {
 		f.t.Error(err)
 		return

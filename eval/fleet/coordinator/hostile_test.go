@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"github.com/skill-evolve/evolve/eval"
 	"github.com/skill-evolve/evolve/eval/fleet"
@@ -34,7 +33,7 @@ func TestAnswersOfBefore(t *testing.T) {
 			usd := 0.5
 			old.Protocol, old.Key, old.Sandbox, old.Agent, old.Params = fleet.Protocol, "k-0", "on", identity, fleet.WithoutServer(identity)
 			old.Attempt = eval.Attempt{Answer: "before", CostUSD: &usd}
-			m, err := fleet.Seal(w.Key, fleet.ResultSubject(fleet.CoordinatorID(me.ID, "run"), w.ID, "k-0"), old)
+			m, err := fleet.SealFor(w.Key, me.ID, fleet.ResultSubject(fleet.CoordinatorID(me.ID, "run"), w.ID, "k-0"), old, nil)
 			if err == nil {
 				_, err = w.JS.PublishMsg(t.Context(), m)
 			}
@@ -88,7 +87,7 @@ func TestAnswerIsGone(t *testing.T) {
 			return says("a")(j)
 		}
 		subject, blob := fleet.ResultSubject(j.Coordinator, j.Worker, j.Key), fleet.NameOf([]byte(what))
-		m, err := fleet.Seal(w.Key, subject, blob)
+		m, err := fleet.SealFor(w.Key, fleet.Sender(j.Coordinator), subject, blob, nil)
 		if err == nil {
 			m.Header.Set("Evolve-Blob", blob)
 			_, err = w.JS.PublishMsg(t.Context(), m)
@@ -222,25 +221,21 @@ func TestMadeUpKeys(t *testing.T) {
 	if err := c.Continue(t.Context(), "run"); err != nil {
 		t.Fatal(err)
 	}
-	answer := func(as nkeys.KeyPair, id, rights string, through func(m string, body []byte, h map[string][]string)) {
+	answer := func(as *fleet.Key, id, rights string, through func(m string, body []byte, h map[string][]string)) {
 		subject := fleet.ResultSubject(fleet.CoordinatorID(desk.ID, "run"), id, "k-0")
-		m, err := fleet.Seal(as, subject, fleet.Result{Protocol: fleet.Protocol, Key: "k-0", Program: program, Sandbox: "on", Agent: identity,
-			Params: fleet.WithoutServer(identity), Attempt: eval.Attempt{Answer: id}})
+		m, err := fleet.SealFor(as, desk.ID, subject, fleet.Result{Protocol: fleet.Protocol, Key: "k-0", Program: program, Sandbox: "on", Agent: identity,
+			Params: fleet.WithoutServer(identity), Attempt: eval.Attempt{Answer: id}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Header.Set(fleet.Rights, rights)
 		through(subject, m.Data, m.Header)
 	}
-	made, err := nkeys.CreateUser()
+	made, err := fleet.NewKey(fleettest.Seed())
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := made.PublicKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer(made, id, w.In.JWT, func(subject string, body []byte, h map[string][]string) {
+	answer(made, made.ID, w.In.JWT, func(subject string, body []byte, h map[string][]string) {
 		m := natsMsg("$O."+fleet.Bucket+".M.x", body, h)
 		if _, err := w.JS.PublishMsg(t.Context(), m); err != nil {
 			t.Fatal(err)

@@ -69,7 +69,7 @@ type worker struct {
 	rests  time.Time            // until when it gets none because of that
 }
 
-// state belongs to the coordinator's loop.
+// state belongs to the event whose turn it is.
 type state struct {
 	c       *Coordinator
 	id      string           // of the run's coordinator
@@ -116,11 +116,10 @@ func (s *state) submit(j *job) {
 		s.drop(a)
 	}
 	for _, w := range s.workers { // one that a process before this one has given it to
-		for _, k := range slices.Concat(w.Hello.Running, w.Hello.Queued) {
-			if k.Coordinator == s.id && k.Key == j.Key && now.Sub(w.seen) < s.c.opt.Lost {
-				s.give(j, w, now)
-				return
-			}
+		held := fleet.Held{Coordinator: s.id, Key: j.Key}
+		if now.Sub(w.seen) < s.c.opt.Lost && (slices.Contains(w.Hello.Running, held) || slices.Contains(w.Hello.Queued, held)) {
+			s.give(j, w, now)
+			return
 		}
 	}
 	if id := s.before[j.Key]; id != "" {
@@ -255,18 +254,24 @@ func (s *state) schedule(now time.Time) {
 	if len(s.queue) == 0 || s.closed {
 		return
 	}
-	free := map[fleet.Need][]*worker{}
+	free, full := map[fleet.Need][]*worker{}, map[fleet.Need]bool{}
 	s.queue = slices.DeleteFunc(s.queue, func(j *job) bool {
 		fit, known := free[j.Need]
 		if !known {
 			fit = s.usable(j.Need, now)
 			free[j.Need] = fit
 		}
-		at := slices.IndexFunc(fit, func(w *worker) bool { return j.pair != "" && w.id == s.pairs[j.pair] && w.id != j.avoid })
 		var w *worker
-		if at >= 0 {
-			w = fit[at]
-		} else if w = emptiest(fit, j.avoid); w == nil {
+		if mate := s.pairs[j.pair]; j.pair != "" && mate != "" && mate != j.avoid {
+			if at := slices.IndexFunc(fit, func(w *worker) bool { return w.id == mate }); at >= 0 {
+				w = fit[at]
+			}
+		}
+		if w == nil && !full[j.Need] {
+			w = emptiest(fit, j.avoid)
+			full[j.Need] = w == nil && j.avoid == ""
+		}
+		if w == nil {
 			return false
 		}
 		s.give(j, w, now)
@@ -299,66 +304,6 @@ func emptiest(free []*worker, avoid string) (best *worker) {
 		}
 	}
 	return best
-}
-
-// publish sends a job to its worker.
-func (s *state) publish(j *job) {
-	w, c := j.worker, s.c
-	j.Worker, j.Rights = w.id, c.opt.Conn.In.JWT
-	subject := fleet.JobSubject(w.id, s.id, j.Key)
-	body, given, left := j.Job, j.given, j.left
-	body.Short = w.first(c.opt.Blobs, &j.Task)
-	c.aside(func() {
-		if left != nil {
-			<-left
-		}
-		short, cancel := context.WithTimeout(context.Background(), c.opt.Lost)
-		defer cancel()
-		m, err := fleet.SealLarge(c.opt.Conn.Key, subject, body, func(b []byte) (string, error) { return c.opt.Blobs.Put(short, b) })
-		if err == nil {
-			_, err = c.opt.Conn.JS.PublishMsg(short, m, jetstream.WithMsgID(given))
-		}
-		c.send(func(s *state) { s.published(j, given, err) })
-	})
-}
-
-// published notes that a job is stored. If that failed it may be stored all the same, so no
-// other worker gets it: it is published again, which the server takes once.
-func (s *state) published(j *job, given string, err error) {
-	if s.jobs[j.Key] != j || j.worker == nil || j.given != given {
-		return
-	}
-	if j.at = time.Now(); err == nil || fleet.IsThere(err) {
-		s.stuck = false
-		return
-	}
-	if !s.stuck {
-		s.stuck = true
-		s.c.opt.Log(fmt.Sprintf("jobs wait for the server: %v", err))
-	}
-	time.AfterFunc(s.c.opt.Beat/2, func() {
-		s.c.send(func(s *state) {
-			if s.jobs[j.Key] == j && j.worker != nil && j.given == given {
-				s.publish(j)
-			}
-		})
-	})
-}
-
-// first are the short contents that the worker has not had.
-func (w *worker) first(blobs *fleet.Blobs, t *fleet.Task) (short map[string][]byte) {
-	for _, name := range t.Blobs() {
-		if w.had[name] {
-			continue
-		}
-		if content, ok := blobs.Short(name); ok {
-			if short == nil {
-				short = map[string][]byte{}
-			}
-			short[name], w.had[name] = content, true
-		}
-	}
-	return short
 }
 
 // tick looks for workers that are lost, and for jobs that nobody can do.

@@ -173,7 +173,7 @@ func (w *worker) send(h *held, r *fleet.Result) bool {
 	}
 	id := rand.Text() // of all tries: it may be recorded and gone before the next one
 	return w.keep(h.ctx, "a result waits for the server", func(ctx context.Context) error {
-		m, err := fleet.SealLarge(w.Conn.Key, subject, body, func(b []byte) (string, error) { return w.Blobs.Put(ctx, b) })
+		m, err := fleet.SealFor(w.Conn.Key, fleet.Sender(h.Coordinator), subject, body, func(b []byte) (string, error) { return w.Blobs.Put(ctx, b) })
 		if err == nil {
 			m.Header.Set(fleet.Rights, w.Conn.In.JWT)
 			short, cancel := context.WithTimeout(ctx, w.Lease/3) // an answer comes at once or never

@@ -181,7 +181,7 @@ func (b *boss) give(key string, change ...func(*fleet.Job)) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	m, err := fleet.SealLarge(b.Key, fleet.JobSubject(w, b.id, key), j, func(text []byte) (string, error) { return blobs.Put(b.t.Context(), text) })
+	m, err := fleet.SealFor(b.Key, w, fleet.JobSubject(w, b.id, key), j, func(text []byte) (string, error) { return blobs.Put(b.t.Context(), text) })
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func (b *boss) raw(key string) (body string) {
 			return false
 		}
 		var r json.RawMessage
-		blob, err := fleet.OpenLarge(w, m.Subject, m.Header, m.Data, &r)
+		blob, err := fleet.OpenFrom(b.Key, w, m.Subject, m.Header, m.Data, &r)
 		if blob != "" {
 			blobs, _ := fleet.OpenBlobs(b.t.Context(), b.JS)
 			if r, err = blobs.Get(b.t.Context(), blob); err != nil {

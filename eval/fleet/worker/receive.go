@@ -90,7 +90,7 @@ func (w *worker) slots() int { return max(1, w.Offer.Slots) }
 func (w *worker) read(ctx context.Context, key fleet.Held, m jetstream.Msg) (*fleet.Job, error) {
 	sender := fleet.Sender(key.Coordinator)
 	job := new(fleet.Job)
-	blob, err := fleet.OpenLarge(sender, m.Subject(), m.Headers(), m.Data(), job)
+	blob, err := fleet.OpenFrom(w.Conn.Key, sender, m.Subject(), m.Headers(), m.Data(), job)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func TestRefused(t *testing.T) {
 		kind   eval.FailureKind
 		text   string
 	}{
-		"protocol": {func(j *fleet.Job) { j.Protocol = 2 }, fleet.NotMine, "speaks protocol 1, and the job is in 2"},
+		"protocol": {func(j *fleet.Job) { j.Protocol = 1 }, fleet.NotMine, "speaks protocol 2, and the job is in 1"},
 		"program":  {func(j *fleet.Job) { j.Need.Program = "v0" }, fleet.NotMine, "has evolve v1, and this is v0"},
 		"backend":  {func(j *fleet.Job) { j.Need.Backend = "other" }, fleet.NotMine, "has no other"},
 		"version":  {func(j *fleet.Job) { j.Need.Version = "2" }, fleet.NotMine, "has fake 1, and this run needs 2"},
@@ -158,7 +158,7 @@ func TestUnsigned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m, err := fleet.Seal(other.Key, fleet.JobSubject(w, b.id, "theirs"), fleet.Job{Protocol: fleet.Protocol, Key: "theirs", Coordinator: b.id, Worker: w, Need: fleet.NeedOf(program, "on", identity)})
+	m, err := fleet.SealFor(other.Key, w, fleet.JobSubject(w, b.id, "theirs"), fleet.Job{Protocol: fleet.Protocol, Key: "theirs", Coordinator: b.id, Worker: w, Need: fleet.NeedOf(program, "on", identity)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
