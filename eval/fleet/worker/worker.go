@@ -52,7 +52,7 @@ type worker struct {
 	instance string
 	kick     chan struct{} // says hello soon
 	ended    sync.WaitGroup
-	said     atomic.Int64 // when hello was last said, in nanoseconds
+	asked    atomic.Bool // who is there: the answer is to come
 
 	mu       sync.Mutex
 	held     map[fleet.Held]*held // what it lists in its hello
@@ -233,7 +233,6 @@ func (w *worker) tell(told int64) int64 {
 
 // hello says what the worker has and does.
 func (w *worker) hello() {
-	w.said.Store(time.Now().UnixNano())
 	w.mu.Lock()
 	h := fleet.Hello{Worker: w.Conn.ID, Rights: w.Conn.In.JWT, Name: w.Name, Instance: w.instance, Offer: w.Offer, Done: w.count, Failed: w.failed, Draining: w.draining, Why: w.why}
 	if w.until.After(time.Now()) {
@@ -252,10 +251,14 @@ func (w *worker) hello() {
 	}
 }
 
-// answer says hello to a coordinator that asks who is there, unless it has just been said.
+// answer says hello to coordinators that ask who is there, once to all that ask within a moment.
+// They may not have heard one that was said just before.
 func (w *worker) answer() {
-	if time.Since(time.Unix(0, w.said.Load())) > w.Beat/20 {
-		w.hello()
+	if w.asked.CompareAndSwap(false, true) {
+		time.AfterFunc(w.Beat/100, func() {
+			w.asked.Store(false)
+			w.shield(w.hello)
+		})
 	}
 }
 

@@ -265,3 +265,29 @@ func TestPark(t *testing.T) {
 		t.Errorf("%d calls", calls.Load())
 	}
 }
+
+// TestWho: who asks a worker that has just said hello hears it, too.
+func TestWho(t *testing.T) {
+	s := fleettest.Serve(t)
+	o := join(t, s.Join("w"), says("did"))
+	o.Beat = 2 * time.Minute // no other hello comes
+	start(t, o)
+	for _, name := range []string{"one", "another"} {
+		c := s.Join(name)
+		heard, err := c.Nats.SubscribeSync(fleet.HelloSubject("*"))
+		if err == nil {
+			err = c.Nats.Publish(fleet.Who, nil)
+		}
+		for until := time.Now().Add(20 * time.Second); err == nil; { // it may have to start
+			if _, err = heard.NextMsg(3 * time.Second); err == nil {
+				break
+			}
+			if name == "one" && time.Now().Before(until) {
+				err = c.Nats.Publish(fleet.Who, nil)
+			}
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+}
