@@ -45,9 +45,9 @@ func NewKey(seed string) (*Key, error) {
 	return k, nil
 }
 
-// with returns the secret that this member and another one can compute and nobody else:
-// X25519 between their Ed25519 keys, as age does it with the keys of ssh.
-func (k *Key) with(member string) ([]byte, error) {
+// secretWith returns the secret that only this member and another one can compute. It is X25519
+// between their Ed25519 keys, as age does it with the keys of ssh.
+func (k *Key) secretWith(member string) ([]byte, error) {
 	if known, ok := k.shared.Load(member); ok {
 		return known.([]byte), nil
 	}
@@ -77,7 +77,7 @@ func (k *Key) with(member string) ([]byte, error) {
 
 // mac authenticates a message between this member and another one.
 func (k *Key) mac(member, subject string, body []byte) ([]byte, error) {
-	secret, err := k.with(member)
+	secret, err := k.secretWith(member)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ type Coordinator struct {
 	state
 }
 
-// An event changes the state. It must not send another one, nor wait.
+// An event changes the state. It must not call send, which would wait for ever.
 type event func(*state)
 
 var (

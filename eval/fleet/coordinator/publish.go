@@ -13,7 +13,7 @@ import (
 	"github.com/skill-evolve/evolve/eval/fleet"
 )
 
-// publish sends a job to its worker. Whether it was stored is heard later, see unpublished.
+// publish sends a job to its worker. If the server does not store it, unpublished is called later.
 func (s *state) publish(j *job) {
 	w, c := j.worker, s.c
 	j.Worker, j.Rights = w.id, c.opt.Conn.In.JWT

@@ -252,7 +252,7 @@ func (w *worker) hello() {
 }
 
 // answer says hello to coordinators that ask who is there, once to all that ask within a moment.
-// They may not have heard one that was said just before.
+// A hello from before they asked does not count: they may not have listened yet.
 func (w *worker) answer() {
 	if w.asked.CompareAndSwap(false, true) {
 		time.AfterFunc(w.Beat/100, func() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/skill-evolve/evolve/eval"
@@ -266,28 +267,32 @@ func TestPark(t *testing.T) {
 	}
 }
 
-// TestWho: who asks a worker that has just said hello hears it, too.
+// TestWho: a worker that has just said hello answers a coordinator that asks who is there.
 func TestWho(t *testing.T) {
 	s := fleettest.Serve(t)
 	o := join(t, s.Join("w"), says("did"))
 	o.Beat = 2 * time.Minute // no other hello comes
-	start(t, o)
-	for _, name := range []string{"one", "another"} {
+	listen := func(name string) (*fleet.Conn, *nats.Subscription) {
 		c := s.Join(name)
 		heard, err := c.Nats.SubscribeSync(fleet.HelloSubject("*"))
 		if err == nil {
-			err = c.Nats.Publish(fleet.Who, nil)
-		}
-		for until := time.Now().Add(20 * time.Second); err == nil; { // it may have to start
-			if _, err = heard.NextMsg(3 * time.Second); err == nil {
-				break
-			}
-			if name == "one" && time.Now().Before(until) {
-				err = c.Nats.Publish(fleet.Who, nil)
-			}
+			err = c.Nats.Flush()
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatal(err)
 		}
+		return c, heard
+	}
+	_, first := listen("one")
+	start(t, o)
+	if _, err := first.NextMsg(20 * time.Second); err != nil {
+		t.Fatalf("its first hello: %v", err)
+	}
+	c, second := listen("another")
+	if err := c.Nats.Publish(fleet.Who, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.NextMsg(20 * time.Second); err != nil {
+		t.Errorf("no answer: %v", err)
 	}
 }
