@@ -56,7 +56,6 @@ type Coordinator struct {
 	late   []eval.Cost
 	tidy   sync.WaitGroup
 
-	jobs    jetstream.JetStream // publishes them, and tells of those that were not stored
 	results jetstream.ConsumeContext
 
 	turn sync.Mutex // of what is below
@@ -86,11 +85,6 @@ func Open(ctx context.Context, o Options) (*Coordinator, error) {
 	c := &Coordinator{opt: o, cancel: cancel, inner: inner}
 	c.state = newState(c)
 	var err error
-	if c.jobs, err = jetstream.New(o.Conn.Nats, jetstream.WithPublishAsyncTimeout(o.Lost), jetstream.WithPublishAsyncMaxPending(1<<20),
-		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, m *nats.Msg, err error) { c.unpublished(m, err) })); err != nil {
-		cancel()
-		return nil, fmt.Errorf("find the fleet's streams: %w", err)
-	}
 	if c.stream, err = o.Conn.JS.Stream(ctx, fleet.Results); err != nil {
 		cancel()
 		return nil, fmt.Errorf("find the fleet's streams: %w", err)
@@ -190,7 +184,6 @@ func (c *Coordinator) Close() {
 	if c.results != nil {
 		c.results.Stop()
 	}
-	c.jobs.CleanupPublisher()
 	c.tidy.Wait()
 	c.forget(c.state.recordedBefore())
 }

@@ -21,12 +21,7 @@ func TestAllWorkersWork(t *testing.T) {
 	s := fleettest.Serve(t)
 	a, b := hire(t, s, "a", says("a")), hire(t, s, "b", says("b"))
 	c := lead(t, s, "run")
-	for range 100 { // a busy machine hears them later
-		if len(c.Workers()) == 2 {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	heard(t, c, 2)
 	if len(c.Workers()) != 2 || c.Slots() != 4 {
 		t.Fatalf("workers %v with %d slots", c.Workers(), c.Slots())
 	}
@@ -235,6 +230,39 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
+// TestNotStored: a job that the server has not stored, and has not been asked about, is sent
+// again once the server stores, and its worker is not blamed.
+func TestNotStored(t *testing.T) {
+	s := fleettest.Serve(t)
+	w := hire(t, s, "a", says("a"))
+	logged := make(chan string, 10)
+	c := lead(t, s, "run", func(o *Options) { o.Log = func(line string) { logged <- line } })
+	jobs, err := w.JS.Stream(t.Context(), fleet.Jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := jobs.CachedInfo().Config
+	size := func(most int32) {
+		config.MaxMsgSize = most
+		if _, err := w.JS.UpdateStream(t.Context(), config); err != nil {
+			t.Error(err)
+		}
+	}
+	size(1)
+	go func() {
+		if line := <-logged; !strings.Contains(line, "jobs wait for the server: ") {
+			t.Errorf("logged %q", line)
+		}
+		size(-1)
+	}()
+	if a, err := attempt(t.Context(), c, "k", "", ""); err != nil || a.Answer != "a p" {
+		t.Errorf("%q, %v", a.Answer, err)
+	}
+	if all := c.All(); w.did() != 1 || len(all) != 1 || all[0].Again != 0 {
+		t.Errorf("%d jobs were done, %+v", w.did(), all)
+	}
+}
+
 // TestRefused: what each gets whose answers must not count.
 func TestRefused(t *testing.T) {
 	s := fleettest.Serve(t)
@@ -246,6 +274,7 @@ func TestRefused(t *testing.T) {
 	liar := hire(t, s, "liar", says("liar"), func(f *fake) { f.agent = eval.Identity{Backend: "fake", Version: "2", Model: "m"} })
 	hire(t, s, "zeta", says("zeta"))
 	c := lead(t, s, "run")
+	heard(t, c, 4)
 	by := all(t, c, 40, single)
 	for _, w := range c.All() {
 		if w.Hello.Name != "zeta" && slices.Contains(by, w.Hello.Worker) {

@@ -162,6 +162,16 @@ func lead(t *testing.T, s *fleettest.Server, id string, set ...options) *Coordin
 	return co
 }
 
+// heard waits until the coordinator knows so many workers. Fakes say hello by the clock alone.
+func heard(t *testing.T, c *Coordinator, n int) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); len(c.All()) < n; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d workers were heard", len(c.All()), n)
+		}
+	}
+}
+
 // attempt has one attempt made under a key.
 func attempt(ctx context.Context, c *Coordinator, key, pair, avoid string) (eval.Attempt, error) {
 	k := &eval.Case{ID: key, Prompt: "p"}

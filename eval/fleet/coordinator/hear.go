@@ -60,8 +60,13 @@ func (s *state) hello(h *fleet.Hello, now time.Time) {
 	// A job that it should have and does not name is lost: the message, the worker's memory of
 	// it, or the result.
 	for key, j := range w.has {
-		if !holds[key] && now.Sub(j.at) > s.c.opt.Lost {
+		switch unnamed := now.Sub(j.at); {
+		case holds[key]:
+		case unnamed > s.c.opt.Lost:
 			s.takeBack(j, fmt.Errorf("worker %s has lost it", name(h)))
+		case unnamed > 2*s.c.opt.Beat && !j.doubted:
+			j.doubted = true
+			s.publish(j)
 		}
 	}
 	s.order(w.id, fleet.Order{Cancel: cancel})

@@ -124,6 +124,7 @@ func TestFailingWorker(t *testing.T) {
 		return says("good")(j)
 	})
 	c := lead(t, s, "run")
+	heard(t, c, 2)
 	var failed atomic.Int32
 	var wait sync.WaitGroup
 	slots := make(chan bool, 6) // more than the good one has
@@ -163,9 +164,7 @@ func TestBusyElsewhere(t *testing.T) {
 	}
 	idle := hire(t, s, "idle", says("idle"))
 	c := lead(t, s, "run")
-	for len(c.Workers()) < 6 {
-		time.Sleep(10 * time.Millisecond)
-	}
+	heard(t, c, 6)
 	for i := range 10 {
 		if _, err := attempt(t.Context(), c, string(rune('A'+i)), "", ""); err != nil {
 			t.Fatal(err)

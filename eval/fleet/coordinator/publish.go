@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -13,26 +12,31 @@ import (
 	"github.com/skill-evolve/evolve/eval/fleet"
 )
 
-// publish sends a job to its worker. If the server does not store it, unpublished is called later.
+// publish sends a job to its worker. The server is not asked whether it has stored it, which
+// would cost as much as reading the result: the worker names the job when it has it, and one
+// that it does not name is doubted, see hello. The server takes a message once however often
+// it is sent.
 func (s *state) publish(j *job) {
 	w, c := j.worker, s.c
 	j.Worker, j.Rights = w.id, c.opt.Conn.In.JWT
-	body, worker, given, left := j.Job, w.id, j.given, j.left
+	body, given, left := j.Job, j.given, j.left
 	body.Short = w.first(c.opt.Blobs, &j.Task)
-	send := func(put func([]byte) (string, error)) error {
-		m, err := fleet.SealFor(c.opt.Conn.Key, worker, fleet.JobSubject(worker, body.Coordinator, body.Key), body, put)
+	seal := func(put func([]byte) (string, error)) (*nats.Msg, error) {
+		m, err := fleet.SealFor(c.opt.Conn.Key, body.Worker, fleet.JobSubject(body.Worker, body.Coordinator, body.Key), body, put)
 		if err == nil {
-			_, err = c.jobs.PublishMsgAsync(m, jetstream.WithMsgID(given))
+			m.Header.Set(jetstream.MsgIDHeader, given)
 		}
-		return err
+		return m, err
 	}
-	err := errAside
-	if left == nil {
-		err = send(func([]byte) (string, error) { return "", errAside })
-	}
-	if !errors.Is(err, errAside) {
-		s.published(j, given, err)
-		return
+	if left == nil && !j.doubted {
+		m, err := seal(func([]byte) (string, error) { return "", errAside })
+		if err == nil {
+			err = c.opt.Conn.Nats.PublishMsg(m)
+		}
+		if !errors.Is(err, errAside) {
+			s.published(j, given, err)
+			return
+		}
 	}
 	c.aside(func() {
 		if left != nil {
@@ -40,24 +44,16 @@ func (s *state) publish(j *job) {
 		}
 		short, cancel := context.WithTimeout(context.Background(), c.opt.Lost)
 		defer cancel()
-		err := send(func(b []byte) (string, error) { return c.opt.Blobs.Put(short, b) })
+		m, err := seal(func(b []byte) (string, error) { return c.opt.Blobs.Put(short, b) })
+		if err == nil {
+			_, err = c.opt.Conn.JS.PublishMsg(short, m)
+		}
 		c.send(func(s *state) { s.published(j, given, err) })
 	})
 }
 
 // errAside: it takes too long to send the job within an event.
 var errAside = errors.New("send it in a goroutine")
-
-// unpublished hears that the server has not stored a job, or has not said so in time.
-func (c *Coordinator) unpublished(m *nats.Msg, err error) {
-	given := m.Header.Get(jetstream.MsgIDHeader)
-	key := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
-	c.send(func(s *state) {
-		if j := s.jobs[key]; j != nil {
-			s.published(j, given, err)
-		}
-	})
-}
 
 // published notes that a job was sent. If that failed it may be stored all the same, so no
 // other worker gets it: it is published again, which the server takes once.
@@ -68,7 +64,7 @@ func (s *state) published(j *job, given string, err error) {
 	if j.at = time.Now(); err == nil || fleet.IsThere(err) {
 		return
 	}
-	if !s.stuck {
+	if j.doubted = true; !s.stuck {
 		s.stuck = true
 		s.c.opt.Log(fmt.Sprintf("jobs wait for the server: %v", err))
 	}

@@ -34,14 +34,15 @@ type job struct {
 	rollout, pair, avoid string
 	done                 chan *outcome
 
-	worker *worker   // that has it; nil: it waits
-	at     time.Time // since when it should name it
-	given  string
-	lost   int      // workers that were lost with it
-	tried  []string // workers that brought no answer
-	last   error    // why it is not done yet
-	nobody time.Time
-	left   <-chan struct{} // closed once its former message is removed; nil: it had none
+	worker  *worker   // that has it; nil: it waits
+	at      time.Time // since when it should name it
+	given   string    // names its message
+	doubted bool      // the server has to say that it has stored it
+	lost    int       // workers that were lost with it
+	tried   []string  // workers that brought no answer
+	last    error     // why it is not done yet
+	nobody  time.Time
+	left    <-chan struct{} // closed once its former message is removed; nil: it had none
 }
 
 // An outcome is how a job ended.
@@ -118,13 +119,13 @@ func (s *state) submit(j *job) {
 	for _, w := range s.workers { // one that a process before this one has given it to
 		held := fleet.Held{Coordinator: s.id, Key: j.Key}
 		if now.Sub(w.seen) < s.c.opt.Lost && (slices.Contains(w.Hello.Running, held) || slices.Contains(w.Hello.Queued, held)) {
-			s.give(j, w, now)
+			s.adopt(j, w, now)
 			return
 		}
 	}
 	if id := s.before[j.Key]; id != "" {
 		delete(s.before, j.Key)
-		s.give(j, s.worker(id, now), now)
+		s.adopt(j, s.worker(id, now), now)
 		return
 	}
 	s.wait(j)
@@ -140,12 +141,19 @@ func (s *state) wait(j *job) {
 func (s *state) give(j *job, w *worker, now time.Time) {
 	j.worker, j.at = w, now
 	w.has[j.Key] = j
-	j.given = rand.Text()
+	j.given, j.doubted = rand.Text(), false
 	w.Given++
 	delete(w.freed, j.Key)
 	if j.pair != "" {
 		s.pairs[j.pair] = w.id
 	}
+}
+
+// adopt is give of a job that a process before this one has published. It is not sent again
+// on a doubt, as nobody knows the name of its message any more.
+func (s *state) adopt(j *job, w *worker, now time.Time) {
+	s.give(j, w, now)
+	j.doubted = true
 }
 
 // takeBack has a job done by another worker.
