@@ -94,25 +94,25 @@ func (t *Task) Calls() bool {
 // An Attempt is the result of one Task.
 type Attempt struct {
 	Answer  string
-	Model   string // the model that answered, by the backend's own report; "" if it does not report one
-	Failure string // non-empty: the agent failed (empty answer, cut off, gave up); this is data, score 0
-	Trace   []ToolCall
+	Model   string     `json:",omitzero"` // the model that answered, by the backend's own report; "" if it does not report one
+	Failure string     `json:",omitzero"` // non-empty: the agent failed (empty answer, cut off, gave up); this is data, score 0
+	Trace   []ToolCall `json:",omitzero"`
 	// Work is what the agent did, as evolve recorded it itself; nil if it cannot.
-	Work         *check.Work
-	Usage        *Usage
-	CostUSD      *float64
+	Work         *check.Work   `json:",omitzero"`
+	Usage        *Usage        `json:",omitzero"`
+	CostUSD      *float64      `json:",omitzero"`
 	Started      time.Time     `json:",omitzero"` // set by the Executor
-	Duration     time.Duration // reported by the agent; 0: measure from outside
-	Untimed      bool          // a person answered, so no duration is meaningful: the latency stays unknown
-	SkillInvoked *bool         // whether Variant's skill was loaded; nil if the backend does not report it
-	Skills       []string      // every skill that was loaded, in order of first use
-	Files        []string      // files of the workspace that were made, changed or removed; slash-separated, sorted
-	Turns        int           // the model's replies; 0: the backend does not report it
-	Audit        Audit         // "" if the backend reads only its prompt
-	Tainted      string        // non-empty: what the agent read though it must not; the rollout is void
-	InfraRetries int           // retries within the backend; never the candidate's fault
-	Worker       string        `json:",omitempty"` // the machine of a fleet that ran it, or failed with the error; "": this one
-	Tried        []string      `json:",omitempty"` // machines that were given it before, and brought no answer
+	Duration     time.Duration `json:",omitzero"` // reported by the agent; 0: measure from outside
+	Untimed      bool          `json:",omitzero"` // a person answered, so no duration is meaningful: the latency stays unknown
+	SkillInvoked *bool         `json:",omitzero"` // whether Variant's skill was loaded; nil if the backend does not report it
+	Skills       []string      `json:",omitzero"` // every skill that was loaded, in order of first use
+	Files        []string      `json:",omitzero"` // files of the workspace that were made, changed or removed; slash-separated, sorted
+	Turns        int           `json:",omitzero"` // the model's replies; 0: the backend does not report it
+	Audit        Audit         `json:",omitzero"` // "" if the backend reads only its prompt
+	Tainted      string        `json:",omitzero"` // non-empty: what the agent read though it must not; the rollout is void
+	InfraRetries int           `json:",omitzero"` // retries within the backend; never the candidate's fault
+	Worker       string        `json:",omitzero"` // the machine of a fleet that ran it, or failed with the error; "": this one
+	Tried        []string      `json:",omitzero"` // machines that were given it before, and brought no answer
 }
 
 // Loaded notes the skills that the agent loaded, in order of first use.

@@ -144,7 +144,7 @@ type Result struct {
 	Program  string        `json:"program"`
 	Sandbox  string        `json:"sandbox"`
 	Agent    eval.Identity `json:"agent"`
-	Params   string        `json:"params"` // WithoutServer of it
+	Params   string        `json:"params,omitempty"` // WithoutServer of it
 	Attempt  eval.Attempt  `json:"attempt"`
 	Changes  *Changes      `json:"changes,omitempty"`
 	Failed   *Failure      `json:"failed,omitempty"`
