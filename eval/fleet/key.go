@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"fmt"
+	"hash"
 	"sync"
 
 	"filippo.io/edwards25519"
@@ -20,7 +21,13 @@ type Key struct {
 	ID     string // its public half
 	sign   ed25519.PrivateKey
 	secret *ecdh.PrivateKey
-	shared sync.Map // secrets, by the other member
+	shared sync.Map // *keyed, by the other member
+}
+
+// A keyed makes the codes of messages between two members.
+type keyed struct {
+	mu   sync.Mutex
+	hash hash.Hash // HMAC with their secret
 }
 
 // NewKey reads the seed of a member.
@@ -48,9 +55,6 @@ func NewKey(seed string) (*Key, error) {
 // secretWith returns the secret that only this member and another one can compute. It is X25519
 // between their Ed25519 keys, as age does it with the keys of ssh.
 func (k *Key) secretWith(member string) ([]byte, error) {
-	if known, ok := k.shared.Load(member); ok {
-		return known.([]byte), nil
-	}
 	raw, err := nkeys.Decode(nkeys.PrefixByteUser, []byte(member))
 	if err != nil {
 		return nil, fmt.Errorf("%q is no key: %w", member, err)
@@ -68,21 +72,24 @@ func (k *Key) secretWith(member string) ([]byte, error) {
 		return nil, fmt.Errorf("%q is no key: %w", member, err)
 	}
 	ids := min(k.ID, member) + " " + max(k.ID, member)
-	if secret, err = hkdf.Key(sha256.New, secret, nil, "evolve fleet "+ids, sha256.Size); err != nil {
-		return nil, err
-	}
-	k.shared.Store(member, secret)
-	return secret, nil
+	return hkdf.Key(sha256.New, secret, nil, "evolve fleet "+ids, sha256.Size)
 }
 
 // mac authenticates a message between this member and another one.
 func (k *Key) mac(member, subject string, body []byte) ([]byte, error) {
-	secret, err := k.secretWith(member)
-	if err != nil {
-		return nil, err
+	known, ok := k.shared.Load(member)
+	if !ok {
+		secret, err := k.secretWith(member)
+		if err != nil {
+			return nil, err
+		}
+		known, _ = k.shared.LoadOrStore(member, &keyed{hash: hmac.New(sha256.New, secret)})
 	}
-	h := hmac.New(sha256.New, secret)
-	h.Write([]byte(subject + "\n"))
-	h.Write(body)
-	return h.Sum(nil), nil
+	with := known.(*keyed)
+	with.mu.Lock()
+	defer with.mu.Unlock()
+	with.hash.Reset()
+	with.hash.Write([]byte(subject + "\n"))
+	with.hash.Write(body)
+	return with.hash.Sum(nil), nil
 }
