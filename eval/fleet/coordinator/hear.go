@@ -46,7 +46,7 @@ func (s *state) hello(h *fleet.Hello, now time.Time) {
 		}
 		holds[k.Key] = true
 		if j := w.has[k.Key]; j != nil {
-			j.at = now
+			j.at, j.settled = now, true
 		} else if told, ok := w.freed[k.Key]; ok && now.Sub(told) > s.c.opt.Lost/2 {
 			w.freed[k.Key] = now
 			cancel = append(cancel, k)
@@ -64,8 +64,8 @@ func (s *state) hello(h *fleet.Hello, now time.Time) {
 		case holds[key]:
 		case unnamed > s.c.opt.Lost:
 			s.takeBack(j, fmt.Errorf("worker %s has lost it", name(h)))
-		case unnamed > 2*s.c.opt.Beat && !j.doubted:
-			j.doubted = true
+		case unnamed > 2*s.c.opt.Beat && !j.settled:
+			j.settled = true
 			s.publish(j)
 		}
 	}

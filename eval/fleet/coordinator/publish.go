@@ -13,9 +13,9 @@ import (
 )
 
 // publish sends a job to its worker. The server is not asked whether it has stored it, which
-// would cost as much as reading the result: the worker names the job when it has it, and one
-// that it does not name is doubted, see hello. The server takes a message once however often
-// it is sent.
+// would cost as much as reading the result: the worker names the job when it has it, and about
+// one that it does not name the server is asked, see hello. However often a message is sent,
+// the server takes it once.
 func (s *state) publish(j *job) {
 	w, c := j.worker, s.c
 	j.Worker, j.Rights = w.id, c.opt.Conn.In.JWT
@@ -28,7 +28,7 @@ func (s *state) publish(j *job) {
 		}
 		return m, err
 	}
-	if left == nil && !j.doubted {
+	if left == nil && !j.settled {
 		m, err := seal(func([]byte) (string, error) { return "", errAside })
 		if err == nil {
 			err = c.opt.Conn.Nats.PublishMsg(m)
@@ -38,15 +38,26 @@ func (s *state) publish(j *job) {
 			return
 		}
 	}
+	j.settled = true
 	c.aside(func() {
 		if left != nil {
 			<-left
 		}
-		short, cancel := context.WithTimeout(context.Background(), c.opt.Lost)
+		short, cancel := context.WithTimeout(c.inner, c.opt.Lost)
 		defer cancel()
 		m, err := seal(func(b []byte) (string, error) { return c.opt.Blobs.Put(short, b) })
+		var ack *jetstream.PubAck
 		if err == nil {
-			_, err = c.opt.Conn.JS.PublishMsg(short, m)
+			wanted := false
+			if c.send(func(s *state) { wanted = s.waits(j, given) }); !wanted {
+				return
+			}
+			soon, cancel := context.WithTimeout(short, c.opt.Lost/3) // before it would be taken back
+			defer cancel()
+			ack, err = c.opt.Conn.JS.PublishMsg(soon, m)
+		}
+		if err == nil && ack.Duplicate {
+			return // the worker has had its time since the first one
 		}
 		c.send(func(s *state) { s.published(j, given, err) })
 	})
@@ -55,22 +66,27 @@ func (s *state) publish(j *job) {
 // errAside: it takes too long to send the job within an event.
 var errAside = errors.New("send it in a goroutine")
 
+// waits reports whether the result of a job is wanted of the worker to which it was given.
+func (s *state) waits(j *job, given string) bool {
+	return s.jobs[j.Key] == j && j.worker != nil && j.given == given
+}
+
 // published notes that a job was sent. If that failed it may be stored all the same, so no
 // other worker gets it: it is published again, which the server takes once.
 func (s *state) published(j *job, given string, err error) {
-	if s.jobs[j.Key] != j || j.worker == nil || j.given != given {
+	if !s.waits(j, given) {
 		return
 	}
 	if j.at = time.Now(); err == nil || fleet.IsThere(err) {
 		return
 	}
-	if j.doubted = true; !s.stuck {
+	if j.settled = true; !s.stuck {
 		s.stuck = true
 		s.c.opt.Log(fmt.Sprintf("jobs wait for the server: %v", err))
 	}
 	time.AfterFunc(s.c.opt.Beat/2, func() {
 		s.c.send(func(s *state) {
-			if s.jobs[j.Key] == j && j.worker != nil && j.given == given {
+			if s.waits(j, given) {
 				s.publish(j)
 			}
 		})

@@ -37,7 +37,7 @@ type job struct {
 	worker  *worker   // that has it; nil: it waits
 	at      time.Time // since when it should name it
 	given   string    // names its message
-	doubted bool      // the server has to say that it has stored it
+	settled bool      // its worker has named it, or the server is asked whether it has stored it
 	lost    int       // workers that were lost with it
 	tried   []string  // workers that brought no answer
 	last    error     // why it is not done yet
@@ -141,7 +141,7 @@ func (s *state) wait(j *job) {
 func (s *state) give(j *job, w *worker, now time.Time) {
 	j.worker, j.at = w, now
 	w.has[j.Key] = j
-	j.given, j.doubted = rand.Text(), false
+	j.given, j.settled = rand.Text(), false
 	w.Given++
 	delete(w.freed, j.Key)
 	if j.pair != "" {
@@ -149,11 +149,11 @@ func (s *state) give(j *job, w *worker, now time.Time) {
 	}
 }
 
-// adopt is give of a job that a process before this one has published. It is not sent again
-// on a doubt, as nobody knows the name of its message any more.
+// adopt is give of a job that a process before this one has published. It is not sent again:
+// nobody knows the name of its message any more.
 func (s *state) adopt(j *job, w *worker, now time.Time) {
 	s.give(j, w, now)
-	j.doubted = true
+	j.settled = true
 }
 
 // takeBack has a job done by another worker.

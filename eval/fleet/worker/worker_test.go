@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +53,20 @@ func TestPanic(t *testing.T) {
 	b.give("good")
 	if r := b.result("good"); r.Failed != nil || r.Attempt.Answer != "fine" {
 		t.Errorf("%+v, %+v", r, r.Failed)
+	}
+}
+
+// TestNoNumber: a result that cannot be written down fails its job, instead of being waited for.
+func TestNoNumber(t *testing.T) {
+	s := fleettest.Serve(t)
+	cost := math.NaN()
+	start(t, join(t, s.Join("w"), func(context.Context, eval.Task) (eval.Attempt, error) {
+		return eval.Attempt{Answer: "fine", CostUSD: &cost}, nil
+	}))
+	b := lead(t, s)
+	b.give("job")
+	if f := b.result("job").Failed; f == nil || !strings.Contains(f.Text, "its result cannot be sent: ") {
+		t.Errorf("%+v", f)
 	}
 }
 
