@@ -192,14 +192,19 @@ func (c *Coordinator) Close() {
 // is still open.
 func (c *Coordinator) send(e event) bool {
 	c.turn.Lock()
-	defer c.turn.Unlock()
-	if c.inner.Err() != nil {
-		return false
+	open := c.inner.Err() == nil
+	if open {
+		if err := eval.Shielded(func() error { e(&c.state); return nil }); err != nil {
+			c.fail(err)
+		}
 	}
-	if err := eval.Shielded(func() error { e(&c.state); return nil }); err != nil {
-		c.fail(err)
+	ended := c.tell
+	c.tell = nil
+	c.turn.Unlock()
+	for _, tell := range ended { // who hears it wants the turn
+		tell()
 	}
-	return true
+	return open
 }
 
 // fail ends the coordinator for a bug; the caller has the turn.

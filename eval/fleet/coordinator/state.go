@@ -86,6 +86,7 @@ type state struct {
 	heard   time.Time           // when any worker said something last
 	stuck   bool                // jobs cannot be published
 	closed  bool
+	tell    []func() // tell who waits for the jobs that this event has ended
 	// live are the numbers in the stream of results that are not recorded, last is the largest
 	// of all, and up to tidied they are deleted.
 	live         map[uint64]bool
@@ -200,7 +201,7 @@ func (s *state) finish(j *job, out *outcome) {
 	}
 	delete(s.jobs, j.Key)
 	out.tried = j.tried
-	j.done <- out
+	s.tell = append(s.tell, func() { j.done <- out })
 }
 
 // giveUp ends a job that nobody waits for.
