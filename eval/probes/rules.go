@@ -115,7 +115,7 @@ func (r *reader) begin(text string, indent int) {
 	}
 	r.open, r.indent = &Rule{Heading: strings.Join(path, " > "), Text: text, Line: r.line}, indent
 	if r.lead != nil {
-		r.open.Lead, r.leads = r.lead.Text, true
+		r.open.Lead = r.lead.Text
 	}
 }
 
@@ -137,7 +137,7 @@ func (r *reader) end() {
 	if r.indent < 0 && strings.HasSuffix(o.Text, ":") {
 		r.follow(o)
 	} else {
-		r.rules = append(r.rules, *o)
+		r.rules, r.leads = append(r.rules, *o), true
 	}
 	r.indent = -1
 }

@@ -72,6 +72,14 @@ Run !`+"`date`"+` first.
 	}
 }
 
+// A paragraph that introduces another such paragraph, and no rule, is a rule.
+func TestLeadOfALead(t *testing.T) {
+	got := Rules(parse(t, front+"<!-- kernel -->\nBefore a push:\n\nNever:\n- force\n<!-- /kernel -->\n"))
+	if len(got) != 2 || got[0].Text != "Before a push:" || got[1].Lead != "Never:" || got[1].Text != "force" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Every word of a kernel is in a rule, a heading or a lead; another heading or lead is another
 // rule for each item below it, and a change of the harness none.
 func TestRulesOfAnyKernel(t *testing.T) {
