@@ -15,7 +15,7 @@ type Rule struct {
 	// ID is from Heading, Lead and Text: a rule under another heading is another rule.
 	ID      string `json:"id"`
 	Heading string `json:"heading,omitempty"` // path of the headings above it
-	Lead    string `json:"lead,omitempty"`    // the line that introduces its list
+	Lead    string `json:"lead,omitempty"`    // the line that introduces its list, after one that introduces that line
 	Text    string `json:"text"`              // in one line
 	Line    int    `json:"line"`              // of the file
 }
@@ -115,7 +115,7 @@ func (r *reader) begin(text string, indent int) {
 	}
 	r.open, r.indent = &Rule{Heading: strings.Join(path, " > "), Text: text, Line: r.line}, indent
 	if r.lead != nil {
-		r.open.Lead = r.lead.Text
+		r.open.Lead, r.leads = strings.TrimSpace(r.lead.Lead+" "+r.lead.Text), true
 	}
 }
 
@@ -137,7 +137,7 @@ func (r *reader) end() {
 	if r.indent < 0 && strings.HasSuffix(o.Text, ":") {
 		r.follow(o)
 	} else {
-		r.rules, r.leads = append(r.rules, *o), true
+		r.rules = append(r.rules, *o)
 	}
 	r.indent = -1
 }
