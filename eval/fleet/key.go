@@ -24,7 +24,7 @@ type Key struct {
 	shared sync.Map // *keyed, by the other member
 }
 
-// A keyed makes the codes of messages between two members.
+// A keyed computes the HMACs of messages between this member and another one.
 type keyed struct {
 	mu   sync.Mutex
 	hash hash.Hash // HMAC with their secret

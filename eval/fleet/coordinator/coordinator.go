@@ -188,8 +188,8 @@ func (c *Coordinator) Close() {
 	c.forget(c.state.recordedBefore())
 }
 
-// send does what an event asks for, one after the other, and reports whether the coordinator
-// is still open.
+// send does what an event asks for, one after the other, then delivers the outcomes of the jobs
+// that it has ended. It reports whether the coordinator is still open.
 func (c *Coordinator) send(e event) bool {
 	c.turn.Lock()
 	open := c.inner.Err() == nil
@@ -201,7 +201,7 @@ func (c *Coordinator) send(e event) bool {
 	ended := c.tell
 	c.tell = nil
 	c.turn.Unlock()
-	for _, tell := range ended { // who hears it wants the turn
+	for _, tell := range ended { // without the turn, which who receives an outcome asks for at once
 		tell()
 	}
 	return open

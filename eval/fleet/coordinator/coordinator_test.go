@@ -230,8 +230,8 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// TestNotStored: a job that the server has not stored, and has not been asked about, is sent
-// again once the server stores, and its worker is not blamed.
+// TestNotStored: a job that the server does not store is sent again until it does, although
+// nobody waited for the first acknowledgement, and its worker is not blamed.
 func TestNotStored(t *testing.T) {
 	s := fleettest.Serve(t)
 	w := hire(t, s, "a", says("a"))

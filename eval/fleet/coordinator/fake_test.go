@@ -162,7 +162,8 @@ func lead(t *testing.T, s *fleettest.Server, id string, set ...options) *Coordin
 	return co
 }
 
-// heard waits until the coordinator knows so many workers. Fakes say hello by the clock alone.
+// heard waits until the coordinator knows so many workers: fakes do not answer fleet.Who, so Open
+// may return before it has heard them all.
 func heard(t *testing.T, c *Coordinator, n int) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); len(c.All()) < n; time.Sleep(10 * time.Millisecond) {

@@ -12,10 +12,10 @@ import (
 	"github.com/skill-evolve/evolve/eval/fleet"
 )
 
-// publish sends a job to its worker. The server is not asked whether it has stored it, which
-// would cost as much as reading the result: the worker names the job when it has it, and about
-// one that it does not name the server is asked, see hello. However often a message is sent,
-// the server takes it once.
+// publish sends a job to its worker, and does not wait for the server's acknowledgement, which
+// would cost as much as reading the result. A worker names the jobs that it has; if it does not
+// name this one for two beats, hello calls publish again, which waits. The message keeps its
+// id, so the server stores it once.
 func (s *state) publish(j *job) {
 	w, c := j.worker, s.c
 	j.Worker, j.Rights = w.id, c.opt.Conn.In.JWT
@@ -28,7 +28,7 @@ func (s *state) publish(j *job) {
 		}
 		return m, err
 	}
-	if left == nil && !j.settled {
+	if len(left) == 0 && !j.settled {
 		m, err := seal(func([]byte) (string, error) { return "", errAside })
 		if err == nil {
 			err = c.opt.Conn.Nats.PublishMsg(m)
@@ -38,10 +38,11 @@ func (s *state) publish(j *job) {
 			return
 		}
 	}
+	again := j.settled
 	j.settled = true
 	c.aside(func() {
-		if left != nil {
-			<-left
+		for _, removed := range left {
+			<-removed
 		}
 		short, cancel := context.WithTimeout(c.inner, c.opt.Lost)
 		defer cancel()
@@ -49,7 +50,11 @@ func (s *state) publish(j *job) {
 		var ack *jetstream.PubAck
 		if err == nil {
 			wanted := false
-			if c.send(func(s *state) { wanted = s.waits(j, given) }); !wanted {
+			if c.send(func(s *state) {
+				if wanted = s.waits(j, given); wanted && !again {
+					j.at = time.Now()
+				}
+			}); !wanted {
 				return
 			}
 			soon, cancel := context.WithTimeout(short, c.opt.Lost/3) // before it would be taken back
@@ -57,7 +62,7 @@ func (s *state) publish(j *job) {
 			ack, err = c.opt.Conn.JS.PublishMsg(soon, m)
 		}
 		if err == nil && ack.Duplicate {
-			return // the worker has had its time since the first one
+			return // it was stored the first time, and the worker's time counts from then
 		}
 		c.send(func(s *state) { s.published(j, given, err) })
 	})
@@ -66,7 +71,7 @@ func (s *state) publish(j *job) {
 // errAside: it takes too long to send the job within an event.
 var errAside = errors.New("send it in a goroutine")
 
-// waits reports whether the result of a job is wanted of the worker to which it was given.
+// waits reports whether a job is still with the worker that it was given to in this message.
 func (s *state) waits(j *job, given string) bool {
 	return s.jobs[j.Key] == j && j.worker != nil && j.given == given
 }

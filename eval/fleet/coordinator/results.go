@@ -30,7 +30,12 @@ func (c *Coordinator) receive(ctx context.Context, m jetstream.Msg, seq uint64, 
 		large, err = fleet.OpenFrom(c.opt.Conn.Key, a.worker, m.Subject(), m.Headers(), m.Data(), a.result)
 	}
 	if err == nil && large != "" {
-		c.send(func(s *state) { s.live[a.seq], s.last = true, max(s.last, a.seq) })
+		c.send(func(s *state) {
+			s.live[a.seq], s.last = true, max(s.last, a.seq)
+			if j := s.jobs[a.key]; j != nil {
+				j.settled = true // it was stored: here is an answer to it
+			}
+		})
 		read := func() {
 			body, err := c.body(ctx, large)
 			if err == nil {
@@ -87,7 +92,7 @@ func (s *state) arrive(a *arrival) {
 	}
 	w := s.worker(a.worker, time.Now())    // it may have said nothing since this process began
 	if errors.Is(a.err, fleet.ErrNoBlob) { // purged meanwhile, it may be: a worker is not to blame
-		s.drop(a)
+		s.drop(a, j)
 		if j.worker == w {
 			s.takeBack(j, fmt.Errorf("what worker %s answered is gone", name(&w.Hello)))
 			s.schedule(time.Now())
@@ -96,7 +101,7 @@ func (s *state) arrive(a *arrival) {
 	}
 	if why := wrong(j.Need, a); why != "" {
 		w.Refused++
-		s.drop(a)
+		s.drop(a, j)
 		s.c.opt.Log(fmt.Sprintf("an answer of %s is refused: %s", name(&w.Hello), why))
 		w.barred = "an answer of it was refused: " + why
 		s.again(j, w, errors.New(w.barred))
@@ -118,7 +123,7 @@ func (s *state) arrive(a *arrival) {
 			f.Kind = eval.Unreachable // the Evaluator makes the attempt again, which stores it
 		}
 		if f.Kind == fleet.NotMine || f.Kind == eval.Auth || f.Kind == eval.UsageLimit {
-			s.drop(a)
+			s.drop(a, j)
 			s.again(j, w, f.Err(name(&w.Hello)))
 			return
 		}
@@ -244,13 +249,16 @@ func (s *state) lose(a *arrival) {
 	s.c.late = append(s.c.late, eval.Cost{Usage: r.Attempt.Usage, USD: r.Attempt.CostUSD})
 }
 
-// drop forgets an answer that does not count, and deletes it at once: the same worker may get
-// the job again, and the answer would be in the way of the next one.
-func (s *state) drop(a *arrival) {
+// drop forgets an answer to a job that does not count, and deletes it before the job is given
+// again: the same worker may get it, and the answer would be in the way of the next one.
+func (s *state) drop(a *arrival, j *job) {
 	delete(s.arrived, a.key)
 	s.lose(a)
 	s.remove(a.seq)
+	deleted := make(chan struct{})
+	j.left = append(j.left, deleted)
 	s.c.later(func() {
+		defer close(deleted)
 		short, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		_ = s.stream.DeleteMsg(short, a.seq) // else it is deleted with those that are recorded

@@ -34,15 +34,17 @@ type job struct {
 	rollout, pair, avoid string
 	done                 chan *outcome
 
-	worker  *worker   // that has it; nil: it waits
-	at      time.Time // since when it should name it
-	given   string    // names its message
-	settled bool      // its worker has named it, or the server is asked whether it has stored it
-	lost    int       // workers that were lost with it
-	tried   []string  // workers that brought no answer
-	last    error     // why it is not done yet
+	worker *worker   // that has it; nil: it waits
+	at     time.Time // when its worker last named it, or it was sent
+	given  string    // id of its message
+	// settled: hello need not send it again. Its worker has named it, somebody waits for the
+	// server to acknowledge it, or an earlier process has sent it.
+	settled bool
+	lost    int      // workers that were lost with it
+	tried   []string // workers that brought no answer
+	last    error    // why it is not done yet
 	nobody  time.Time
-	left    <-chan struct{} // closed once its former message is removed; nil: it had none
+	left    []<-chan struct{} // closed once what was sent and answered before is removed
 }
 
 // An outcome is how a job ended.
@@ -86,7 +88,7 @@ type state struct {
 	heard   time.Time           // when any worker said something last
 	stuck   bool                // jobs cannot be published
 	closed  bool
-	tell    []func() // tell who waits for the jobs that this event has ended
+	tell    []func() // called after the event: they deliver the outcomes of jobs that it has ended
 	// live are the numbers in the stream of results that are not recorded, last is the largest
 	// of all, and up to tidied they are deleted.
 	live         map[uint64]bool
@@ -115,7 +117,7 @@ func (s *state) submit(j *job) {
 			return
 		}
 		// It is of a time before this process, and says nothing of what the worker can do now.
-		s.drop(a)
+		s.drop(a, j)
 	}
 	for _, w := range s.workers { // one that a process before this one has given it to
 		held := fleet.Held{Coordinator: s.id, Key: j.Key}
@@ -150,8 +152,8 @@ func (s *state) give(j *job, w *worker, now time.Time) {
 	}
 }
 
-// adopt is give of a job that a process before this one has published. It is not sent again:
-// nobody knows the name of its message any more.
+// adopt notes that a worker has a job that an earlier process sent it. It is not sent again: the
+// id of its message is unknown here, so the server could not tell the copy.
 func (s *state) adopt(j *job, w *worker, now time.Time) {
 	s.give(j, w, now)
 	j.settled = true
@@ -166,7 +168,7 @@ func (s *state) takeBack(j *job, why error) {
 		j.tried = append(j.tried, w.id)
 		w.freed[j.Key] = time.Now()
 		s.order(w.id, fleet.Order{Cancel: []fleet.Held{{Coordinator: s.id, Key: j.Key}}})
-		j.left = s.withdraw(w.id, j.Key)
+		j.left = append(j.left, s.withdraw(w.id, j.Key))
 	}
 	j.lost, j.last = j.lost+1, why
 	if s.c.opt.Log(fmt.Sprintf("given again: %.12s, because %v", j.Key, why)); j.lost > 4 {
@@ -180,10 +182,11 @@ func (s *state) takeBack(j *job, why error) {
 // job again waits for the end, lest the new message is removed.
 func (s *state) withdraw(worker, key string) (ended <-chan struct{}) {
 	js, subject := s.c.opt.Conn.JS, fleet.JobSubject(worker, s.id, key)
-	if !s.c.opt.Conn.Nats.IsConnected() {
-		return nil // the worker is told when it names the job
-	}
 	end := make(chan struct{})
+	if !s.c.opt.Conn.Nats.IsConnected() {
+		close(end) // the worker is told when it names the job
+		return end
+	}
 	s.c.later(func() {
 		defer close(end)
 		short, cancel := context.WithTimeout(context.Background(), 5*time.Second)

@@ -167,12 +167,13 @@ func (w *worker) send(h *held, r *fleet.Result) bool {
 	r.Protocol, r.Key, r.Program = fleet.Protocol, h.Key, w.Offer.Program
 	subject := fleet.ResultSubject(h.Coordinator, w.Conn.ID, h.Key)
 	body, err := w.cleaned(r)
-	if err != nil { // a cost that is no number, for instance: nobody must wait for it
+	if err != nil { // its only fraction is NaN or infinite: the cost is unknown
+		r.Attempt.CostUSD = nil
+		body, err = w.cleaned(r)
+	}
+	if err != nil {
 		w.Log(fmt.Sprintf("a result cannot be sent: %v", err))
-		r.Attempt, r.Changes, r.Failed = eval.Attempt{}, nil, fleet.FailureOf(fmt.Errorf("its result cannot be sent: %w", err))
-		if body, err = w.cleaned(r); err != nil {
-			return false
-		}
+		return false
 	}
 	id := rand.Text() // of all tries: it may be recorded and gone before the next one
 	return w.keep(h.ctx, "a result waits for the server", func(ctx context.Context) error {

@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -92,6 +94,7 @@ type boss struct {
 	t      testing.TB
 	id     string
 	stream jetstream.Stream
+	named  string // id of the messages of jobs; "": a new one for each
 
 	mu    sync.Mutex
 	hello fleet.Hello
@@ -185,7 +188,7 @@ func (b *boss) give(key string, change ...func(*fleet.Job)) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if _, err := b.JS.PublishMsg(b.t.Context(), m); err != nil {
+	if _, err := b.JS.PublishMsg(b.t.Context(), m, jetstream.WithMsgID(cmp.Or(b.named, rand.Text()))); err != nil {
 		b.t.Fatal(err)
 	}
 }

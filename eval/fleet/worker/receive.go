@@ -73,7 +73,7 @@ func (w *worker) receive(ctx, jobs context.Context, m jetstream.Msg) {
 // again notes a message of a job that the worker has or has done, and reports whether it is
 // one. The caller has the lock.
 func (w *worker) again(key fleet.Held, seq uint64, m jetstream.Msg) bool {
-	if w.done[seq] == key.Key {
+	if w.done[messageOf(key, m)] {
 		_ = m.Ack() // the one before was lost on its way
 		return true
 	}
@@ -168,8 +168,8 @@ func (w *worker) work(h *held) {
 		if r.Failed != nil {
 			w.failed++
 		}
-		for seq, m := range h.msgs {
-			w.remember(seq, h.Key)
+		for _, m := range h.msgs {
+			w.remember(h.Held, m)
 			_ = m.Ack() // or it comes again, and is known
 		}
 		if w.held[h.Held] == h {
@@ -180,10 +180,16 @@ func (w *worker) work(h *held) {
 	w.soon()
 }
 
+// messageOf names the message of a job.
+func messageOf(job fleet.Held, m jetstream.Msg) message {
+	return message{job, m.Headers().Get(jetstream.MsgIDHeader)}
+}
+
 // remember notes that a message's job is done. The caller has the lock.
-func (w *worker) remember(seq uint64, key string) {
-	w.done[seq] = key
-	if w.order = append(w.order, seq); len(w.order) > maxDone {
+func (w *worker) remember(job fleet.Held, m jetstream.Msg) {
+	k := messageOf(job, m)
+	w.done[k] = true
+	if w.order = append(w.order, k); len(w.order) > maxDone {
 		delete(w.done, w.order[0])
 		w.order = w.order[1:]
 	}

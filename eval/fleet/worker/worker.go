@@ -58,14 +58,21 @@ type worker struct {
 	held     map[fleet.Held]*held // what it lists in its hello
 	queue    []*held
 	running  int
-	done     map[uint64]string // keys of jobs that were done, by the sequence of their message
-	order    []uint64          // of done
-	count    int64             // of jobs done
+	done     map[message]bool
+	order    []message // of done
+	count    int64     // of jobs done
 	failed   int64
 	draining bool
 	until    time.Time // parked
 	why      string
 	agents   map[string]*opened
+}
+
+// A message is what a job came in. The same one may be stored twice, under the same id: a
+// server that has started again knows no ids of messages that it has deleted.
+type message struct {
+	fleet.Held
+	id string
 }
 
 // A held is a job that the worker has.
@@ -90,7 +97,7 @@ func Run(ctx context.Context, o Options) error {
 			*f = func(string) {}
 		}
 	}
-	w := &worker{Options: o, instance: rand.Text(), kick: make(chan struct{}, 1), held: map[fleet.Held]*held{}, done: map[uint64]string{}, agents: map[string]*opened{}}
+	w := &worker{Options: o, instance: rand.Text(), kick: make(chan struct{}, 1), held: map[fleet.Held]*held{}, done: map[message]bool{}, agents: map[string]*opened{}}
 	orders, err := o.Conn.Nats.Subscribe(fleet.OrderSubject(o.Conn.ID), func(m *nats.Msg) { w.shield(func() { w.take(m) }) })
 	if err != nil {
 		return fmt.Errorf("listen to orders: %w", err)
@@ -173,8 +180,8 @@ func (w *worker) drop(h *held) {
 	if w.held[h.Held] == h {
 		delete(w.held, h.Held)
 	}
-	for seq, m := range h.msgs {
-		w.remember(seq, h.Key)
+	for _, m := range h.msgs {
+		w.remember(h.Held, m)
 		_ = m.Term() // or it is delivered again, and is known
 	}
 }
