@@ -91,7 +91,8 @@ func (t *Task) Calls() bool {
 	return t.Variant.IsSkill() && t.Case != nil && t.Case.ShouldTrigger == nil
 }
 
-// An Attempt is the result of one Task.
+// An Attempt is the result of one Task. Fields that are zero are left out when a fleet's worker
+// sends it.
 type Attempt struct {
 	Answer  string
 	Model   string     `json:",omitzero"` // the model that answered, by the backend's own report; "" if it does not report one

@@ -21,11 +21,11 @@ type Key struct {
 	ID     string // its public half
 	sign   ed25519.PrivateKey
 	secret *ecdh.PrivateKey
-	shared sync.Map // *keyed, by the other member
+	shared sync.Map // *authenticator, by the other member
 }
 
-// A keyed computes the HMACs of messages between this member and another one.
-type keyed struct {
+// An authenticator computes the HMACs of messages between this member and another one.
+type authenticator struct {
 	mu   sync.Mutex
 	hash hash.Hash // HMAC with their secret
 }
@@ -83,9 +83,9 @@ func (k *Key) mac(member, subject string, body []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		known, _ = k.shared.LoadOrStore(member, &keyed{hash: hmac.New(sha256.New, secret)})
+		known, _ = k.shared.LoadOrStore(member, &authenticator{hash: hmac.New(sha256.New, secret)})
 	}
-	with := known.(*keyed)
+	with := known.(*authenticator)
 	with.mu.Lock()
 	defer with.mu.Unlock()
 	with.hash.Reset()

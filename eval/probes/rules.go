@@ -15,7 +15,7 @@ type Rule struct {
 	// ID is from Heading, Lead and Text: a rule under another heading is another rule.
 	ID      string `json:"id"`
 	Heading string `json:"heading,omitempty"` // path of the headings above it
-	Lead    string `json:"lead,omitempty"`    // the line that introduces its list, after one that introduces that line
+	Lead    string `json:"lead,omitempty"`    // the line that introduces its list; all of them if several follow each other
 	Text    string `json:"text"`              // in one line
 	Line    int    `json:"line"`              // of the file
 }

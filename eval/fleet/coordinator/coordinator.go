@@ -198,11 +198,11 @@ func (c *Coordinator) send(e event) bool {
 			c.fail(err)
 		}
 	}
-	ended := c.tell
-	c.tell = nil
+	deliver := c.deliver
+	c.deliver = nil
 	c.turn.Unlock()
-	for _, tell := range ended { // without the turn, which who receives an outcome asks for at once
-		tell()
+	for _, outcome := range deliver { // after the turn: whoever receives an outcome calls send at once
+		outcome()
 	}
 	return open
 }

@@ -92,7 +92,7 @@ func TestAnswerIsGone(t *testing.T) {
 			m.Header.Set("Evolve-Blob", blob)
 			_, err = w.JS.PublishMsg(t.Context(), m)
 		}
-		if err != nil {
+		if err != nil && t.Context().Err() == nil { // the test may end before the last one is acknowledged
 			t.Error(err)
 		}
 		w.mu.Lock()

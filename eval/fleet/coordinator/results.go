@@ -249,8 +249,8 @@ func (s *state) lose(a *arrival) {
 	s.c.late = append(s.c.late, eval.Cost{Usage: r.Attempt.Usage, USD: r.Attempt.CostUSD})
 }
 
-// drop forgets an answer to a job that does not count, and deletes it before the job is given
-// again: the same worker may get it, and the answer would be in the way of the next one.
+// drop forgets an answer that does not count, and has the server delete it. The server stores one
+// answer of a worker to a job, so the job is given again only after that.
 func (s *state) drop(a *arrival, j *job) {
 	delete(s.arrived, a.key)
 	s.lose(a)

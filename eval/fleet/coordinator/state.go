@@ -88,7 +88,7 @@ type state struct {
 	heard   time.Time           // when any worker said something last
 	stuck   bool                // jobs cannot be published
 	closed  bool
-	tell    []func() // called after the event: they deliver the outcomes of jobs that it has ended
+	deliver []func() // the outcomes of jobs that this event has ended; called after it
 	// live are the numbers in the stream of results that are not recorded, last is the largest
 	// of all, and up to tidied they are deleted.
 	live         map[uint64]bool
@@ -204,7 +204,7 @@ func (s *state) finish(j *job, out *outcome) {
 	}
 	delete(s.jobs, j.Key)
 	out.tried = j.tried
-	s.tell = append(s.tell, func() { j.done <- out })
+	s.deliver = append(s.deliver, func() { j.done <- out })
 }
 
 // giveUp ends a job that nobody waits for.

@@ -167,7 +167,7 @@ func (w *worker) send(h *held, r *fleet.Result) bool {
 	r.Protocol, r.Key, r.Program = fleet.Protocol, h.Key, w.Offer.Program
 	subject := fleet.ResultSubject(h.Coordinator, w.Conn.ID, h.Key)
 	body, err := w.cleaned(r)
-	if err != nil { // its only fraction is NaN or infinite: the cost is unknown
+	if err != nil { // JSON has no NaN and no infinity: such a cost counts as unknown
 		r.Attempt.CostUSD = nil
 		body, err = w.cleaned(r)
 	}

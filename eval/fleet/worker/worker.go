@@ -68,8 +68,8 @@ type worker struct {
 	agents   map[string]*opened
 }
 
-// A message is what a job came in. The same one may be stored twice, under the same id: a
-// server that has started again knows no ids of messages that it has deleted.
+// A message brought a job. The server may store it twice under the same id: when it starts again
+// it forgets the ids of messages that it has deleted.
 type message struct {
 	fleet.Held
 	id string

@@ -56,8 +56,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestNoNumber: a cost that JSON cannot express is unknown, and nobody waits for the result.
-func TestNoNumber(t *testing.T) {
+// TestCostIsNaN: a cost that JSON cannot express counts as unknown, and the result arrives.
+func TestCostIsNaN(t *testing.T) {
 	s := fleettest.Serve(t)
 	cost := math.NaN()
 	start(t, join(t, s.Join("w"), func(context.Context, eval.Task) (eval.Attempt, error) {
